@@ -1,0 +1,203 @@
+//! The library's one error type: facts, no advice. Advice names commands and lives in the program.
+
+use std::path::PathBuf;
+
+/// What a fallible function of this crate gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Everything that can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No `.tract` here or in any directory above.
+    #[error("no tract repository here or above")]
+    NoRepository {
+        /// Where the search began.
+        start: PathBuf,
+    },
+    /// No commit, branch or tag answers to `text`; `nearest` is the closest name.
+    #[error("no commit '{text}'")]
+    UnknownRevision {
+        /// What was typed.
+        text: String,
+        /// The closest name or hash, and a preview of what it is where there is one.
+        nearest: Option<String>,
+    },
+    /// Several commits begin with `text`.
+    #[error("'{text}' is the beginning of several commits")]
+    AmbiguousRevision {
+        /// What was typed.
+        text: String,
+        /// Up to five of them: short hash and preview.
+        candidates: Vec<String>,
+    },
+    /// The branch has no commit yet.
+    #[error("'{branch}' has no commits yet")]
+    EmptyBranch {
+        /// Its short name.
+        branch: String,
+    },
+    /// Not a hash's hex digits.
+    #[error("'{text}' is no hash")]
+    InvalidHash {
+        /// What was given.
+        text: String,
+    },
+    /// Not a ref's name.
+    #[error("'{name}' is no valid name: {reason}")]
+    InvalidRefName {
+        /// What was given.
+        name: String,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// Not one of the five roles.
+    #[error("unknown role '{text}'")]
+    UnknownRole {
+        /// What was given.
+        text: String,
+    },
+    /// A message with nothing in it.
+    #[error("the message is empty")]
+    EmptyMessage,
+    /// Text given from outside that is not what it should be.
+    #[error("{what}: {detail}")]
+    InvalidInput {
+        /// What was being read.
+        what: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A commit while no branch is checked out.
+    #[error(
+        "Cannot commit in detached HEAD. Use 'tract checkout {branch}' to return to your branch."
+    )]
+    DetachedHead {
+        /// The branch last attached.
+        branch: String,
+    },
+    /// The branch is not where the caller expected it.
+    #[error("'{name}' has moved: expected {expected}, found {found}")]
+    RefMoved {
+        /// The ref.
+        name: String,
+        /// The expected hash, or `none`.
+        expected: String,
+        /// The hash that is there, or `none`.
+        found: String,
+    },
+    /// An operation names an entry that is not on this path.
+    #[error("{entry} is not on this path")]
+    NotOnPath {
+        /// The entry's or commit's name.
+        entry: String,
+    },
+    /// A restore of something that cannot be restored.
+    #[error("{commit} cannot be restored: {reason}")]
+    NotRestorable {
+        /// The target.
+        commit: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A plan cannot do what was asked.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file that is in none of the known formats.
+    #[error("{}: not a session in a known format", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file with nothing in it.
+    #[error("{}: the file is empty", path.display())]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A strict import met something that is wrong.
+    #[error("{problems} problems in {}; nothing was imported", path.display())]
+    StrictImport {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        problems: u64,
+    },
+    /// A request that would need repairs, while none are allowed.
+    #[error("the request would need repairs: {first}")]
+    StrictCompile {
+        /// The first repair.
+        first: String,
+    },
+    /// Stored or canonical bytes that are not what they should be.
+    #[error("malformed {what}: {detail}")]
+    Malformed {
+        /// What was being read.
+        what: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The database is damaged.
+    #[error("the repository is damaged: {detail}")]
+    Damaged {
+        /// What was found.
+        detail: String,
+    },
+    /// The file is no tract database.
+    #[error("{} is not a tract database", path.display())]
+    ForeignDatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer tract wrote this database.
+    #[error("the repository has format {found}; this program knows up to {known}")]
+    NewerDatabase {
+        /// Its format.
+        found: u32,
+        /// The newest that is known here.
+        known: u32,
+    },
+    /// Another process held the write lock for too long.
+    #[error("waited {waited_ms} ms for another process that is writing to the repository")]
+    Busy {
+        /// How long, in milliseconds.
+        waited_ms: u64,
+    },
+    /// The storage engine failed.
+    #[error("storage: {0}")]
+    Store(#[source] Source),
+}
+
+impl Error {
+    /// Wraps an engine's own error.
+    pub fn store(error: impl Into<Source>) -> Self {
+        Self::Store(error.into())
+    }
+
+    /// Attaches a file's path to a system error.
+    pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+
+    /// Something given from outside is wrong.
+    pub fn input(what: impl Into<String>, detail: impl ToString) -> Self {
+        Self::InvalidInput {
+            what: what.into(),
+            detail: detail.to_string(),
+        }
+    }
+}

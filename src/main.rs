@@ -1,0 +1,2 @@
+//! tract
+fn main() {}

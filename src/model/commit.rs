@@ -1,0 +1,601 @@
+//! A commit: parent, operation, time, request settings, note; with its canonical form.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::hash::{Canonical, CommitHash, ContentHash};
+use crate::model::{Millis, Priority};
+
+/// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
+pub type Settings = BTreeMap<String, String>;
+
+/// An immutable step of history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The step before; none for a root.
+    pub parent: Option<CommitHash>,
+    /// What this step does.
+    pub operation: Operation,
+    /// When, if that is known.
+    pub time: Option<Millis>,
+    /// Request settings that hold from here on.
+    pub settings: Settings,
+    /// A remark for people; no model sees it.
+    pub note: Option<String>,
+}
+
+/// What a commit does to the order of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Adds an entry at the end, named by the commit's hash.
+    Append {
+        /// The message.
+        content: ContentHash,
+    },
+    /// Gives an earlier entry a new content, whole.
+    Edit {
+        /// The entry.
+        target: EntryId,
+        /// The new message.
+        content: ContentHash,
+    },
+    /// Takes entries or parts out of the context.
+    Hide(Hide),
+    /// Makes an earlier hide or edit inactive.
+    Restore {
+        /// The hide or edit.
+        target: CommitHash,
+        /// Only for these entries; empty: wholly.
+        entries: Vec<EntryId>,
+    },
+    /// Sets priorities.
+    Annotate {
+        /// The entries.
+        targets: Vec<EntryId>,
+        /// The priority.
+        priority: Priority,
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// A hide: what it covers, what it spares, what it puts in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hide {
+    /// Why it was made.
+    pub kind: HideKind,
+    /// Spans of the total order, as it is at this commit.
+    pub intervals: Vec<Interval>,
+    /// Entries inside the intervals that stay.
+    pub keep: Vec<EntryId>,
+    /// Single parts.
+    pub parts: Vec<PartHide>,
+    /// Messages put in place of what was hidden, in order.
+    pub replacements: Vec<Replacement>,
+}
+
+/// The kind of a hide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HideKind {
+    /// A sliding window.
+    Truncation,
+    /// A summary in place of a span.
+    Compaction,
+    /// A fresh start.
+    Clear,
+    /// Named messages or parts.
+    Drop,
+    /// Old tool outputs.
+    Prune,
+}
+
+/// `first..last` of the total order, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interval {
+    /// The first covered entry.
+    pub first: EntryId,
+    /// The last covered entry.
+    pub last: EntryId,
+}
+
+/// One part of one entry, taken out of the content that the entry has at this commit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PartHide {
+    /// The entry.
+    pub entry: EntryId,
+    /// The part's index in the entry's content, from 0.
+    pub part: u32,
+    /// A message whose parts stand where the part stood; none: nothing does.
+    pub stub: Option<ContentHash>,
+}
+
+/// A message that a hide puts in place of what it hid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Replacement {
+    /// The entry that it stands before; none: at the end.
+    pub before: Option<EntryId>,
+    /// The message.
+    pub content: ContentHash,
+}
+
+/// The name of an entry: `HASH` of the commit that made it, `HASH#i` where that commit is a hide
+/// with several replacements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId {
+    /// The append, or the hide.
+    pub commit: CommitHash,
+    /// Which of several replacements, from 0.
+    pub index: Option<u32>,
+}
+
+impl EntryId {
+    /// The entry that an append (or a hide with one replacement) made.
+    pub const fn of(commit: CommitHash) -> Self {
+        Self {
+            commit,
+            index: None,
+        }
+    }
+
+    /// The name of the `index`th of `count` replacements of the hide `commit`.
+    pub fn replacement(commit: CommitHash, index: usize, count: usize) -> Self {
+        let index = (count > 1).then(|| u32::try_from(index).expect("replacements fit 32 bits"));
+        Self { commit, index }
+    }
+}
+
+impl From<CommitHash> for EntryId {
+    fn from(commit: CommitHash) -> Self {
+        Self::of(commit)
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            None => write!(f, "{}", self.commit),
+            Some(index) => write!(f, "{}#{index}", self.commit),
+        }
+    }
+}
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            None => write!(f, "{:.10}", self.commit),
+            Some(index) => write!(f, "{:.10}#{index}", self.commit),
+        }
+    }
+}
+
+impl FromStr for EntryId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((hash, index)) = text.split_once('#') else {
+            return Ok(Self::of(text.parse()?));
+        };
+        let canonical = |digits: &str| digits == "0" || !digits.starts_with(['0', '+']);
+        let index = index.parse().ok().filter(|_| canonical(index));
+        match index {
+            Some(index) => Ok(Self {
+                commit: hash.parse()?,
+                index: Some(index),
+            }),
+            None => Err(Error::InvalidHash {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+impl HideKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [
+        Self::Truncation,
+        Self::Compaction,
+        Self::Clear,
+        Self::Drop,
+        Self::Prune,
+    ];
+
+    /// The word in the stored form: `truncation`, `compaction`, `clear`, `drop`, `prune`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Truncation => "truncation",
+            Self::Compaction => "compaction",
+            Self::Clear => "clear",
+            Self::Drop => "drop",
+            Self::Prune => "prune",
+        }
+    }
+
+    /// The word that `log` prints: the command's name.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Truncation => "truncate",
+            Self::Compaction => "compact",
+            Self::Clear => "clear",
+            Self::Drop => "drop",
+            Self::Prune => "prune",
+        }
+    }
+}
+
+impl fmt::Display for HideKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for HideKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| Error::Malformed {
+                what: "hide kind",
+                detail: text.to_owned(),
+            })
+    }
+}
+
+impl Operation {
+    /// The word in the stored form: `append`, `edit`, `hide`, `restore`, `annotate`.
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Append { .. } => "append",
+            Self::Edit { .. } => "edit",
+            Self::Hide(_) => "hide",
+            Self::Restore { .. } => "restore",
+            Self::Annotate { .. } => "annotate",
+        }
+    }
+
+    /// The contents that this operation refers to, in order, repeats included.
+    pub fn contents(&self) -> Vec<ContentHash> {
+        match self {
+            Self::Append { content } | Self::Edit { content, .. } => vec![*content],
+            Self::Hide(hide) => {
+                let stubs = hide.parts.iter().filter_map(|part| part.stub);
+                stubs
+                    .chain(hide.replacements.iter().map(|r| r.content))
+                    .collect()
+            }
+            Self::Restore { .. } | Self::Annotate { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Commit {
+    /// The canonical bytes (`docs/object-format.md`, "Commit").
+    pub fn canonical(&self) -> String {
+        let mut object = Canonical::new();
+        object.optional("note", self.note.as_deref());
+        object.object("operation", |object| {
+            write_operation(object, &self.operation)
+        });
+        object.optional(
+            "parent",
+            self.parent.map(|hash| hash.to_string()).as_deref(),
+        );
+        object.map(
+            "settings",
+            self.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())),
+        );
+        if let Some(Millis(time)) = self.time {
+            object.integer("time", time);
+        }
+        object.finish()
+    }
+
+    /// The commit hash.
+    pub fn hash(&self) -> CommitHash {
+        CommitHash::of(&self.canonical())
+    }
+
+    /// Reads canonical bytes back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] if `canonical` isn't a commit's canonical form.
+    pub fn from_canonical(canonical: &str) -> Result<Self> {
+        let stored: StoredCommit =
+            serde_json::from_str(canonical).map_err(|error| Error::Malformed {
+                what: "commit",
+                detail: error.to_string(),
+            })?;
+        Ok(Self {
+            parent: stored.parent.map(|hash| hash.parse()).transpose()?,
+            operation: stored.operation.try_into()?,
+            time: stored.time.map(Millis),
+            settings: stored.settings,
+            note: stored.note,
+        })
+    }
+}
+
+fn write_operation(object: &mut Canonical, operation: &Operation) {
+    let names = |entries: &[EntryId]| entries.iter().map(EntryId::to_string).collect::<Vec<_>>();
+    match operation {
+        Operation::Append { content } => {
+            object.string("content", &content.to_string());
+        }
+        Operation::Edit { target, content } => {
+            object
+                .string("content", &content.to_string())
+                .string("target", &target.to_string());
+        }
+        Operation::Hide(hide) => {
+            object.objects("intervals", &hide.intervals, |object, interval| {
+                object
+                    .string("first", &interval.first.to_string())
+                    .string("last", &interval.last.to_string());
+            });
+            object
+                .strings("keep", names(&hide.keep))
+                .string("kind", hide.kind.as_str());
+            object.objects("parts", &hide.parts, |object, part| {
+                object
+                    .string("entry", &part.entry.to_string())
+                    .integer("part", part.part.into())
+                    .optional("stub", part.stub.map(|hash| hash.to_string()).as_deref());
+            });
+            object.objects("replacements", &hide.replacements, |object, replacement| {
+                object
+                    .optional(
+                        "before",
+                        replacement.before.map(|e| e.to_string()).as_deref(),
+                    )
+                    .string("content", &replacement.content.to_string());
+            });
+        }
+        Operation::Restore { target, entries } => {
+            object
+                .strings("entries", names(entries))
+                .string("target", &target.to_string());
+        }
+        Operation::Annotate {
+            targets,
+            priority,
+            reason,
+        } => {
+            object
+                .string("priority", priority.as_str())
+                .optional("reason", reason.as_deref())
+                .strings("targets", names(targets));
+        }
+    }
+    object.string("type", operation.type_name());
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredCommit {
+    note: Option<String>,
+    operation: StoredOperation,
+    parent: Option<String>,
+    #[serde(default)]
+    settings: Settings,
+    time: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, tag = "type", rename_all = "lowercase")]
+enum StoredOperation {
+    Append {
+        content: String,
+    },
+    Edit {
+        content: String,
+        target: String,
+    },
+    Hide {
+        #[serde(default)]
+        intervals: Vec<StoredInterval>,
+        #[serde(default)]
+        keep: Vec<String>,
+        kind: String,
+        #[serde(default)]
+        parts: Vec<StoredPartHide>,
+        #[serde(default)]
+        replacements: Vec<StoredReplacement>,
+    },
+    Restore {
+        #[serde(default)]
+        entries: Vec<String>,
+        target: String,
+    },
+    Annotate {
+        priority: String,
+        reason: Option<String>,
+        targets: Vec<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredInterval {
+    first: String,
+    last: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredPartHide {
+    entry: String,
+    part: u32,
+    stub: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredReplacement {
+    before: Option<String>,
+    content: String,
+}
+
+impl TryFrom<StoredOperation> for Operation {
+    type Error = Error;
+
+    fn try_from(stored: StoredOperation) -> Result<Self> {
+        let names = |entries: Vec<String>| -> Result<Vec<EntryId>> {
+            entries.iter().map(|entry| entry.parse()).collect()
+        };
+        Ok(match stored {
+            StoredOperation::Append { content } => Self::Append {
+                content: content.parse()?,
+            },
+            StoredOperation::Edit { content, target } => Self::Edit {
+                target: target.parse()?,
+                content: content.parse()?,
+            },
+            StoredOperation::Hide {
+                intervals,
+                keep,
+                kind,
+                parts,
+                replacements,
+            } => Self::Hide(Hide {
+                kind: kind.parse()?,
+                intervals: intervals
+                    .iter()
+                    .map(|i| {
+                        Ok(Interval {
+                            first: i.first.parse()?,
+                            last: i.last.parse()?,
+                        })
+                    })
+                    .collect::<Result<_>>()?,
+                keep: names(keep)?,
+                parts: parts
+                    .iter()
+                    .map(|p| {
+                        let stub = p.stub.as_ref().map(|hash| hash.parse()).transpose()?;
+                        Ok(PartHide {
+                            entry: p.entry.parse()?,
+                            part: p.part,
+                            stub,
+                        })
+                    })
+                    .collect::<Result<_>>()?,
+                replacements: replacements
+                    .iter()
+                    .map(|r| {
+                        let before = r.before.as_ref().map(|e| e.parse()).transpose()?;
+                        Ok(Replacement {
+                            before,
+                            content: r.content.parse()?,
+                        })
+                    })
+                    .collect::<Result<_>>()?,
+            }),
+            StoredOperation::Restore { entries, target } => Self::Restore {
+                target: target.parse()?,
+                entries: names(entries)?,
+            },
+            StoredOperation::Annotate {
+                priority,
+                reason,
+                targets,
+            } => Self::Annotate {
+                targets: names(targets)?,
+                priority: priority.parse()?,
+                reason,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_survives_its_canonical_form() {
+        let content = ContentHash::of("c");
+        let commit = CommitHash::of("x");
+        let entry = EntryId {
+            commit,
+            index: Some(2),
+        };
+        let operations = [
+            Operation::Append { content },
+            Operation::Edit {
+                target: entry,
+                content,
+            },
+            Operation::Hide(Hide {
+                kind: HideKind::Compaction,
+                intervals: vec![Interval {
+                    first: commit.into(),
+                    last: entry,
+                }],
+                keep: vec![entry],
+                parts: vec![
+                    PartHide {
+                        entry,
+                        part: 3,
+                        stub: Some(content),
+                    },
+                    PartHide {
+                        entry,
+                        part: 0,
+                        stub: None,
+                    },
+                ],
+                replacements: vec![
+                    Replacement {
+                        before: None,
+                        content,
+                    },
+                    Replacement {
+                        before: Some(entry),
+                        content,
+                    },
+                ],
+            }),
+            Operation::Restore {
+                target: commit,
+                entries: vec![],
+            },
+            Operation::Restore {
+                target: commit,
+                entries: vec![entry],
+            },
+            Operation::Annotate {
+                targets: vec![entry],
+                priority: Priority::Skip,
+                reason: Some("why".into()),
+            },
+        ];
+        for operation in operations {
+            let commit = Commit {
+                parent: Some(commit),
+                operation,
+                time: Some(Millis(-1)),
+                settings: Settings::from([("temperature".into(), "0.70".into())]),
+                note: Some("note".into()),
+            };
+            assert_eq!(
+                Commit::from_canonical(&commit.canonical()).expect("reads back"),
+                commit
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_has_one_spelling() {
+        let hash = CommitHash::of("x").to_string();
+        assert!(format!("{hash}#0").parse::<EntryId>().is_ok());
+        for bad in ["#", "#01", "#+1", "#-1", "#1x"] {
+            assert!(format!("{hash}{bad}").parse::<EntryId>().is_err(), "{bad}");
+        }
+    }
+}

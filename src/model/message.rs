@@ -1,0 +1,491 @@
+//! A message: a role and ordered parts, with its canonical form.
+//!
+//! Everything whose exact text matters to a provider (arguments, opaque blocks) is kept as text.
+//! Deliberately absent: any provider's own spelling; that is [`crate::interop`] and
+//! [`crate::compile`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::hash::{Canonical, ContentHash};
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Instructions that frame the conversation.
+    System,
+    /// The same, as newer OpenAI models name it.
+    Developer,
+    /// The person, or a program in their place.
+    User,
+    /// The model.
+    Assistant,
+    /// Results of tool calls. A message of nothing but tool results has this role, whatever role
+    /// the provider files it under.
+    Tool,
+}
+
+impl Role {
+    /// All roles, in the order in which listings show them.
+    pub const ALL: [Self; 5] = [
+        Self::System,
+        Self::Developer,
+        Self::User,
+        Self::Assistant,
+        Self::Tool,
+    ];
+
+    /// The word in the stored form: `system`, `developer`, `user`, `assistant`, `tool`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Whether this is a system message in design's sense: system or developer.
+    pub const fn is_system(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or_else(|| Error::UnknownRole {
+                text: text.to_owned(),
+            })
+    }
+}
+
+/// One entry of a conversation: what a provider's `messages` array holds at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// The speaker's name, where the provider knows one.
+    pub name: Option<String>,
+    /// What is said, in order. May be empty.
+    pub parts: Vec<Part>,
+}
+
+/// One piece of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Plain text.
+    Text {
+        /// The text, as received.
+        text: String,
+    },
+    /// The model's reasoning.
+    Thinking {
+        /// The readable reasoning, or its summary; may be empty.
+        text: String,
+        /// What the provider needs to accept it back (a signature, or the encrypted reasoning).
+        signature: Option<String>,
+        /// Whose it is: `anthropic`, `openai`. Other providers are not sent it.
+        provider: Option<String>,
+    },
+    /// A request to run a tool.
+    ToolCall {
+        /// The call's id; a conversation may repeat it.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments, as the text that the model wrote: JSON most of the time.
+        arguments: String,
+        /// The provider's kind of call where it is not a function: `custom`, `local_shell`, …
+        kind: Option<String>,
+    },
+    /// What a tool gave back.
+    ToolResult {
+        /// The id of the call that it answers.
+        call: String,
+        /// Text, images, files or opaque parts, in order; may be empty.
+        content: Vec<Part>,
+        /// Whether the tool reported failure.
+        is_error: bool,
+    },
+    /// A picture.
+    Image(Media),
+    /// A document or another file.
+    File(Media),
+    /// A block that only one provider understands.
+    Opaque {
+        /// Whose it is: `anthropic`, `openai`.
+        provider: String,
+        /// The block's JSON text, byte for byte.
+        data: String,
+    },
+}
+
+/// Bytes, or where to find them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Media {
+    /// The MIME type, where it is known.
+    pub media_type: Option<String>,
+    /// The file's name or title, where it has one.
+    pub name: Option<String>,
+    /// How closely a model should look (`auto`, `low`, `high`), where that was said.
+    pub detail: Option<String>,
+    /// The bytes, or a reference.
+    pub source: MediaSource,
+}
+
+/// Where a picture's or file's bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MediaSource {
+    /// Here, as base64 text, as received.
+    Base64(String),
+    /// At an address.
+    Url(String),
+    /// With the provider, under an id.
+    FileId(String),
+}
+
+impl Message {
+    /// A message of one text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            name: None,
+            parts: vec![Part::text(text)],
+        }
+    }
+
+    /// The canonical bytes (`docs/object-format.md`, "Content").
+    pub fn canonical(&self) -> String {
+        let mut object = Canonical::new();
+        object.optional("name", self.name.as_deref());
+        object.objects("parts", &self.parts, write_part);
+        object.string("role", self.role.as_str());
+        object.finish()
+    }
+
+    /// The content hash.
+    pub fn hash(&self) -> ContentHash {
+        ContentHash::of(&self.canonical())
+    }
+
+    /// Reads canonical bytes back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
+    pub fn from_canonical(canonical: &str) -> Result<Self> {
+        let stored: StoredMessage =
+            serde_json::from_str(canonical).map_err(|error| Error::Malformed {
+                what: "content",
+                detail: error.to_string(),
+            })?;
+        stored.try_into()
+    }
+
+    /// Whether no part holds anything: no text, no call, no picture.
+    pub fn is_empty(&self) -> bool {
+        self.parts
+            .iter()
+            .all(|part| matches!(part, Part::Text { text } if text.is_empty()))
+    }
+
+    /// The ids of the tool calls in this message, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall { id, .. } => Some(id.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The ids that the tool results in this message answer, in order.
+    pub fn results(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolResult { call, .. } => Some(call.as_str()),
+            _ => None,
+        })
+    }
+}
+
+impl Part {
+    /// A text part.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    /// The word in the stored form: `text`, `thinking`, `tool_call`, `tool_result`, `image`,
+    /// `file`, `opaque`.
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Text { .. } => "text",
+            Self::Thinking { .. } => "thinking",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::Image(_) => "image",
+            Self::File(_) => "file",
+            Self::Opaque { .. } => "opaque",
+        }
+    }
+}
+
+fn write_part(object: &mut Canonical, part: &Part) {
+    match part {
+        Part::Text { text } => {
+            object.string("text", text);
+        }
+        Part::Thinking {
+            text,
+            signature,
+            provider,
+        } => {
+            object
+                .optional("provider", provider.as_deref())
+                .optional("signature", signature.as_deref())
+                .string("text", text);
+        }
+        Part::ToolCall {
+            id,
+            name,
+            arguments,
+            kind,
+        } => {
+            object
+                .string("arguments", arguments)
+                .string("id", id)
+                .optional("kind", kind.as_deref())
+                .string("name", name);
+        }
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => {
+            object
+                .string("call", call)
+                .objects("content", content, write_part)
+                .flag("is_error", *is_error);
+        }
+        Part::Image(media) | Part::File(media) => {
+            let (mut data, mut file_id, mut url) = (None, None, None);
+            match &media.source {
+                MediaSource::Base64(text) => data = Some(text.as_str()),
+                MediaSource::FileId(id) => file_id = Some(id.as_str()),
+                MediaSource::Url(address) => url = Some(address.as_str()),
+            }
+            object
+                .optional("data", data)
+                .optional("detail", media.detail.as_deref())
+                .optional("file_id", file_id)
+                .optional("media_type", media.media_type.as_deref())
+                .optional("name", media.name.as_deref())
+                .string("type", part.type_name())
+                .optional("url", url);
+            return;
+        }
+        Part::Opaque { provider, data } => {
+            object.string("data", data).string("provider", provider);
+        }
+    }
+    object.string("type", part.type_name());
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredMessage {
+    role: String,
+    name: Option<String>,
+    #[serde(default)]
+    parts: Vec<StoredPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredPart {
+    r#type: String,
+    text: Option<String>,
+    signature: Option<String>,
+    provider: Option<String>,
+    arguments: Option<String>,
+    id: Option<String>,
+    kind: Option<String>,
+    name: Option<String>,
+    call: Option<String>,
+    #[serde(default)]
+    content: Vec<StoredPart>,
+    #[serde(default)]
+    is_error: bool,
+    data: Option<String>,
+    detail: Option<String>,
+    file_id: Option<String>,
+    media_type: Option<String>,
+    url: Option<String>,
+}
+
+impl TryFrom<StoredMessage> for Message {
+    type Error = Error;
+
+    fn try_from(stored: StoredMessage) -> Result<Self> {
+        Ok(Self {
+            role: stored.role.parse()?,
+            name: stored.name,
+            parts: stored
+                .parts
+                .into_iter()
+                .map(Part::try_from)
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+impl TryFrom<StoredPart> for Part {
+    type Error = Error;
+
+    fn try_from(stored: StoredPart) -> Result<Self> {
+        let need = |field: Option<String>, name: &str| {
+            field.ok_or_else(|| Error::Malformed {
+                what: "content",
+                detail: format!("a part lacks '{name}'"),
+            })
+        };
+        Ok(match stored.r#type.as_str() {
+            "text" => Self::Text {
+                text: need(stored.text, "text")?,
+            },
+            "thinking" => Self::Thinking {
+                text: need(stored.text, "text")?,
+                signature: stored.signature,
+                provider: stored.provider,
+            },
+            "tool_call" => Self::ToolCall {
+                id: need(stored.id, "id")?,
+                name: need(stored.name, "name")?,
+                arguments: need(stored.arguments, "arguments")?,
+                kind: stored.kind,
+            },
+            "tool_result" => Self::ToolResult {
+                call: need(stored.call, "call")?,
+                content: stored
+                    .content
+                    .into_iter()
+                    .map(Self::try_from)
+                    .collect::<Result<_>>()?,
+                is_error: stored.is_error,
+            },
+            "image" | "file" => {
+                let source = match (stored.data, stored.file_id, stored.url) {
+                    (Some(data), None, None) => MediaSource::Base64(data),
+                    (None, Some(id), None) => MediaSource::FileId(id),
+                    (None, None, Some(url)) => MediaSource::Url(url),
+                    _ => {
+                        return Err(Error::Malformed {
+                            what: "content",
+                            detail: "a file needs one of 'data', 'file_id', 'url'".to_owned(),
+                        });
+                    }
+                };
+                let media = Media {
+                    media_type: stored.media_type,
+                    name: stored.name,
+                    detail: stored.detail,
+                    source,
+                };
+                if stored.r#type == "image" {
+                    Self::Image(media)
+                } else {
+                    Self::File(media)
+                }
+            }
+            "opaque" => Self::Opaque {
+                provider: need(stored.provider, "provider")?,
+                data: need(stored.data, "data")?,
+            },
+            other => {
+                return Err(Error::Malformed {
+                    what: "content",
+                    detail: format!("unknown part type '{other}'"),
+                });
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_part_survives_its_canonical_form() {
+        let media = |source| Media {
+            media_type: Some("image/png".into()),
+            name: None,
+            detail: Some("low".into()),
+            source,
+        };
+        let message = Message {
+            role: Role::Assistant,
+            name: Some("bob".into()),
+            parts: vec![
+                Part::text("a\u{0}b"),
+                Part::Thinking {
+                    text: String::new(),
+                    signature: Some("s".into()),
+                    provider: Some("anthropic".into()),
+                },
+                Part::ToolCall {
+                    id: "1".into(),
+                    name: "f".into(),
+                    arguments: "{\"a\": 1.0}".into(),
+                    kind: Some("custom".into()),
+                },
+                Part::ToolResult {
+                    call: "1".into(),
+                    content: vec![
+                        Part::text("x"),
+                        Part::Image(media(MediaSource::Url("u".into()))),
+                    ],
+                    is_error: true,
+                },
+                Part::Image(media(MediaSource::Base64("AA==".into()))),
+                Part::File(media(MediaSource::FileId("file".into()))),
+                Part::Opaque {
+                    provider: "openai".into(),
+                    data: "{\"k\":1e3}".into(),
+                },
+            ],
+        };
+        let canonical = message.canonical();
+        assert_eq!(
+            Message::from_canonical(&canonical).expect("reads back"),
+            message
+        );
+    }
+
+    #[test]
+    fn absent_is_left_out() {
+        let message = Message {
+            role: Role::User,
+            name: None,
+            parts: vec![],
+        };
+        assert_eq!(message.canonical(), r#"{"role":"user"}"#);
+        let hello = Message::text(Role::User, "hello");
+        assert_eq!(
+            hello.canonical(),
+            r#"{"parts":[{"text":"hello","type":"text"}],"role":"user"}"#
+        );
+    }
+}
