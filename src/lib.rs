@@ -1,5 +1,10 @@
-//! tract
+//! Version control for the context of conversations with language models.
+
+pub mod context;
 pub mod error;
 pub mod hash;
+pub mod interop;
 pub mod model;
+pub mod store;
+
 pub use error::{Error, Result};

@@ -1,0 +1,10 @@
+//! What commits mean together: the fold, the pair rule, and the plans. Pure: no store, no clock.
+
+#[allow(clippy::module_inception)]
+mod context;
+pub mod fold;
+pub mod pairs;
+pub mod plan;
+
+pub use context::{Context, Entry, Mask, MaskedPart};
+pub use fold::Order;

@@ -1,0 +1,1 @@
+//! Plans: a context in, a draft commit out.

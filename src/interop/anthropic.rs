@@ -1,0 +1,27 @@
+//! The format.
+use super::*;
+use std::io::Write;
+/// This format's importer and exporter.
+pub struct Anthropic;
+impl Importer for Anthropic {
+    fn import(
+        &self,
+        input: &dyn Input,
+        options: ImportOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let _ = (input, options, sink);
+        todo!()
+    }
+}
+impl Exporter for Anthropic {
+    fn export(
+        &self,
+        messages: &[Outgoing],
+        document: &Document,
+        out: &mut dyn Write,
+    ) -> Result<Vec<String>> {
+        let _ = (messages, document, out);
+        todo!()
+    }
+}

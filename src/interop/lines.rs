@@ -1,0 +1,265 @@
+//! Lines of a source with their places, and JSON as found in the wild.
+//!
+//! [`Lines`] reads a source of any size with a bounded buffer; [`json_values`] splits a line that
+//! holds several values; [`mend`] makes bytes into text that a strict decoder takes.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{Input, Span};
+use crate::error::{Error, Result};
+
+/// A line longer than this is not read: 256 MiB.
+pub const MAX_LINE_BYTES: u64 = 256 << 20;
+
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Reads a source line by line.
+pub struct Lines<'a> {
+    input: &'a dyn Input,
+    /// Bytes read and not yet given out.
+    buffer: Vec<u8>,
+    /// Where in `buffer` the next line begins.
+    start: usize,
+    /// The place of `buffer[0]` in the source.
+    base: u64,
+    number: u64,
+}
+
+/// One line.
+#[derive(Debug)]
+pub struct Line<'b> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its place, without the line's end (LF or CRLF).
+    pub span: Span,
+    /// Its bytes; empty if it is too long to be read ([`MAX_LINE_BYTES`]).
+    pub bytes: &'b [u8],
+    /// Whether a line feed ends it; only the last line may lack one.
+    pub terminated: bool,
+}
+
+impl<'a> Lines<'a> {
+    /// From the beginning; a UTF-8 byte order mark is passed over.
+    pub fn new(input: &'a dyn Input) -> Result<Self> {
+        let mut lines = Self {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            base: 0,
+            number: 0,
+        };
+        lines.fill()?;
+        if lines.buffer.starts_with(b"\xef\xbb\xbf") {
+            lines.start = 3;
+        }
+        Ok(lines)
+    }
+
+    /// Reads one more chunk; false at the end.
+    fn fill(&mut self) -> Result<bool> {
+        let at = self.base + self.buffer.len() as u64;
+        let left = self.input.size_bytes().saturating_sub(at);
+        let want = usize::try_from(left)
+            .unwrap_or(CHUNK_BYTES)
+            .min(CHUNK_BYTES);
+        if want == 0 {
+            return Ok(false);
+        }
+        let old = self.buffer.len();
+        self.buffer.resize(old + want, 0);
+        let got = self
+            .input
+            .read_at(at, &mut self.buffer[old..])
+            .map_err(Error::io("source"))?;
+        self.buffer.truncate(old + got);
+        Ok(got > 0)
+    }
+
+    /// The next line; none at the end. An empty last line is none.
+    pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
+        if self.start > 0 && self.start >= self.buffer.len() / 2 {
+            self.base += self.start as u64;
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let mut searched = self.start;
+        let mut dropped = 0u64;
+        let end = loop {
+            if let Some(found) = memchr::memchr(b'\n', &self.buffer[searched..]) {
+                break Some(searched + found);
+            }
+            searched = self.buffer.len();
+            if (self.buffer.len() - self.start) as u64 > MAX_LINE_BYTES {
+                dropped += (self.buffer.len() - self.start) as u64;
+                self.base += self.buffer.len() as u64;
+                self.buffer.clear();
+                self.start = 0;
+                searched = 0;
+            }
+            if !self.fill()? {
+                break None;
+            }
+        };
+        let (stop, next) = match end {
+            Some(end) => (end, end + 1),
+            None => (self.buffer.len(), self.buffer.len()),
+        };
+        if end.is_none() && stop == self.start && dropped == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let mut bytes = &self.buffer[self.start..stop];
+        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let offset = self.base + self.start as u64 - dropped;
+        let span = Span {
+            offset,
+            len: bytes.len() as u64 + dropped,
+        };
+        if dropped > 0 {
+            bytes = &[];
+        }
+        self.start = next;
+        Ok(Some(Line {
+            number: self.number,
+            span,
+            bytes,
+            terminated: end.is_some(),
+        }))
+    }
+}
+
+/// Text as good as the bytes allow, with how much had to be mended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mended<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Whether bytes that are no UTF-8 became U+FFFD.
+    pub invalid_utf8: bool,
+    /// How many lone surrogates (`\ud83d` without its other half) became `\ufffd`.
+    pub lone_surrogates: u64,
+}
+
+/// Makes bytes into text that a strict JSON decoder takes.
+pub fn mend(bytes: &[u8]) -> Mended<'_> {
+    let text = String::from_utf8_lossy(bytes);
+    let invalid_utf8 = matches!(text, Cow::Owned(_));
+    match mend_surrogates(&text) {
+        None => Mended {
+            text,
+            invalid_utf8,
+            lone_surrogates: 0,
+        },
+        Some((mended, lone_surrogates)) => Mended {
+            text: Cow::Owned(mended),
+            invalid_utf8,
+            lone_surrogates,
+        },
+    }
+}
+
+/// Replaces lone surrogate escapes by `\ufffd`; none if there are none.
+fn mend_surrogates(text: &str) -> Option<(String, u64)> {
+    let bytes = text.as_bytes();
+    let unit = |at: usize| -> Option<u32> {
+        let digits = text.get(at + 2..at + 6)?;
+        let escape = bytes.get(at) == Some(&b'\\') && bytes.get(at + 1) == Some(&b'u');
+        escape
+            .then(|| u32::from_str_radix(digits, 16).ok())
+            .flatten()
+    };
+    let (mut out, mut copied, mut count) = (String::new(), 0, 0);
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        let here = at + found;
+        match unit(here) {
+            Some(0xd800..=0xdbff) if matches!(unit(here + 6), Some(0xdc00..=0xdfff)) => {
+                at = here + 12;
+            }
+            Some(0xd800..=0xdfff) => {
+                out.push_str(&text[copied..here]);
+                out.push_str("\\ufffd");
+                (at, copied) = (here + 6, here + 6);
+                count += 1;
+            }
+            Some(_) => at = here + 6,
+            None => at = (here + 2).min(bytes.len()),
+        }
+    }
+    (count > 0).then(|| {
+        out.push_str(&text[copied..]);
+        (out, count)
+    })
+}
+
+/// The JSON values in one line, each with its offset in `text`, and the reason why the rest
+/// could not be read, if any.
+pub fn json_values(text: &str) -> (Vec<(usize, &RawValue)>, Option<String>) {
+    let mut values = Vec::with_capacity(1);
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    while let Some(value) = stream.next() {
+        match value {
+            Ok(value) => {
+                let offset = value.get().as_ptr() as usize - text.as_ptr() as usize;
+                values.push((offset, value));
+            }
+            Err(error) => return (values, Some(error.to_string())),
+        }
+    }
+    (values, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<(u64, u64, u64, bool)> {
+        let mut lines = Lines::new(&bytes).expect("bytes can be read");
+        let mut found = Vec::new();
+        while let Some(line) = lines.next_line().expect("bytes can be read") {
+            let (offset, len) = (line.span.offset, line.span.len);
+            assert_eq!(&bytes[offset as usize..(offset + len) as usize], line.bytes);
+            found.push((line.number, offset, len, line.terminated));
+        }
+        found
+    }
+
+    #[test]
+    fn lines_know_their_places() {
+        assert_eq!(all(b""), []);
+        assert_eq!(all(b"a\n"), [(1, 0, 1, true)]);
+        assert_eq!(
+            all(b"\xef\xbb\xbfab\r\n\ncd"),
+            [(1, 3, 2, true), (2, 7, 0, true), (3, 8, 2, false)]
+        );
+    }
+
+    #[test]
+    fn lines_longer_than_the_buffer_come_whole() {
+        let mut bytes = vec![b'x'; 3 * CHUNK_BYTES + 7];
+        bytes.push(b'\n');
+        bytes.extend_from_slice(b"tail\n");
+        let len = bytes.len() as u64;
+        assert_eq!(all(&bytes), [(1, 0, len - 6, true), (2, len - 5, 4, true)]);
+    }
+
+    #[test]
+    fn only_lone_surrogates_are_replaced() {
+        let mended = mend(br#""\ud83d\ude00 \ud83d x \\ud83d \udc00\n""#);
+        assert_eq!(mended.text, r#""\ud83d\ude00 \ufffd x \\ud83d \ufffd\n""#);
+        assert_eq!((mended.lone_surrogates, mended.invalid_utf8), (2, false));
+        assert!(mend(b"\"\xff\"").invalid_utf8);
+    }
+
+    #[test]
+    fn two_values_on_a_line_are_two_values() {
+        let (values, problem) = json_values(r#"{"a":1}{"b":2} x"#);
+        let texts: Vec<_> = values
+            .iter()
+            .map(|(at, value)| (*at, value.get()))
+            .collect();
+        assert_eq!(texts, [(0, r#"{"a":1}"#), (7, r#"{"b":2}"#)]);
+        assert!(problem.is_some());
+    }
+}
