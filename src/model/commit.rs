@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::hash::{Canonical, CommitHash, ContentHash};
-use crate::model::{Millis, Priority};
+use crate::model::{Message, Millis, Priority};
 
 /// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
 pub type Settings = BTreeMap<String, String>;
@@ -26,6 +26,52 @@ pub struct Commit {
     pub settings: Settings,
     /// A remark for people; no model sees it.
     pub note: Option<String>,
+}
+
+/// A commit that is not stored yet: it lacks a parent and a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// What it will do.
+    pub operation: Operation,
+    /// The messages whose hashes the operation names, and that may not be stored yet.
+    pub messages: Vec<Message>,
+    /// Request settings that hold from here on.
+    pub settings: Settings,
+    /// A remark for people.
+    pub note: Option<String>,
+}
+
+impl Draft {
+    /// Appends a message.
+    pub fn append(message: Message) -> Self {
+        Self::new(
+            Operation::Append {
+                content: message.hash(),
+            },
+            vec![message],
+        )
+    }
+
+    /// Gives an entry a new content.
+    pub fn edit(target: EntryId, message: Message) -> Self {
+        Self::new(
+            Operation::Edit {
+                target,
+                content: message.hash(),
+            },
+            vec![message],
+        )
+    }
+
+    /// An operation with the messages that it names, without settings or note.
+    pub fn new(operation: Operation, messages: Vec<Message>) -> Self {
+        Self {
+            operation,
+            messages,
+            settings: Settings::new(),
+            note: None,
+        }
+    }
 }
 
 /// What a commit does to the order of entries.

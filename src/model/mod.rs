@@ -11,7 +11,7 @@ pub mod time;
 pub mod tokens;
 
 pub use commit::{
-    Commit, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
+    Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
 pub use priority::Priority;
