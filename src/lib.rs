@@ -3,6 +3,8 @@
 pub mod context;
 pub mod error;
 pub mod hash;
+pub mod history;
+pub mod ingest;
 pub mod interop;
 pub mod model;
 pub mod store;

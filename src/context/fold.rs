@@ -14,6 +14,10 @@ impl Order {
         let _ = (hash, commit);
         todo!()
     }
+    /// All entries in order.
+    pub fn entries(&self) -> impl Iterator<Item = crate::context::Entry> + '_ {
+        std::iter::empty()
+    }
     /// The visible part.
     pub fn context(&self) -> Context {
         todo!()

@@ -169,6 +169,16 @@ pub trait View {
     /// The newest checkpoint on the path that ends in `tip`: the commit and its context.
     fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>>;
 
+    /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
+    /// the root, which counts too.
+    fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
+        let depth = |hash: &CommitHash| Ok(self.commit(hash)?.map_or(0, |row| row.depth));
+        match self.checkpoint(tip)? {
+            Some((base, _)) => Ok(depth(tip)? - depth(&base)?),
+            None => Ok(depth(tip)? + 1),
+        }
+    }
+
     /// What a ref holds.
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>>;
 

@@ -1,0 +1,243 @@
+//! Drafts become commits at the end of a branch; checkpoints and counts on the way.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::repo::{self, On, Repo};
+use crate::history::{tokens, walk};
+use crate::model::tokens::Counter;
+use crate::model::{Commit, Draft, Head, Millis, Operation, RefName, RefValue};
+use crate::store::{CountKey, Tx, View};
+
+/// Commits since the last checkpoint before another is worth writing, at least.
+const CHECKPOINT_COMMITS: u64 = 256;
+
+/// Where the caller expects the branch to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// It has no commit yet.
+    Nothing,
+    /// At this commit.
+    At(CommitHash),
+}
+
+/// How to commit.
+#[derive(Default)]
+pub struct CommitOptions<'a> {
+    /// The commits' time.
+    pub now: Option<Millis>,
+    /// The command, for the operations; message text replaced by `…`.
+    pub what: &'a str,
+    /// Refuse if the branch is elsewhere.
+    pub expect: Option<Expect>,
+    /// Counts tokens, if its vocabulary is loaded anyway.
+    pub counter: Option<&'a Counter>,
+}
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its hash.
+    pub hash: CommitHash,
+    /// The commit.
+    pub commit: Commit,
+    /// The branch that it is on.
+    pub branch: RefName,
+}
+
+impl Repo {
+    /// Appends commits to the branch that `on` names, all or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DetachedHead`] off every branch, [`Error::RefMoved`] when `expect` is lost,
+    /// [`Error::NotOnPath`] and [`Error::NotRestorable`] by the rules of the fold,
+    /// [`Error::Busy`]. Nothing remains of a call that fails.
+    pub fn commit(
+        &self,
+        on: &On,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        let tx = self.store.write()?;
+        let (branch, tip) = match repo::head(&*tx, on)? {
+            Head::Attached { branch, tip } => (branch, tip),
+            Head::Detached(_) => {
+                let branch = last_branch(&*tx)?;
+                return Err(Error::DetachedHead { branch });
+            }
+        };
+        if let Some(expect) = options.expect {
+            let expected = match expect {
+                Expect::Nothing => None,
+                Expect::At(commit) => Some(commit),
+            };
+            if expected != tip {
+                let word = |tip: Option<CommitHash>| tip.map_or("none".into(), |t| t.short());
+                return Err(Error::RefMoved {
+                    name: branch.short().to_owned(),
+                    expected: word(expected),
+                    found: word(tip),
+                });
+            }
+        }
+        tx.begin_operation(options.now.unwrap_or(Millis(0)), options.what)?;
+        let mut chain = Chain::at(tip);
+        let mut done = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let (hash, commit) = chain.push(&*tx, draft, options.now)?;
+            if let Some(counter) = options.counter {
+                for message in &draft.messages {
+                    let key = CountKey {
+                        content: message.hash(),
+                        mask: None,
+                    };
+                    tx.put_count(key, counter.encoding(), counter.message(message))?;
+                }
+            }
+            done.push(Committed {
+                hash,
+                commit,
+                branch: branch.clone(),
+            });
+        }
+        if let Some(last) = done.last() {
+            tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
+        }
+        tx.commit()?;
+        Ok(done)
+    }
+
+    /// The tokens of one context, by entry, filling what is missing.
+    pub fn counts(
+        &self,
+        context: &Context,
+        encoding: crate::model::Encoding,
+    ) -> Result<Vec<crate::model::TokenCount>> {
+        tokens::of_context(&*self.store, context, encoding)
+    }
+}
+
+/// The short name of the branch that HEAD was last attached to.
+fn last_branch(view: &dyn View) -> Result<String> {
+    for row in view.reflog(&RefName::head(), 1_000)? {
+        if let Some(RefValue::Symbolic(branch)) = row.old {
+            return Ok(branch.short().to_owned());
+        }
+    }
+    Ok("main".to_owned())
+}
+
+/// The end of a path while commits are added to it.
+pub(crate) struct Chain {
+    tip: Option<CommitHash>,
+    /// The context at the tip, once something needed it.
+    context: Option<Context>,
+    /// Commits since a checkpoint, once known.
+    since: Option<u64>,
+}
+
+impl Chain {
+    /// At `tip`; nothing is read yet.
+    pub(crate) fn at(tip: Option<CommitHash>) -> Self {
+        let empty = tip.is_none();
+        Self {
+            tip,
+            context: empty.then(Context::default),
+            since: empty.then_some(0),
+        }
+    }
+
+    /// The last commit.
+    pub(crate) fn tip(&self) -> Option<CommitHash> {
+        self.tip
+    }
+
+    /// The context at the tip.
+    pub(crate) fn context(&mut self, view: &dyn View) -> Result<&Context> {
+        if self.context.is_none() {
+            let tip = self
+                .tip
+                .expect("an empty chain has its context from the start");
+            self.context = Some(walk::context(view, &tip)?);
+        }
+        Ok(self.context.as_ref().expect("filled above"))
+    }
+
+    /// Moves on to a commit that is stored already.
+    pub(crate) fn follow(&mut self, view: &dyn View, hash: CommitHash) -> Result<()> {
+        if let Some(context) = self.context.take() {
+            let row = walk::commit(view, &hash)?;
+            self.context = match context.step(hash, &row.commit)? {
+                Some(next) => Some(next),
+                None => Some(walk::context(view, &hash)?),
+            };
+        }
+        self.since = self.since.map(|since| since + 1);
+        self.tip = Some(hash);
+        Ok(())
+    }
+
+    /// The commit that `draft` would be here.
+    pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Commit {
+        Commit {
+            parent: self.tip,
+            operation: draft.operation.clone(),
+            time,
+            settings: draft.settings.clone(),
+            note: draft.note.clone(),
+        }
+    }
+
+    /// Adds a commit. An append reads nothing of what stands before it; every other operation is
+    /// folded first, and so refused if it names what is not on this path.
+    pub(crate) fn push(
+        &mut self,
+        tx: &dyn Tx,
+        draft: &Draft,
+        time: Option<Millis>,
+    ) -> Result<(CommitHash, Commit)> {
+        for message in &draft.messages {
+            tx.put_content(message)?;
+        }
+        let commit = self.commit_of(draft, time);
+        let hash = commit.hash();
+        let mut from_root = false;
+        let append = matches!(commit.operation, Operation::Append { .. });
+        if !append || self.context.is_some() {
+            let tip = self.tip;
+            match self.context(tx)?.step(hash, &commit)? {
+                Some(next) => self.context = Some(next),
+                None => {
+                    let mut order = match tip {
+                        Some(tip) => walk::order(tx, &tip)?,
+                        None => crate::context::Order::default(),
+                    };
+                    order.apply(hash, &commit)?;
+                    self.context = Some(order.context());
+                    from_root = true;
+                }
+            }
+        }
+        tx.put_commit(&commit)?;
+        self.tip = Some(hash);
+        let since = match self.since {
+            Some(since) => since + 1,
+            None => tx.commits_since_checkpoint(&hash)?,
+        };
+        self.since = Some(since);
+        // Looked at now and then only: whether a checkpoint is due depends on how much is visible,
+        // and to know that costs reading what is visible.
+        let due = from_root
+            || (since % CHECKPOINT_COMMITS == 0 && {
+                let visible = self.context(tx)?.entries.len() as u64;
+                since >= visible.max(CHECKPOINT_COMMITS)
+            });
+        if due {
+            let context = self.context(tx)?;
+            tx.put_checkpoint(&hash, context)?;
+            self.since = Some(0);
+        }
+        Ok((hash, commit))
+    }
+}

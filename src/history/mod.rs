@@ -1,0 +1,19 @@
+//! A repository as people and programs use it: find it, append to it, look at it.
+//!
+//! One transaction per call. Deliberately absent: formatting, the clock (callers pass "now" in),
+//! and SQL.
+
+pub mod append;
+pub mod log;
+pub mod repo;
+pub mod revision;
+pub mod show;
+pub mod status;
+pub mod tokens;
+pub mod walk;
+
+pub use append::{CommitOptions, Committed, Expect};
+pub use log::{LogOptions, LogRow};
+pub use repo::{On, Repo};
+pub use show::Shown;
+pub use status::Status;

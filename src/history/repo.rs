@@ -1,0 +1,232 @@
+//! The repository: a directory `.tract/` with one database, or one in memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::context::{Context, Order};
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::walk;
+use crate::model::{Head, Message, RefName, RefValue};
+use crate::store::sqlite::Sqlite;
+use crate::store::{SessionRow, Store, View};
+
+/// The name of a repository's directory.
+pub const DIRECTORY: &str = ".tract";
+const DATABASE: &str = "tract.db";
+const DEFAULT_BRANCH: &str = "refs/heads/main";
+
+/// The line of history that a call acts on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum On {
+    /// Where HEAD is.
+    #[default]
+    Head,
+    /// A branch, as if HEAD were attached to it. HEAD itself never moves.
+    Branch(RefName),
+}
+
+/// An open repository.
+pub struct Repo {
+    pub(crate) store: Box<dyn Store>,
+    directory: Option<PathBuf>,
+}
+
+impl Repo {
+    /// Makes `.tract/` in `dir`, or opens the one that is there. The flag says whether it is new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be made, and whatever [`Repo::open`] returns.
+    pub fn init(dir: &Path) -> Result<(Self, bool)> {
+        let directory = dir.join(DIRECTORY);
+        if directory.join(DATABASE).exists() {
+            return Ok((Self::open(&directory)?, false));
+        }
+        fs::create_dir_all(&directory).map_err(Error::io(&directory))?;
+        restrict(&directory)?;
+        let ignore = directory.join(".gitignore");
+        fs::write(&ignore, "*\n").map_err(Error::io(&ignore))?;
+        let store = Sqlite::create(&directory.join(DATABASE))?;
+        Ok((
+            Self {
+                store: Box::new(store),
+                directory: Some(directory),
+            },
+            true,
+        ))
+    }
+
+    /// Finds the repository of `start`: its own `.tract`, or that of the nearest directory above.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRepository`] if there is none, and whatever [`Repo::open`] returns.
+    pub fn find(start: &Path) -> Result<Self> {
+        start
+            .ancestors()
+            .map(|dir| dir.join(DIRECTORY))
+            .find(|dir| dir.join(DATABASE).exists())
+            .map_or_else(
+                || {
+                    Err(Error::NoRepository {
+                        start: start.to_owned(),
+                    })
+                },
+                |dir| Self::open(&dir),
+            )
+    }
+
+    /// Opens a `.tract` directory, or the directory that holds one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRepository`], [`Error::Damaged`], [`Error::ForeignDatabase`],
+    /// [`Error::NewerDatabase`]; a database that is refused is left as it was.
+    pub fn open(path: &Path) -> Result<Self> {
+        let inner = path.join(DIRECTORY);
+        let directory = if inner.join(DATABASE).exists() {
+            inner
+        } else {
+            path.to_owned()
+        };
+        if !directory.join(DATABASE).exists() {
+            return Err(Error::NoRepository {
+                start: path.to_owned(),
+            });
+        }
+        let store = Sqlite::open(&directory.join(DATABASE))?;
+        Ok(Self {
+            store: Box::new(store),
+            directory: Some(directory),
+        })
+    }
+
+    /// A repository in memory: the same code, gone with the process.
+    pub fn ephemeral() -> Result<Self> {
+        Ok(Self {
+            store: Box::new(Sqlite::in_memory()?),
+            directory: None,
+        })
+    }
+
+    /// The `.tract` directory; none for a repository in memory.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// Where `on` stands.
+    pub fn head(&self, on: &On) -> Result<Head> {
+        head(&*self.store.read()?, on)
+    }
+
+    /// What compiling `commit` gives, before any body is read.
+    pub fn context(&self, commit: &CommitHash) -> Result<Context> {
+        walk::context(&*self.store.read()?, commit)
+    }
+
+    /// The whole order of entries at `commit`, hidden ones included. Grows with history.
+    pub fn order(&self, commit: &CommitHash) -> Result<Order> {
+        walk::order(&*self.store.read()?, commit)
+    }
+
+    /// The messages of a context, in order, hidden parts left out or replaced.
+    pub fn messages(&self, context: &Context) -> Result<Vec<Message>> {
+        let view = self.store.read()?;
+        context
+            .entries
+            .iter()
+            .map(|entry| walk::message(&*view, entry))
+            .collect()
+    }
+
+    /// The request settings in force in a context; JSON texts by key.
+    pub fn settings(&self, context: &Context) -> Result<crate::model::Settings> {
+        let view = self.store.read()?;
+        let mut settings = crate::model::Settings::new();
+        for (key, commit) in &context.settings {
+            let row = walk::commit(&*view, commit)?;
+            if let Some(value) = row.commit.settings.get(key) {
+                settings.insert(key.clone(), value.clone());
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The session that the newest imported commit on the path to `commit` came from.
+    pub fn session_of(&self, commit: &CommitHash) -> Result<Option<(RefName, SessionRow)>> {
+        session_of(&*self.store.read()?, commit)
+    }
+
+    /// A value of the repository's configuration.
+    pub fn config(&self, key: &str) -> Result<Option<String>> {
+        self.store.read()?.config(key)
+    }
+
+    /// Sets a value of the repository's configuration, or removes it.
+    pub fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        let tx = self.store.write()?;
+        tx.set_config(key, value)?;
+        tx.commit()
+    }
+
+    /// All refs whose full name begins with `prefix`, by name.
+    pub fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        self.store.read()?.references(prefix)
+    }
+}
+
+pub(crate) fn session_of(
+    view: &dyn View,
+    commit: &CommitHash,
+) -> Result<Option<(RefName, SessionRow)>> {
+    // Imported commits come first on most paths, own ones last: look from the end.
+    for row in view.ancestors(commit, None, SESSION_SEARCH)? {
+        for (source, _) in view.records(&row.hash)? {
+            let Some(source) = view.source(source)? else {
+                continue;
+            };
+            if let Some(session) = view.session(&source.session)? {
+                return Ok(Some((source.session, session)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// How many own commits may stand after an imported one before it no longer counts.
+const SESSION_SEARCH: usize = 1_000;
+
+/// Where `on` stands, inside a transaction.
+pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
+    let branch = match on {
+        On::Branch(branch) => branch.clone(),
+        On::Head => match view.reference(&RefName::head())? {
+            Some(RefValue::Commit(commit)) => return Ok(Head::Detached(commit)),
+            Some(RefValue::Symbolic(branch)) => branch,
+            None => DEFAULT_BRANCH.parse()?,
+        },
+    };
+    let tip = match view.reference(&branch)? {
+        Some(RefValue::Commit(commit)) => Some(commit),
+        Some(RefValue::Symbolic(other)) => {
+            return Err(Error::Damaged {
+                detail: format!("{branch} points at {other}"),
+            });
+        }
+        None => None,
+    };
+    Ok(Head::Attached { branch, tip })
+}
+
+#[cfg(unix)]
+fn restrict(directory: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let owner_only = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(directory, owner_only).map_err(Error::io(directory))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path) -> Result<()> {
+    Ok(())
+}

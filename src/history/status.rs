@@ -1,0 +1,146 @@
+//! Where one is in one's context.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::log::{LogOptions, LogRow};
+use crate::history::repo::{On, Repo, session_of};
+use crate::interop::Usage;
+use crate::model::tokens::context_total;
+use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
+use crate::store::SessionRow;
+
+/// How many of the newest commits a status shows.
+const RECENT: usize = 3;
+/// How many commits back the provider's own count is looked for.
+const USAGE_SEARCH: usize = 64;
+
+/// A position with its context summed up.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Where HEAD, or the branch asked for, stands.
+    pub head: Head,
+    /// The context there; empty in an empty repository.
+    pub context: Context,
+    /// What tokens are counted in.
+    pub encoding: Encoding,
+    /// The whole context's tokens.
+    pub total: TokenCount,
+    /// The tokens of the visible messages by role, for roles that occur.
+    pub by_role: Vec<(Role, u64)>,
+    /// The largest message: its number among the visible ones (from 1), tokens, and one line.
+    pub largest: Option<(usize, TokenCount, String)>,
+    /// The newest count by the provider: message number (from 1) and what it counted.
+    pub provider: Option<(usize, Usage, TokenCount)>,
+    /// The session that this history came from.
+    pub session: Option<(RefName, SessionRow)>,
+    /// How many messages of that session are not on this path.
+    pub session_new: u64,
+    /// The budget, in tokens, if one is set.
+    pub budget: Option<u64>,
+    /// The newest commits, newest first.
+    pub recent: Vec<LogRow>,
+}
+
+impl Repo {
+    /// Sums up where `on` stands. Counts what has no count yet.
+    pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
+        let head = self.head(on)?;
+        let budget = self
+            .config("budget.max")?
+            .and_then(|text| text.parse().ok());
+        let Some(tip) = head.commit() else {
+            return Ok(Status {
+                head,
+                context: Context::default(),
+                encoding,
+                total: TokenCount::default(),
+                by_role: Vec::new(),
+                largest: None,
+                provider: None,
+                session: None,
+                session_new: 0,
+                budget,
+                recent: Vec::new(),
+            });
+        };
+        let context = self.context(&tip)?;
+        let counts = self.counts(&context, encoding)?;
+        let view = self.store.read()?;
+        let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
+        let rows = view.content_rows(&contents)?;
+        let by_role = Role::ALL
+            .into_iter()
+            .filter_map(|role| {
+                let of_role = rows.iter().zip(&counts).filter(|(row, _)| row.role == role);
+                let tokens = of_role.map(|(_, count)| count.tokens).sum::<u64>();
+                (tokens > 0).then_some((role, tokens))
+            })
+            .collect();
+        let largest = counts
+            .iter()
+            .enumerate()
+            .rev()
+            .max_by_key(|(_, count)| count.tokens)
+            .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.preview.clone())));
+        let mut provider = None;
+        for (back, entry) in context.entries.iter().rev().take(USAGE_SEARCH).enumerate() {
+            if let Some(usage) = view.usage(&entry.id.commit)? {
+                let number = context.entries.len() - back;
+                // What the provider was sent ends before its reply.
+                let sent = context_total(counts[..number - 1].iter().copied());
+                provider = Some((number, usage, sent));
+                break;
+            }
+        }
+        let session = session_of(&*view, &tip)?;
+        let session_new = match &session {
+            Some((name, _)) => match view.reference(name)? {
+                Some(RefValue::Commit(theirs)) => new_on(&*view, &theirs, &tip)?,
+                _ => 0,
+            },
+            None => 0,
+        };
+        drop(view);
+        let options = LogOptions {
+            limit: RECENT,
+            encoding,
+            ..LogOptions::default()
+        };
+        Ok(Status {
+            recent: self.log(&tip, &options)?,
+            total: context_total(counts),
+            head,
+            context,
+            encoding,
+            by_role,
+            largest,
+            provider,
+            session,
+            session_new,
+            budget,
+        })
+    }
+}
+
+/// How many commits lead to `theirs` that `ours` does not have.
+fn new_on(view: &dyn crate::store::View, theirs: &CommitHash, ours: &CommitHash) -> Result<u64> {
+    let Some(row) = view.commit(theirs)? else {
+        return Ok(0);
+    };
+    // The deepest shared commit, by halving: being shared is monotonic along a path.
+    let (mut shared, mut apart) = (0, row.depth + 1);
+    while shared < apart {
+        let middle = shared + (apart - shared) / 2;
+        let on_ours = match view.ancestor_at(theirs, middle)? {
+            Some(commit) => view.is_ancestor(&commit, ours)?,
+            None => false,
+        };
+        if on_ours {
+            shared = middle + 1;
+        } else {
+            apart = middle;
+        }
+    }
+    Ok(row.depth + 1 - shared)
+}

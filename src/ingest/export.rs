@@ -1,0 +1,423 @@
+//! A commit's context back into a session file, and into a new session that its tool can go on
+//! with.
+
+use std::io::Write;
+
+use super::session::digest;
+use crate::context::Entry;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::history::{Repo, walk};
+use crate::interop::{
+    Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
+    SessionStart, Sink, Span, Step,
+};
+use crate::model::{HideKind, Millis, Operation, RefName, RefValue};
+use crate::store::{CommitRow, ResumeRow, SourceRow, View};
+
+/// How to export.
+#[derive(Clone, Copy, Debug)]
+pub struct ExportOptions {
+    /// The format to write.
+    pub format: Format,
+    /// The time for new records that have none.
+    pub now: Millis,
+}
+
+/// What an export wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// What the format could not hold, or what was left out, in words.
+    pub remarks: Vec<String>,
+    /// How many messages were written from their own records.
+    pub untouched: u64,
+    /// How many were written anew.
+    pub written: u64,
+}
+
+/// A session that a resume makes.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Where it goes on: Claude Code or Codex.
+    pub format: Format,
+    /// Its id, new.
+    pub id: String,
+    /// The working directory that it will run in.
+    pub cwd: String,
+    /// Now.
+    pub now: Millis,
+    /// Random bytes that further ids are made from.
+    pub seed: [u8; 32],
+}
+
+/// Writes the session at `commit` in a format.
+///
+/// History that came from a file of this format and was not changed since comes back as that
+/// file's own bytes; own messages after it are appended as new records. Where something was
+/// edited or hidden since, the file holds the context: untouched messages as their records were,
+/// the others written anew, hidden ones left out.
+///
+/// # Errors
+///
+/// [`Error::Io`] from `out`, and the store's.
+pub fn export(
+    repo: &Repo,
+    commit: &CommitHash,
+    options: &ExportOptions,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    let view = repo.store.read()?;
+    let path = view.ancestors(commit, None, usize::MAX)?;
+    if path.is_empty() {
+        walk::commit(&*view, commit)?;
+    }
+    let origin = origin(&*view, &path, options.format)?;
+    if let Some(origin) = &origin
+        && let Some(done) = as_it_was(&*view, commit, &path, origin, options, out)?
+    {
+        return Ok(done);
+    }
+    let source = origin.as_ref().map(|origin| origin.source.id);
+    let context = walk::context(&*view, commit)?;
+    let messages = context
+        .entries
+        .iter()
+        .map(|entry| outgoing(&*view, entry, source))
+        .collect::<Result<Vec<_>>>()?;
+    let document = Document {
+        session_id: session_id(origin.as_ref(), commit),
+        cwd: origin
+            .as_ref()
+            .and_then(|origin| origin.cwd.clone())
+            .unwrap_or_default(),
+        now: Some(options.now),
+        title: origin.as_ref().and_then(|origin| origin.title.clone()),
+        settings: settings(&*view, &context.settings)?,
+        fresh: false,
+        seed: *commit.as_bytes(),
+        after: Vec::new(),
+    };
+    let mut remarks = options
+        .format
+        .exporter()
+        .export(&messages, &document, out)?;
+    if context.hidden_entries() > 0 {
+        remarks.push(format!(
+            "{} hidden messages are not in the file",
+            context.hidden_entries()
+        ));
+    }
+    let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
+    Ok(Exported {
+        remarks,
+        untouched,
+        written: messages.len() as u64 - untouched,
+    })
+}
+
+/// Makes a new session file of the context at `commit`, and remembers it, so that an import of
+/// its continuation goes on from that commit. Returns the file's bytes and remarks.
+///
+/// # Errors
+///
+/// The store's.
+pub fn resume(
+    repo: &Repo,
+    commit: &CommitHash,
+    session: &NewSession,
+) -> Result<(Vec<u8>, Vec<String>)> {
+    let (bytes, remarks) = {
+        let view = repo.store.read()?;
+        let context = walk::context(&*view, commit)?;
+        let messages = context
+            .entries
+            .iter()
+            .map(|entry| outgoing(&*view, entry, None))
+            .collect::<Result<Vec<_>>>()?;
+        let document = Document {
+            session_id: session.id.clone(),
+            cwd: session.cwd.clone(),
+            now: Some(session.now),
+            title: None,
+            settings: settings(&*view, &context.settings)?,
+            fresh: true,
+            seed: session.seed,
+            after: Vec::new(),
+        };
+        let mut bytes = Vec::new();
+        let remarks = session
+            .format
+            .exporter()
+            .export(&messages, &document, &mut bytes)?;
+        (bytes, remarks)
+    };
+    let mut read = Contents::default();
+    let options = ImportOptions { stem: &session.id };
+    session
+        .format
+        .importer()
+        .import(&bytes.as_slice(), options, &mut read)?;
+    let row = ResumeRow {
+        commit: *commit,
+        messages: read.contents.len() as u64,
+        digest: digest(&read.contents),
+    };
+    let tx = repo.store.write()?;
+    tx.put_resumed(session.format.as_str(), &session.id, &row)?;
+    tx.commit()?;
+    Ok((bytes, remarks))
+}
+
+/// Where a path came from.
+struct Origin {
+    source: SourceRow,
+    /// The commit on the path, nearest to its end, that came from it.
+    last: CommitHash,
+    title: Option<String>,
+    cwd: Option<String>,
+}
+
+/// The newest source of `format` behind a path.
+fn origin(view: &dyn View, path: &[CommitRow], format: Format) -> Result<Option<Origin>> {
+    for row in path {
+        for (id, _) in view.records(&row.hash)? {
+            let Some(source) = view.source(id)? else {
+                continue;
+            };
+            if source.format != format.as_str() {
+                continue;
+            }
+            let session = view.session(&source.session)?.unwrap_or_default();
+            let (title, cwd) = (session.title, session.cwd);
+            return Ok(Some(Origin {
+                source,
+                last: row.hash,
+                title,
+                cwd,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// The file as it was, if nothing but appends came after what was imported.
+fn as_it_was(
+    view: &dyn View,
+    commit: &CommitHash,
+    path: &[CommitRow],
+    origin: &Origin,
+    options: &ExportOptions,
+    out: &mut dyn Write,
+) -> Result<Option<Exported>> {
+    let Some(RefValue::Commit(tip)) = view.reference(&origin.source.session)? else {
+        return Ok(None);
+    };
+    if !view.is_ancestor(&origin.last, &tip)? {
+        return Ok(None);
+    }
+    let own = path
+        .iter()
+        .take_while(|row| row.hash != origin.last)
+        .count();
+    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    if !path[..own].iter().all(appends) {
+        return Ok(None);
+    }
+    let lines = matches!(options.format, Format::ClaudeCode | Format::Codex);
+    let whole = *commit == tip;
+    if !whole && !lines {
+        return Ok(None);
+    }
+    let mut end = 0;
+    let mut last_records = Vec::new();
+    for row in &path[own..] {
+        let Some(spans) = spans(view, &row.hash, origin.source.id)? else {
+            return Ok(None);
+        };
+        end = end.max(
+            spans
+                .iter()
+                .map(|span| span.offset + span.len)
+                .max()
+                .unwrap_or(0),
+        );
+        if last_records.is_empty() {
+            last_records = texts(view, origin.source.id, &spans)?;
+        }
+    }
+    let size = origin.source.size_bytes;
+    let end = if own == 0 && whole || origin.last == tip {
+        size
+    } else {
+        end
+    };
+    let mut at = 0;
+    let mut last = b'\n';
+    while at < end {
+        let span = Span {
+            offset: at,
+            len: (end - at).min(1 << 20),
+        };
+        let bytes = view.source_bytes(origin.source.id, span)?;
+        if bytes.is_empty() {
+            return Err(Error::Damaged {
+                detail: "a kept source is shorter than its size".into(),
+            });
+        }
+        out.write_all(&bytes).map_err(Error::io("output"))?;
+        at += bytes.len() as u64;
+        last = bytes[bytes.len() - 1];
+    }
+    let mut done = Exported {
+        untouched: (path.len() - own) as u64,
+        ..Exported::default()
+    };
+    if whole && own == 0 {
+        return Ok(Some(done));
+    }
+    if last != b'\n' {
+        out.write_all(b"\n").map_err(Error::io("output"))?;
+    }
+    if own > 0 {
+        let mut messages = Vec::with_capacity(own);
+        for row in path[..own].iter().rev() {
+            let Operation::Append { content } = row.commit.operation else {
+                continue;
+            };
+            messages.push(Outgoing {
+                message: walk::content(view, &content)?,
+                time: row.commit.time,
+                settings: row.commit.settings.clone(),
+                usage: view.usage(&row.hash)?,
+                records: Vec::new(),
+                replaces: Vec::new(),
+                is_summary: false,
+            });
+        }
+        let context = walk::context(view, commit)?;
+        let document = Document {
+            session_id: session_id(Some(origin), commit),
+            cwd: origin.cwd.clone().unwrap_or_default(),
+            now: Some(options.now),
+            title: None,
+            settings: settings(view, &context.settings)?,
+            fresh: false,
+            seed: *commit.as_bytes(),
+            after: last_records,
+        };
+        done.remarks = options
+            .format
+            .exporter()
+            .export(&messages, &document, out)?;
+        done.written = own as u64;
+    }
+    Ok(Some(done))
+}
+
+/// The id that a source's session has in its tool.
+fn session_id(origin: Option<&Origin>, commit: &CommitHash) -> String {
+    let name = origin.map(|origin| origin.source.session.as_str());
+    let below = name.and_then(|name| name.strip_prefix(RefName::SESSIONS));
+    match below.and_then(|below| below.split_once('/')) {
+        Some((_, id)) => id.to_owned(),
+        None => uuid::Builder::from_random_bytes(first_16(commit.as_bytes()))
+            .into_uuid()
+            .to_string(),
+    }
+}
+
+fn first_16(bytes: &HashBytes) -> [u8; 16] {
+    bytes[..16].try_into().expect("32 bytes have 16")
+}
+
+/// One visible entry on its way out; `source` is where records may be taken from.
+fn outgoing(view: &dyn View, entry: &Entry, source: Option<u64>) -> Result<Outgoing> {
+    let row = walk::commit(view, &entry.id.commit)?;
+    let records = match (source, entry.placed) {
+        (Some(source), None) => match spans(view, &row.hash, source)? {
+            Some(spans) => texts(view, source, &spans)?,
+            None => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let changed = entry.edited || !entry.mask.is_empty();
+    let (records, replaces) = if changed {
+        (Vec::new(), records)
+    } else {
+        (records, Vec::new())
+    };
+    Ok(Outgoing {
+        message: walk::message(view, entry)?,
+        time: row.commit.time,
+        settings: row.commit.settings,
+        usage: view.usage(&row.hash)?,
+        records,
+        replaces,
+        is_summary: entry.placed == Some(HideKind::Compaction),
+    })
+}
+
+/// Where a commit's records stand in a source.
+fn spans(view: &dyn View, commit: &CommitHash, source: u64) -> Result<Option<Vec<Span>>> {
+    let found = view
+        .records(commit)?
+        .into_iter()
+        .find(|(id, _)| *id == source);
+    Ok(found.map(|(_, spans)| spans))
+}
+
+/// The records themselves. One that is no UTF-8 is mended, as it was on the way in.
+fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
+    spans
+        .iter()
+        .map(|span| {
+            let bytes = view.source_bytes(source, *span)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        })
+        .collect()
+}
+
+fn settings(
+    view: &dyn View,
+    set_by: &std::collections::BTreeMap<String, CommitHash>,
+) -> Result<crate::model::Settings> {
+    let mut settings = crate::model::Settings::new();
+    for (key, commit) in set_by {
+        if let Some(value) = walk::commit(view, commit)?.commit.settings.remove(key) {
+            settings.insert(key.clone(), value);
+        }
+    }
+    Ok(settings)
+}
+
+/// Collects the contents on the main path of a session.
+#[derive(Default)]
+struct Contents {
+    contents: Vec<ContentHash>,
+    branched: bool,
+}
+
+impl Sink for Contents {
+    fn session(&mut self, _: SessionStart) -> Result<()> {
+        Ok(())
+    }
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        self.branched = true;
+        Ok(())
+    }
+    fn step(&mut self, step: Step) -> Result<()> {
+        if let Action::Append(message) = &step.action
+            && !self.branched
+        {
+            self.contents.push(message.hash());
+        }
+        Ok(())
+    }
+    fn end(&mut self, _: SessionEnd) -> Result<()> {
+        Ok(())
+    }
+    fn problem(&mut self, _: Problem) -> Result<()> {
+        Ok(())
+    }
+    fn progress(&mut self, _: u64, _: u64) {}
+}

@@ -1,0 +1,693 @@
+//! A session file into refs and commits.
+//!
+//! Steps become commits as they arrive, in slices that nothing refers to yet; the last slice
+//! moves the refs. So a crash leaves only what a second import finds and uses.
+
+use std::collections::BTreeMap;
+use std::path::Path as FilePath;
+
+use super::file::{FileInput, blocks, fingerprint};
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, Fingerprint, HashBytes};
+use crate::history::Repo;
+use crate::interop::{
+    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, sniff,
+};
+use crate::model::tokens::Counter;
+use crate::model::{HideKind, Millis, RefName, RefValue};
+use crate::store::{SessionRow, SourceRow, Store, Tx, View};
+
+/// How much work one slice holds: commits and parts. About 200 ms.
+const SLICE_WORK: usize = 4_000;
+/// How many blocks of a source one slice keeps.
+const SLICE_BLOCKS: usize = 8;
+/// How many problems are reported one by one.
+const REPORTED_PROBLEMS: usize = 10;
+/// Where the branch that follows a session is remembered in the configuration.
+const FOLLOWER: &str = "follow.";
+
+/// What to import, and how.
+pub struct ImportRequest<'a> {
+    /// The format, if it isn't to be sniffed.
+    pub format: Option<Format>,
+    /// Import nothing if anything is wrong.
+    pub strict: bool,
+    /// The branch that follows the session, if it isn't to be chosen.
+    pub branch: Option<&'a str>,
+    /// The time of the operation.
+    pub now: Millis,
+    /// The command, for the operations.
+    pub what: &'a str,
+    /// Counts tokens on the way.
+    pub counter: Option<&'a Counter>,
+}
+
+/// How far an import has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes in all.
+    pub total_bytes: u64,
+    /// Records read.
+    pub records: u64,
+}
+
+/// What an import found and did.
+#[derive(Clone, Debug)]
+pub struct ImportReport {
+    /// The format.
+    pub format: Format,
+    /// The sessions in the file.
+    pub sessions: Vec<ImportedSession>,
+    /// The first problems, in order.
+    pub problems: Vec<Problem>,
+    /// How many problems there are in all, by reason, harmless ones aside.
+    pub problem_count: u64,
+    /// Harmless oddities: a torn last line.
+    pub notes: Vec<Problem>,
+}
+
+/// One imported session.
+#[derive(Clone, Debug)]
+pub struct ImportedSession {
+    /// Its ref.
+    pub name: RefName,
+    /// Its title.
+    pub title: Option<String>,
+    /// How it relates to what was here.
+    pub outcome: Outcome,
+    /// Messages on its main path, hidden ones included.
+    pub messages: u64,
+    /// Commits that were not here before, on all paths.
+    pub new_commits: u64,
+    /// The end of its main path.
+    pub tip: Option<CommitHash>,
+    /// The vendor's own hides on the main path: kind, commit, and the commit before.
+    pub hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
+    /// The branch that follows it.
+    pub branch: BranchOutcome,
+    /// Its further paths: sub-agents and abandoned leaves.
+    pub further: Vec<RefName>,
+    /// Records that are no messages, by type.
+    pub other_records: BTreeMap<String, u64>,
+    /// Blocks kept opaque, by type.
+    pub opaque_blocks: BTreeMap<String, u64>,
+    /// What the file lacks of what the model was sent.
+    pub absent: Vec<String>,
+    /// Lone surrogates that became U+FFFD.
+    pub lone_surrogates: u64,
+}
+
+/// How a session relates to what was here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Not seen before.
+    New,
+    /// Known; the file has grown.
+    Grown,
+    /// Known; nothing new.
+    Unchanged,
+    /// Known, but its history was rewritten: the session has a new ref.
+    Rewritten,
+}
+
+/// What became of the branch that follows a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchOutcome {
+    /// It is where the session is.
+    Follows(RefName),
+    /// It has commits of its own and stays.
+    Stays(RefName),
+    /// The session has no messages, so there is none.
+    None,
+}
+
+/// Imports one file.
+///
+/// # Errors
+///
+/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], [`Error::StrictImport`], and the
+/// store's. What is wrong inside the file is in the report.
+pub fn import(
+    repo: &Repo,
+    path: &FilePath,
+    request: &ImportRequest<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport> {
+    let input = FileInput::open(path)?;
+    let format = known_format(&input, path, request.format)?;
+    let stem = path
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    let options = ImportOptions { stem: &stem };
+    if request.strict {
+        let mut check = ProblemCount::default();
+        format.importer().import(&input, options, &mut check)?;
+        if check.problems > 0 {
+            return Err(Error::StrictImport {
+                path: path.to_owned(),
+                problems: check.problems,
+            });
+        }
+    }
+    let total_bytes = input.size_bytes();
+    let mut sink = Intake {
+        store: &*repo.store,
+        request,
+        format,
+        tx: None,
+        work: 0,
+        current: None,
+        sessions: Vec::new(),
+        problems: Vec::new(),
+        problem_count: 0,
+        notes: Vec::new(),
+        progress: &mut |bytes, records| {
+            progress(Progress {
+                bytes,
+                total_bytes,
+                records,
+            })
+        },
+    };
+    format.importer().import(&input, options, &mut sink)?;
+    sink.finish(&input, &stem)
+}
+
+/// Reads one file without a repository: what an import of it would find. For listings.
+///
+/// # Errors
+///
+/// As [`import`].
+pub fn inspect(path: &FilePath) -> Result<(Format, SessionStart, SessionEnd, u64, u64)> {
+    let input = FileInput::open(path)?;
+    let format = known_format(&input, path, None)?;
+    let stem = path
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    let mut look = Look::default();
+    format
+        .importer()
+        .import(&input, ImportOptions { stem: &stem }, &mut look)?;
+    Ok((
+        format,
+        look.start,
+        look.end,
+        look.messages,
+        look.compactions,
+    ))
+}
+
+fn known_format(input: &dyn Input, path: &FilePath, given: Option<Format>) -> Result<Format> {
+    match given {
+        Some(format) => Ok(format),
+        None => sniff::sniff(input)?.ok_or_else(|| Error::UnknownFormat {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// Takes everything in.
+struct Intake<'a> {
+    store: &'a dyn Store,
+    request: &'a ImportRequest<'a>,
+    format: Format,
+    tx: Option<Box<dyn Tx + 'a>>,
+    work: usize,
+    current: Option<Session>,
+    sessions: Vec<Session>,
+    problems: Vec<Problem>,
+    problem_count: u64,
+    notes: Vec<Problem>,
+    progress: &'a mut dyn FnMut(u64, u64),
+}
+
+impl<'a> Intake<'a> {
+    /// Runs `act` on the current session inside the current slice.
+    fn with_session<T>(
+        &mut self,
+        act: impl FnOnce(&mut Session, &dyn Tx, Option<&Counter>) -> Result<T>,
+    ) -> Result<T> {
+        if self.tx.is_none() {
+            self.tx = Some(self.store.write()?);
+        }
+        let tx = self.tx.as_deref().expect("opened above");
+        let session = self.current.as_mut().ok_or_else(|| Error::Malformed {
+            what: "session",
+            detail: "a step before its session".into(),
+        })?;
+        act(session, tx, self.request.counter)
+    }
+
+    /// Ends the slice if it has done its share.
+    fn slice(&mut self, work: usize) -> Result<()> {
+        self.work += work;
+        if self.work >= SLICE_WORK {
+            self.work = 0;
+            if let Some(tx) = self.tx.take() {
+                tx.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the source, moves the refs, and reports.
+    fn finish(mut self, input: &dyn Input, stem: &str) -> Result<ImportReport> {
+        if let Some(tx) = self.tx.take() {
+            tx.commit()?;
+        }
+        let sessions = std::mem::take(&mut self.sessions);
+        let single = sessions.len() == 1;
+        let whole = fingerprint(input, input.size_bytes())?;
+        let mut placed = Vec::with_capacity(sessions.len());
+        for session in &sessions {
+            placed.push(self.place(session, input, &whole)?);
+        }
+        let source_name = match placed.first() {
+            Some(first) if single => first.name.clone(),
+            _ => RefName::session(self.format.as_str(), stem),
+        };
+        let source = self.keep_source(&source_name, input, &whole)?;
+        let mut work = 0;
+        let mut tx = self.store.write()?;
+        for session in &sessions {
+            for (commit, spans) in &session.records {
+                tx.put_records(commit, source, spans)?;
+                work += 1;
+                if work % (SLICE_WORK * 4) == 0 {
+                    tx.commit()?;
+                    tx = self.store.write()?;
+                }
+            }
+        }
+        let empty = tx.references("refs/")?.is_empty();
+        tx.begin_operation(self.request.now, self.request.what)?;
+        let mut reports = Vec::with_capacity(sessions.len());
+        let several = sessions.len() > 1;
+        for (index, (session, place)) in sessions.into_iter().zip(placed).enumerate() {
+            let main = empty && index == 0 && !several;
+            let report = move_refs(&*tx, session, place, self.request, main)?;
+            reports.push(report);
+        }
+        tx.commit()?;
+        Ok(ImportReport {
+            format: self.format,
+            sessions: reports,
+            problems: self.problems,
+            problem_count: self.problem_count,
+            notes: self.notes,
+        })
+    }
+
+    /// Finds the ref of a session: its own, or a new one beside it if its history was rewritten.
+    fn place(&self, session: &Session, input: &dyn Input, whole: &HashBytes) -> Result<Place> {
+        let view = self.store.read()?;
+        let tip = session.paths[0].tip;
+        let base = RefName::session(self.format.as_str(), &session.start.id);
+        let mut candidates = Vec::new();
+        let mut free = base.clone();
+        for number in 2.. {
+            match view.reference(&free)? {
+                Some(RefValue::Commit(old)) => candidates.push((free, old)),
+                _ => break,
+            }
+            free = RefName::session(
+                self.format.as_str(),
+                &format!("{}-{number}", session.start.id),
+            );
+        }
+        let unchanged = |old: &CommitHash| Some(*old) == tip;
+        for (name, old) in &candidates {
+            let same_bytes = view
+                .sources(name)?
+                .iter()
+                .any(|source| source.fingerprint == *whole);
+            if unchanged(old) || same_bytes {
+                let outcome = if unchanged(old) {
+                    Outcome::Unchanged
+                } else {
+                    Outcome::Grown
+                };
+                return Ok(Place {
+                    name: name.clone(),
+                    old: Some(*old),
+                    outcome,
+                });
+            }
+        }
+        for (name, old) in &candidates {
+            let mut grown = match tip {
+                Some(tip) => view.is_ancestor(old, &tip)? || same_messages(&*view, old, &tip)?,
+                None => false,
+            };
+            for source in view.sources(name)? {
+                grown = grown || is_prefix(&source, input)?;
+            }
+            if grown {
+                let outcome = Outcome::Grown;
+                return Ok(Place {
+                    name: name.clone(),
+                    old: Some(*old),
+                    outcome,
+                });
+            }
+        }
+        let outcome = if candidates.is_empty() {
+            Outcome::New
+        } else {
+            Outcome::Rewritten
+        };
+        Ok(Place {
+            name: free,
+            old: None,
+            outcome,
+        })
+    }
+
+    /// Keeps the file's bytes; of a file that has grown, only what is new.
+    fn keep_source(&self, name: &RefName, input: &dyn Input, whole: &HashBytes) -> Result<u64> {
+        let known = self.store.read()?.sources(name)?;
+        if let Some(same) = known.iter().find(|source| source.fingerprint == *whole) {
+            return Ok(same.id);
+        }
+        let mut from = 0;
+        let mut id = None;
+        for source in &known {
+            if is_prefix(source, input)? {
+                (from, id) = (source.size_bytes, Some(source.id));
+                break;
+            }
+        }
+        let mut hash = Fingerprint::default();
+        blocks(input, 0, from, |block| {
+            hash.update(block);
+            Ok(())
+        })?;
+        let id = match id {
+            Some(id) => id,
+            None => {
+                let tx = self.store.write()?;
+                let id = tx.put_source(name, self.format.as_str())?;
+                tx.commit()?;
+                id
+            }
+        };
+        let mut slice = Vec::new();
+        let keep = |slice: &mut Vec<(Vec<u8>, HashBytes)>| {
+            let tx = self.store.write()?;
+            for (block, value) in slice.drain(..) {
+                tx.append_source(id, &block, &value)?;
+            }
+            tx.commit()
+        };
+        blocks(input, from, input.size_bytes(), |block| {
+            hash.update(block);
+            slice.push((block.to_vec(), hash.value()));
+            if slice.len() >= SLICE_BLOCKS {
+                keep(&mut slice)
+            } else {
+                Ok(())
+            }
+        })?;
+        keep(&mut slice)?;
+        Ok(id)
+    }
+}
+
+/// The ref of a session, and how it got there.
+struct Place {
+    name: RefName,
+    old: Option<CommitHash>,
+    outcome: Outcome,
+}
+
+impl Sink for Intake<'_> {
+    fn session(&mut self, start: SessionStart) -> Result<()> {
+        let resumed = {
+            // Inside the open slice, if there is one: a second connection would wait for it.
+            match &self.tx {
+                Some(tx) => tx.resumed(self.format.as_str(), &start.id)?,
+                None => self
+                    .store
+                    .read()?
+                    .resumed(self.format.as_str(), &start.id)?,
+            }
+        };
+        self.current = Some(Session::new(start, resumed));
+        Ok(())
+    }
+
+    fn branch(&mut self, branch: BranchStart) -> Result<()> {
+        let work = self.with_session(|session, tx, counter| {
+            let work = session.decide(tx, counter)?;
+            session.branch(branch)?;
+            Ok(work)
+        })?;
+        self.slice(work)
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        let work = self.with_session(|session, tx, counter| session.step(tx, step, counter))?;
+        self.slice(work)
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        let work = self.with_session(|session, tx, counter| {
+            session.end = end;
+            session.decide(tx, counter)
+        })?;
+        self.sessions.extend(self.current.take());
+        self.slice(work)
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        if problem.harmless {
+            if self.notes.len() < REPORTED_PROBLEMS {
+                self.notes.push(problem);
+            }
+        } else {
+            self.problem_count += 1;
+            if self.problems.len() < REPORTED_PROBLEMS {
+                self.problems.push(problem);
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, bytes: u64, records: u64) {
+        (self.progress)(bytes, records);
+    }
+}
+
+/// Whether the file begins with the bytes of a kept source.
+fn is_prefix(source: &SourceRow, input: &dyn Input) -> Result<bool> {
+    Ok(source.size_bytes > 0
+        && source.size_bytes <= input.size_bytes()
+        && fingerprint(input, source.size_bytes)? == source.fingerprint)
+}
+
+/// Whether the path to `old` says, message by message, what the path to `new` begins with. Times
+/// and settings aside: a request that has grown bears its settings on its new last message.
+fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<bool> {
+    let old = view.ancestors(old, None, usize::MAX)?;
+    let new = view.ancestors(new, None, usize::MAX)?;
+    let same = |(old, new): (&crate::store::CommitRow, &crate::store::CommitRow)| {
+        old.commit.operation == new.commit.operation
+    };
+    Ok(old.len() <= new.len() && old.iter().rev().zip(new.iter().rev()).all(same))
+}
+
+/// Points the session ref, its further paths and the branches that follow them.
+fn move_refs(
+    tx: &dyn Tx,
+    session: Session,
+    place: Place,
+    request: &ImportRequest<'_>,
+    main: bool,
+) -> Result<ImportedSession> {
+    let tip = session.paths[0].tip;
+    let row = SessionRow {
+        title: session.end.title.clone(),
+        cwd: session.end.cwd.clone(),
+        absent: session.end.absent.clone(),
+    };
+    tx.put_session(&place.name, &row)?;
+    let mut branch = BranchOutcome::None;
+    let mut further = Vec::new();
+    if let Some(tip) = tip {
+        tx.set_reference(&place.name, Some(&RefValue::Commit(tip)))?;
+        branch = follow(tx, &place.name, place.old, tip, request, main)?;
+    }
+    let follower = match &branch {
+        BranchOutcome::Follows(name) | BranchOutcome::Stays(name) => Some(name.clone()),
+        BranchOutcome::None => None,
+    };
+    for path in &session.paths[1..] {
+        let (Some(name), Some(tip)) = (&path.name, path.tip) else {
+            continue;
+        };
+        let value = RefValue::Commit(tip);
+        let Ok(theirs) = format!("{}/{name}", place.name).parse::<RefName>() else {
+            continue;
+        };
+        let old = tx.reference(&theirs)?;
+        tx.set_reference(&theirs, Some(&value))?;
+        let ours = follower
+            .as_ref()
+            .and_then(|branch| format!("{branch}/{name}").parse().ok());
+        if let Some(ours) = ours {
+            // A branch that has moved on its own stays where it is.
+            let current = tx.reference(&ours)?;
+            if current.is_none() || current == old {
+                tx.set_reference(&ours, Some(&value))?;
+            }
+            further.push(ours);
+        } else {
+            further.push(theirs);
+        }
+    }
+    Ok(ImportedSession {
+        name: place.name,
+        title: session.end.title,
+        outcome: place.outcome,
+        messages: session.messages,
+        new_commits: session.new_commits,
+        tip,
+        hides: session.hides,
+        branch,
+        further,
+        other_records: session.end.other_records,
+        opaque_blocks: session.end.opaque_blocks,
+        absent: session.end.absent,
+        lone_surrogates: session.end.lone_surrogates,
+    })
+}
+
+/// Moves the branch that follows a session, or makes it.
+fn follow(
+    tx: &dyn Tx,
+    session: &RefName,
+    old: Option<CommitHash>,
+    tip: CommitHash,
+    request: &ImportRequest<'_>,
+    main: bool,
+) -> Result<BranchOutcome> {
+    let key = format!("{FOLLOWER}{session}");
+    let name = match (request.branch, tx.config(&key)?) {
+        (Some(name), _) => RefName::branch(name)?,
+        (None, Some(name)) => name.parse()?,
+        (None, None) if main => RefName::branch("main")?,
+        (None, None) => free_branch(tx, session, &tip)?,
+    };
+    let value = RefValue::Commit(tip);
+    match tx.reference(&name)? {
+        Some(RefValue::Commit(current)) if current == tip => {}
+        Some(RefValue::Commit(current)) if Some(current) == old => {
+            tx.set_reference(&name, Some(&value))?;
+        }
+        Some(_) => return Ok(BranchOutcome::Stays(name)),
+        // A branch that its owner has deleted stays deleted; a new session gets one.
+        None => tx.set_reference(&name, Some(&value))?,
+    }
+    tx.set_config(&key, Some(name.as_str()))?;
+    Ok(BranchOutcome::Follows(name))
+}
+
+/// A branch name after the session's that is free, or is at `tip` already.
+fn free_branch(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<RefName> {
+    let id = session.as_str().rsplit('/').next().unwrap_or("session");
+    let tool = session.as_str()[RefName::SESSIONS.len()..]
+        .split('/')
+        .next()
+        .unwrap_or("session");
+    let dashes = id.bytes().filter(|byte| *byte == b'-').count();
+    let uuid = id.len() >= 36 && dashes >= 4;
+    let stem = if uuid {
+        format!("{tool}-{}", &id[..8])
+    } else {
+        id.to_owned()
+    };
+    for number in 1.. {
+        let name = if number == 1 {
+            stem.clone()
+        } else {
+            format!("{stem}-{number}")
+        };
+        let name = RefName::branch(&name)?;
+        match view.reference(&name)? {
+            None => return Ok(name),
+            Some(RefValue::Commit(current)) if current == *tip => return Ok(name),
+            Some(_) => {}
+        }
+    }
+    unreachable!("numbers do not run out")
+}
+
+/// Counts problems and keeps nothing.
+#[derive(Default)]
+struct ProblemCount {
+    problems: u64,
+}
+
+impl Sink for ProblemCount {
+    fn session(&mut self, _: SessionStart) -> Result<()> {
+        Ok(())
+    }
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        Ok(())
+    }
+    fn step(&mut self, _: Step) -> Result<()> {
+        Ok(())
+    }
+    fn end(&mut self, _: SessionEnd) -> Result<()> {
+        Ok(())
+    }
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.problems += u64::from(!problem.harmless);
+        Ok(())
+    }
+    fn progress(&mut self, _: u64, _: u64) {}
+}
+
+/// Counts what a listing shows.
+#[derive(Default)]
+struct Look {
+    start: SessionStart,
+    end: SessionEnd,
+    messages: u64,
+    compactions: u64,
+    branched: bool,
+}
+
+impl Sink for Look {
+    fn session(&mut self, start: SessionStart) -> Result<()> {
+        self.start = start;
+        Ok(())
+    }
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        self.branched = true;
+        Ok(())
+    }
+    fn step(&mut self, step: Step) -> Result<()> {
+        use crate::interop::Action;
+        if !self.branched {
+            match step.action {
+                Action::Append(_) => self.messages += 1,
+                Action::Hide(hide) => {
+                    self.compactions += u64::from(hide.kind == HideKind::Compaction);
+                }
+            }
+        }
+        Ok(())
+    }
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.end = end;
+        Ok(())
+    }
+    fn problem(&mut self, _: Problem) -> Result<()> {
+        Ok(())
+    }
+    fn progress(&mut self, _: u64, _: u64) {}
+}

@@ -1,0 +1,401 @@
+//! One session on its way in: steps become commits, shared where the same history is here.
+
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
+use crate::history::append::Chain;
+use crate::history::walk;
+use crate::interop::{
+    Action, BranchStart, Cover, HideStep, SessionEnd, SessionStart, Span, Step, StepEntry, StepId,
+};
+use crate::model::tokens::Counter;
+use crate::model::{
+    Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement, Role,
+};
+use crate::store::{CountKey, ResumeRow, Tx};
+
+/// How many steps are held back at most before it is decided whether they are somebody's copy.
+const LOOK_AHEAD: usize = 64;
+
+/// A session while its steps arrive.
+pub(super) struct Session {
+    pub(super) start: SessionStart,
+    /// What each step made.
+    made: Vec<Made>,
+    chain: Chain,
+    /// The first and the last entry of the order on the current path.
+    ends: Option<(EntryId, EntryId)>,
+    sharing: Sharing,
+    /// Steps held back while `sharing` is undecided.
+    held: Vec<Step>,
+    pub(super) paths: Vec<Path>,
+    pub(super) records: Vec<(CommitHash, Vec<Span>)>,
+    pub(super) new_commits: u64,
+    pub(super) messages: u64,
+    pub(super) hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
+    pub(super) end: SessionEnd,
+    resumed: Option<ResumeRow>,
+}
+
+/// A path through the session: the main one first.
+pub(super) struct Path {
+    pub(super) name: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) tip: Option<CommitHash>,
+}
+
+/// What a step made, and the ends of the order there.
+#[derive(Clone, Copy)]
+struct Made {
+    commit: CommitHash,
+    /// How many replacements, for a hide.
+    replacements: usize,
+    /// The entry that a resumed step stands for, where that isn't named after its commit.
+    entry: Option<EntryId>,
+    ends: Option<(EntryId, EntryId)>,
+}
+
+/// Whether commits that are here already are looked for by content.
+///
+/// A fork copies its parent's messages with new times, so their commits would differ. Found are
+/// the same commits only where the beginning, up to the first reply, is the same; a reply is as
+/// good as unique, a system prompt or a greeting is not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    Undecided,
+    Yes,
+    No,
+}
+
+impl Session {
+    pub(super) fn new(start: SessionStart, resumed: Option<ResumeRow>) -> Self {
+        Self {
+            start,
+            made: Vec::new(),
+            chain: Chain::at(None),
+            ends: None,
+            sharing: Sharing::Undecided,
+            held: Vec::new(),
+            paths: vec![Path {
+                name: None,
+                title: None,
+                tip: None,
+            }],
+            records: Vec::new(),
+            new_commits: 0,
+            messages: 0,
+            hides: Vec::new(),
+            end: SessionEnd::default(),
+            resumed,
+        }
+    }
+
+    /// Takes the next step; returns a measure of the work done.
+    pub(super) fn step(
+        &mut self,
+        tx: &dyn Tx,
+        step: Step,
+        counter: Option<&Counter>,
+    ) -> Result<usize> {
+        if self.sharing != Sharing::Undecided {
+            return self.commit(tx, step, counter);
+        }
+        let reply = matches!(&step.action, Action::Append(m) if m.role == Role::Assistant);
+        let hide = matches!(&step.action, Action::Hide(_));
+        self.held.push(step);
+        let enough = match &self.resumed {
+            Some(resume) => self.held.len() as u64 >= resume.messages,
+            None => reply || hide || self.held.len() >= LOOK_AHEAD,
+        };
+        if enough {
+            self.decide(tx, counter)
+        } else {
+            Ok(0)
+        }
+    }
+
+    /// Decides whether the steps held back are somebody's copy, and lets them go.
+    pub(super) fn decide(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
+        if self.sharing != Sharing::Undecided {
+            return Ok(0);
+        }
+        if let Some(resume) = self.resumed.take()
+            && self.carry_on(tx, &resume)?
+        {
+            self.sharing = Sharing::No;
+        } else {
+            let reply = self
+                .held
+                .iter()
+                .any(|step| matches!(&step.action, Action::Append(m) if m.role == Role::Assistant));
+            let copied = reply && self.prefix_is_here(tx)?;
+            self.sharing = if copied { Sharing::Yes } else { Sharing::No };
+        }
+        let mut work = 0;
+        for step in std::mem::take(&mut self.held) {
+            work += self.commit(tx, step, counter)?;
+        }
+        Ok(work)
+    }
+
+    /// If the steps held back begin with what `resume` wrote, goes on from the commit whose
+    /// context that was.
+    fn carry_on(&mut self, tx: &dyn Tx, resume: &ResumeRow) -> Result<bool> {
+        let count = usize::try_from(resume.messages).unwrap_or(usize::MAX);
+        let contents: Option<Vec<ContentHash>> = self
+            .held
+            .iter()
+            .take(count)
+            .map(|step| match &step.action {
+                Action::Append(message) => Some(message.hash()),
+                Action::Hide(_) => None,
+            })
+            .collect();
+        let Some(contents) = contents.filter(|contents| contents.len() == count) else {
+            return Ok(false);
+        };
+        if digest(&contents) != resume.digest {
+            return Ok(false);
+        }
+        let context = walk::context(tx, &resume.commit)?;
+        let order = walk::order(tx, &resume.commit)?;
+        let mut entries = order.entries().map(|entry| entry.id);
+        let first = entries.next();
+        self.ends = first.map(|first| (first, entries.last().unwrap_or(first)));
+        self.chain = Chain::at(Some(resume.commit));
+        for (at, step) in self.held.drain(..count).enumerate() {
+            let entry = context.entries.get(at).map(|entry| entry.id);
+            let commit = entry.map_or(resume.commit, |entry| entry.commit);
+            self.made.push(Made {
+                commit,
+                replacements: 0,
+                entry,
+                ends: self.ends,
+            });
+            self.messages += 1;
+            drop(step);
+        }
+        self.paths[0].tip = Some(resume.commit);
+        Ok(true)
+    }
+
+    /// Whether all steps held back, from a root on, are here with the same contents and settings.
+    fn prefix_is_here(&self, tx: &dyn Tx) -> Result<bool> {
+        let mut tip = None;
+        for step in &self.held {
+            match same_append(tx, tip.as_ref(), step)? {
+                Some(commit) => tip = Some(commit),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// From here on steps belong to a further branch.
+    pub(super) fn branch(&mut self, branch: BranchStart) -> Result<()> {
+        let after = match branch.after {
+            Some(StepId(step)) => Some(*self.made.get(step).ok_or_else(|| unknown_step(step))?),
+            None => None,
+        };
+        self.sharing = Sharing::No;
+        self.chain = Chain::at(after.map(|made| made.commit));
+        self.ends = after.and_then(|made| made.ends);
+        let tip = after.map(|made| made.commit);
+        self.paths.push(Path {
+            name: Some(branch.name),
+            title: branch.title,
+            tip,
+        });
+        Ok(())
+    }
+
+    fn commit(&mut self, tx: &dyn Tx, step: Step, counter: Option<&Counter>) -> Result<usize> {
+        let mut work = 1;
+        if self.sharing == Sharing::Yes {
+            match same_append(tx, self.chain.tip().as_ref(), &step)? {
+                Some(commit) => {
+                    self.chain.follow(tx, commit)?;
+                    self.note(tx, step, commit, false)?;
+                    return Ok(work);
+                }
+                // Past the first difference the paths have parted, but for the vendor's own hides,
+                // which a copy repeats.
+                None if matches!(step.action, Action::Append(_)) => self.sharing = Sharing::No,
+                None => {}
+            }
+        }
+        let mut draft = match &step.action {
+            Action::Append(message) => Draft::append(message.clone()),
+            Action::Hide(hide) => self.hide(hide)?,
+        };
+        draft.settings = step.settings.clone();
+        let hash = self.chain.commit_of(&draft, step.time).hash();
+        let is_new = tx.commit(&hash)?.is_none();
+        if is_new {
+            for message in &draft.messages {
+                work += message.parts.len();
+                if let Some(counter) = counter {
+                    let key = CountKey {
+                        content: message.hash(),
+                        mask: None,
+                    };
+                    if tx.counts(&[key], counter.encoding())?[0].is_none() {
+                        // The count refers to the content, which must be here first.
+                        tx.put_content(message)?;
+                        tx.put_count(key, counter.encoding(), counter.message(message))?;
+                    }
+                }
+            }
+            self.chain.push(tx, &draft, step.time)?;
+            self.new_commits += 1;
+        } else {
+            self.chain.follow(tx, hash)?;
+        }
+        self.note(tx, step, hash, is_new)?;
+        Ok(work)
+    }
+
+    /// Writes down what a step made.
+    fn note(&mut self, tx: &dyn Tx, step: Step, commit: CommitHash, is_new: bool) -> Result<()> {
+        let row = walk::commit(tx, &commit)?;
+        let main = self.paths.len() == 1;
+        let mut replacements = 0;
+        match &row.commit.operation {
+            Operation::Append { .. } => {
+                let entry = EntryId::of(commit);
+                self.ends = Some(
+                    self.ends
+                        .map_or((entry, entry), |(first, _)| (first, entry)),
+                );
+                self.messages += u64::from(main);
+            }
+            Operation::Hide(hide) => {
+                replacements = hide.replacements.len();
+                for (index, replacement) in hide.replacements.iter().enumerate() {
+                    let entry = EntryId::replacement(commit, index, replacements);
+                    self.ends = match (self.ends, replacement.before) {
+                        (None, _) => Some((entry, entry)),
+                        (Some((first, last)), Some(before)) if before == first => {
+                            Some((entry, last))
+                        }
+                        (ends, Some(_)) => ends,
+                        (Some((first, _)), None) => Some((first, entry)),
+                    };
+                }
+                if main {
+                    self.hides.push((hide.kind, commit, row.commit.parent));
+                }
+            }
+            _ => {}
+        }
+        if is_new && let Some(usage) = step.usage {
+            tx.put_usage(&commit, usage)?;
+        }
+        if !step.records.is_empty() {
+            self.records.push((commit, step.records));
+        }
+        self.made.push(Made {
+            commit,
+            replacements,
+            entry: None,
+            ends: self.ends,
+        });
+        self.paths.last_mut().expect("the main path is there").tip = Some(commit);
+        Ok(())
+    }
+
+    fn entry(&self, entry: StepEntry) -> Result<EntryId> {
+        let made = self
+            .made
+            .get(entry.step.0)
+            .ok_or_else(|| unknown_step(entry.step.0))?;
+        Ok(match entry.replacement {
+            Some(index) => EntryId::replacement(made.commit, index, made.replacements),
+            None => made.entry.unwrap_or(EntryId::of(made.commit)),
+        })
+    }
+
+    fn hide(&self, step: &HideStep) -> Result<Draft> {
+        let interval = match step.cover {
+            Cover::Nothing => None,
+            Cover::Everything => {
+                let ends = self.ends.map(|(first, last)| Interval { first, last });
+                Some(ends.ok_or_else(|| unknown_step(0))?)
+            }
+            Cover::Range(first, last) => Some(Interval {
+                first: self.entry(first)?,
+                last: self.entry(last)?,
+            }),
+        };
+        let keep = step
+            .keep
+            .iter()
+            .map(|entry| self.entry(*entry))
+            .collect::<Result<_>>()?;
+        let mut messages: Vec<Message> = Vec::new();
+        let mut parts = Vec::with_capacity(step.parts.len());
+        for (entry, part, stub) in &step.parts {
+            let stub = stub.as_ref().map(|stub| {
+                messages.push(stub.clone());
+                stub.hash()
+            });
+            parts.push(PartHide {
+                entry: self.entry(*entry)?,
+                part: *part,
+                stub,
+            });
+        }
+        let mut replacements = Vec::with_capacity(step.replacements.len());
+        for (before, message) in &step.replacements {
+            let before = before.map(|entry| self.entry(entry)).transpose()?;
+            replacements.push(Replacement {
+                before,
+                content: message.hash(),
+            });
+            messages.push(message.clone());
+        }
+        let hide = Hide {
+            kind: step.kind,
+            intervals: interval.into_iter().collect(),
+            keep,
+            parts,
+            replacements,
+        };
+        Ok(Draft::new(Operation::Hide(hide), messages))
+    }
+}
+
+/// The digest under which `resume` remembers what it wrote.
+pub(super) fn digest(contents: &[ContentHash]) -> HashBytes {
+    let mut all = Fingerprint::default();
+    for content in contents {
+        all.update(content.as_bytes());
+    }
+    all.value()
+}
+
+/// The child of `tip` that appends the same message with the same settings: the one with the same
+/// time if there is one, else the oldest.
+fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Option<CommitHash>> {
+    let Action::Append(message) = &step.action else {
+        return Ok(None);
+    };
+    let mut found = None;
+    for hash in tx.appends_after(tip, &message.hash())? {
+        let row = walk::commit(tx, &hash)?;
+        if row.commit.settings != step.settings || row.commit.note.is_some() {
+            continue;
+        }
+        if row.commit.time == step.time {
+            return Ok(Some(hash));
+        }
+        found = found.or(Some(hash));
+    }
+    Ok(found)
+}
+
+fn unknown_step(step: usize) -> Error {
+    Error::Malformed {
+        what: "session",
+        detail: format!("step {step} names what is not there"),
+    }
+}
