@@ -534,6 +534,11 @@ fn move_refs(
         };
         let old = tx.reference(&theirs)?;
         tx.set_reference(&theirs, Some(&value))?;
+        let row = SessionRow {
+            title: path.title.clone(),
+            ..SessionRow::default()
+        };
+        tx.put_session(&theirs, &row)?;
         let ours = follower
             .as_ref()
             .and_then(|branch| format!("{branch}/{name}").parse().ok());

@@ -6,6 +6,7 @@
 mod export;
 mod file;
 mod import;
+pub mod places;
 mod session;
 
 pub use export::{ExportOptions, Exported, NewSession, export, resume};
