@@ -8,7 +8,7 @@ use crate::history::repo::{On, Repo, session_of};
 use crate::interop::Usage;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
-use crate::store::SessionRow;
+use crate::store::{SessionRow, View};
 
 /// How many of the newest commits a status shows.
 const RECENT: usize = 3;
@@ -124,11 +124,23 @@ impl Repo {
 }
 
 /// How many commits lead to `theirs` that `ours` does not have.
-fn new_on(view: &dyn crate::store::View, theirs: &CommitHash, ours: &CommitHash) -> Result<u64> {
+fn new_on(view: &dyn View, theirs: &CommitHash, ours: &CommitHash) -> Result<u64> {
     let Some(row) = view.commit(theirs)? else {
         return Ok(0);
     };
-    // The deepest shared commit, by halving: being shared is monotonic along a path.
+    Ok(row.depth + 1 - shared_commits(view, theirs, ours)?)
+}
+
+/// How many commits the paths to `theirs` and `ours` have in common, from the root.
+pub(crate) fn shared_commits(
+    view: &dyn View,
+    theirs: &CommitHash,
+    ours: &CommitHash,
+) -> Result<u64> {
+    let Some(row) = view.commit(theirs)? else {
+        return Ok(0);
+    };
+    // By halving: once the paths have parted they never meet again.
     let (mut shared, mut apart) = (0, row.depth + 1);
     while shared < apart {
         let middle = shared + (apart - shared) / 2;
@@ -142,5 +154,5 @@ fn new_on(view: &dyn crate::store::View, theirs: &CommitHash, ours: &CommitHash)
             apart = middle;
         }
     }
-    Ok(row.depth + 1 - shared)
+    Ok(shared)
 }

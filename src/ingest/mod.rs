@@ -6,6 +6,7 @@
 mod export;
 mod file;
 mod import;
+mod onto;
 pub mod places;
 mod session;
 
@@ -14,3 +15,4 @@ pub use file::FileInput;
 pub use import::{
     BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, import, inspect,
 };
+pub use onto::onto;

@@ -1,0 +1,136 @@
+//! What is new in a session, appended after a branch's own commits.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::append::Chain;
+use crate::history::{Repo, walk};
+use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
+use crate::store::View;
+
+/// Where it is remembered how far a branch has taken a session over.
+const TAKEN: &str = "onto.";
+
+/// Appends to `branch` the commits of `session` that it does not have yet, as new commits after
+/// its own; returns how many. The vendor's hides come along and name the new commits.
+///
+/// # Errors
+///
+/// [`Error::UnknownRevision`] if the session isn't here; [`Error::NotOnPath`] if a hide of the
+/// session covers what the branch does not have.
+pub fn onto(
+    repo: &Repo,
+    session: &RefName,
+    branch: &RefName,
+    now: Millis,
+    what: &str,
+) -> Result<u64> {
+    let tx = repo.store.write()?;
+    let Some(RefValue::Commit(theirs)) = tx.reference(session)? else {
+        return Err(Error::UnknownRevision {
+            text: session.short().to_owned(),
+            nearest: None,
+        });
+    };
+    let ours = match tx.reference(branch)? {
+        Some(RefValue::Commit(commit)) => Some(commit),
+        _ => None,
+    };
+    let key = format!("{TAKEN}{branch}.{session}");
+    let base = base(&*tx, &theirs, ours.as_ref(), tx.config(&key)?)?;
+    let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
+    let mut chain = Chain::at(ours);
+    let mut renamed: HashMap<CommitHash, CommitHash> = HashMap::new();
+    for row in rows.iter().rev() {
+        let draft = Draft {
+            operation: rename(&row.commit.operation, &renamed),
+            messages: Vec::new(),
+            settings: row.commit.settings.clone(),
+            note: row.commit.note.clone(),
+        };
+        let (hash, _) = chain.push(&*tx, &draft, row.commit.time)?;
+        renamed.insert(row.hash, hash);
+        if let Some(usage) = tx.usage(&row.hash)? {
+            tx.put_usage(&hash, usage)?;
+        }
+        for (source, spans) in tx.records(&row.hash)? {
+            tx.put_records(&hash, source, &spans)?;
+        }
+    }
+    tx.begin_operation(now, what)?;
+    if let Some(tip) = chain.tip() {
+        tx.set_reference(branch, Some(&RefValue::Commit(tip)))?;
+    }
+    tx.set_config(&key, Some(&theirs.to_string()))?;
+    tx.commit()?;
+    Ok(rows.len() as u64)
+}
+
+/// The newest commit of the session that the branch has: taken over earlier, or shared.
+fn base(
+    view: &dyn View,
+    theirs: &CommitHash,
+    ours: Option<&CommitHash>,
+    taken: Option<String>,
+) -> Result<Option<CommitHash>> {
+    if let Some(taken) = taken {
+        let taken: CommitHash = taken.parse()?;
+        if view.is_ancestor(&taken, theirs)? {
+            return Ok(Some(taken));
+        }
+    }
+    let Some(ours) = ours else { return Ok(None) };
+    let depth = walk::commit(view, theirs)?.depth;
+    let shared = crate::history::status::shared_commits(view, theirs, ours)?;
+    match shared {
+        0 => Ok(None),
+        shared => view.ancestor_at(theirs, (shared - 1).min(depth)),
+    }
+}
+
+/// The operation with entries and commits under the names that they have on the branch.
+fn rename(operation: &Operation, renamed: &HashMap<CommitHash, CommitHash>) -> Operation {
+    let commit = |hash: &CommitHash| *renamed.get(hash).unwrap_or(hash);
+    let entry = |id: &EntryId| EntryId {
+        commit: commit(&id.commit),
+        index: id.index,
+    };
+    match operation {
+        Operation::Append { .. } => operation.clone(),
+        Operation::Edit { target, content } => Operation::Edit {
+            target: entry(target),
+            content: *content,
+        },
+        Operation::Hide(hide) => {
+            let mut hide: Hide = hide.clone();
+            for interval in &mut hide.intervals {
+                *interval = Interval {
+                    first: entry(&interval.first),
+                    last: entry(&interval.last),
+                };
+            }
+            hide.keep.iter_mut().for_each(|id| *id = entry(id));
+            hide.parts
+                .iter_mut()
+                .for_each(|part| part.entry = entry(&part.entry));
+            for replacement in &mut hide.replacements {
+                replacement.before = replacement.before.as_ref().map(entry);
+            }
+            Operation::Hide(hide)
+        }
+        Operation::Restore { target, entries } => Operation::Restore {
+            target: commit(target),
+            entries: entries.iter().map(entry).collect(),
+        },
+        Operation::Annotate {
+            targets,
+            priority,
+            reason,
+        } => Operation::Annotate {
+            targets: targets.iter().map(entry).collect(),
+            priority: *priority,
+            reason: reason.clone(),
+        },
+    }
+}
