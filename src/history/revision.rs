@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::repo::{self, On, Repo};
 use crate::history::walk;
-use crate::model::{Operation, RefName, RefValue};
+use crate::model::{EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// How many commits an ambiguous prefix lists.
@@ -23,6 +23,63 @@ impl Repo {
     pub fn resolve(&self, on: &On, text: &str) -> Result<CommitHash> {
         resolve(&*self.store.read()?, on, text)
     }
+
+    /// The entry that `text` names: what a commit appended, edited or put in place. `REV:N` is the
+    /// Nth visible entry itself; `HASH#I` one of a hide's several replacements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`]; [`Error::NotOnPath`] for a commit that made no entry.
+    pub fn resolve_entry(&self, on: &On, text: &str) -> Result<EntryId> {
+        let view = self.store.read()?;
+        if let Some(entry) = visible_entry(&*view, on, text)? {
+            return Ok(entry);
+        }
+        let (base, index) = match text.rsplit_once('#') {
+            Some((base, index)) => match index.parse::<u32>() {
+                Ok(index) => (base, Some(index)),
+                Err(_) => (text, None),
+            },
+            None => (text, None),
+        };
+        let hash = resolve(&*view, on, base)?;
+        let none = || {
+            Err(Error::NotOnPath {
+                entry: text.to_owned(),
+            })
+        };
+        match (walk::commit(&*view, &hash)?.commit.operation, index) {
+            (Operation::Append { .. }, None) => Ok(EntryId::of(hash)),
+            (Operation::Edit { target, .. }, None) => Ok(target),
+            (Operation::Hide(hide), None) if hide.replacements.len() == 1 => Ok(EntryId::of(hash)),
+            (Operation::Hide(hide), Some(index)) if (index as usize) < hide.replacements.len() => {
+                Ok(EntryId::replacement(
+                    hash,
+                    index as usize,
+                    hide.replacements.len(),
+                ))
+            }
+            _ => none(),
+        }
+    }
+}
+
+/// The visible entry that `[REV]:N` names; none if `text` has another form or N is out of range.
+fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>> {
+    let Some((base, place)) = text.rsplit_once(':') else {
+        return Ok(None);
+    };
+    let Ok(place) = place.parse::<i64>() else {
+        return Ok(None);
+    };
+    let base = if base.is_empty() { "HEAD" } else { base };
+    let context = walk::context(view, &resolve(view, on, base)?)?;
+    let count = context.entries.len() as i64;
+    let index = if place < 0 { count + place } else { place - 1 };
+    let entry = usize::try_from(index)
+        .ok()
+        .and_then(|index| context.entries.get(index));
+    Ok(entry.map(|entry| entry.id))
 }
 
 /// The commit that `text` names, inside a transaction.
@@ -33,21 +90,8 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
             nearest: nearest(view, text)?,
         })
     };
-    if let Some((base, place)) = text.rsplit_once(':')
-        && let Ok(place) = place.parse::<i64>()
-    {
-        let base = if base.is_empty() { "HEAD" } else { base };
-        let commit = resolve(view, on, base)?;
-        let context = walk::context(view, &commit)?;
-        let count = context.entries.len() as i64;
-        let index = if place < 0 { count + place } else { place - 1 };
-        return match usize::try_from(index)
-            .ok()
-            .and_then(|index| context.entries.get(index))
-        {
-            Some(entry) => Ok(entry.id.commit),
-            None => unknown(),
-        };
+    if let Some(entry) = visible_entry(view, on, text)? {
+        return Ok(entry.commit);
     }
     if let Some(base) = text.strip_suffix('^') {
         return match walk::commit(view, &resolve(view, on, base)?)?.commit.parent {
