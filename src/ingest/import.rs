@@ -285,10 +285,14 @@ impl<'a> Intake<'a> {
         let empty = tx.references("refs/")?.is_empty();
         tx.begin_operation(self.request.now, self.request.what)?;
         let mut reports = Vec::with_capacity(sessions.len());
-        let several = sessions.len() > 1;
         for (index, (session, place)) in sessions.into_iter().zip(placed).enumerate() {
-            let main = empty && index == 0 && !several;
-            let report = move_refs(&*tx, session, place, self.request, main)?;
+            let chosen = match (self.request.branch, index) {
+                (Some(name), 0) => Some(name.to_owned()),
+                (Some(name), _) => Some(format!("{name}/{}", index + 1)),
+                (None, 0) if empty => Some("main".to_owned()),
+                (None, _) => None,
+            };
+            let report = move_refs(&*tx, session, place, chosen.as_deref())?;
             reports.push(report);
         }
         tx.commit()?;
@@ -504,8 +508,7 @@ fn move_refs(
     tx: &dyn Tx,
     session: Session,
     place: Place,
-    request: &ImportRequest<'_>,
-    main: bool,
+    chosen: Option<&str>,
 ) -> Result<ImportedSession> {
     let tip = session.paths[0].tip;
     let row = SessionRow {
@@ -518,7 +521,7 @@ fn move_refs(
     let mut further = Vec::new();
     if let Some(tip) = tip {
         tx.set_reference(&place.name, Some(&RefValue::Commit(tip)))?;
-        branch = follow(tx, &place.name, place.old, tip, request, main)?;
+        branch = follow(tx, &place.name, place.old, tip, chosen)?;
     }
     let follower = match &branch {
         BranchOutcome::Follows(name) | BranchOutcome::Stays(name) => Some(name.clone()),
@@ -576,14 +579,12 @@ fn follow(
     session: &RefName,
     old: Option<CommitHash>,
     tip: CommitHash,
-    request: &ImportRequest<'_>,
-    main: bool,
+    chosen: Option<&str>,
 ) -> Result<BranchOutcome> {
     let key = format!("{FOLLOWER}{session}");
-    let name = match (request.branch, tx.config(&key)?) {
+    let name = match (chosen, tx.config(&key)?) {
         (Some(name), _) => RefName::branch(name)?,
         (None, Some(name)) => name.parse()?,
-        (None, None) if main => RefName::branch("main")?,
         (None, None) => free_branch(tx, session, &tip)?,
     };
     let value = RefValue::Commit(tip);
@@ -602,17 +603,25 @@ fn follow(
 
 /// A branch name after the session's that is free, or is at `tip` already.
 fn free_branch(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<RefName> {
-    let id = session.as_str().rsplit('/').next().unwrap_or("session");
-    let tool = session.as_str()[RefName::SESSIONS.len()..]
-        .split('/')
-        .next()
-        .unwrap_or("session");
-    let dashes = id.bytes().filter(|byte| *byte == b'-').count();
-    let uuid = id.len() >= 36 && dashes >= 4;
-    let stem = if uuid {
-        format!("{tool}-{}", &id[..8])
+    let below = session
+        .as_str()
+        .strip_prefix(RefName::SESSIONS)
+        .unwrap_or("session/session");
+    let (tool, id) = below.split_once('/').unwrap_or(("session", below));
+    let (first, rest) = id
+        .split_once('/')
+        .map_or((id, ""), |(first, rest)| (first, rest));
+    // Nobody types a UUID.
+    let uuid = uuid::Uuid::try_parse(first.get(..36).unwrap_or(first)).is_ok();
+    let first = if uuid {
+        format!("{tool}-{}", &first[..8])
     } else {
-        id.to_owned()
+        first.to_owned()
+    };
+    let stem = if rest.is_empty() {
+        first
+    } else {
+        format!("{first}/{rest}")
     };
     for number in 1.. {
         let name = if number == 1 {
