@@ -1,5 +1,6 @@
 //! Version control for the context of conversations with language models.
 
+pub mod compile;
 pub mod context;
 pub mod error;
 pub mod hash;

@@ -148,3 +148,187 @@ pub fn context_total(messages: impl IntoIterator<Item = TokenCount>) -> TokenCou
     };
     once + messages.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::Role;
+
+    fn total(messages: &[Message]) -> u64 {
+        let counter = Counter::load(Encoding::O200kBase);
+        context_total(messages.iter().map(|message| counter.message(message))).tokens
+    }
+
+    fn oracle(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
+        match encoding {
+            Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+            Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        }
+    }
+
+    fn assert_exact(text: &str) {
+        for encoding in Encoding::ALL {
+            let counted = Counter::load(encoding).text(text);
+            let expected = oracle(encoding).encode_ordinary(text).len() as u64;
+            let start: String = text.chars().take(60).collect();
+            assert_eq!(counted, expected, "{encoding}: {start:?}");
+        }
+    }
+
+    #[test]
+    fn the_designs_figures_hold() {
+        assert_eq!(total(&[]), 0);
+        assert_eq!(total(&[Message::text(Role::User, "hello")]), 8);
+        assert_eq!(total(&[Message::text(Role::User, "")]), 7);
+        let empty = Message {
+            role: Role::User,
+            name: None,
+            parts: vec![],
+        };
+        assert_eq!(total(&[empty]), 7);
+        let two = [
+            Message::text(Role::System, "You are helpful."),
+            Message::text(Role::User, "Hi"),
+        ];
+        assert_eq!(total(&two), 16);
+        let named = Message {
+            name: Some("bob".into()),
+            ..Message::text(Role::User, "hello")
+        };
+        assert_eq!(total(&[named]), 10);
+    }
+
+    #[test]
+    fn special_tokens_are_plain_text() {
+        for text in [
+            "<|endoftext|>",
+            "a<|endoftext|>b",
+            "<|endofprompt|>",
+            "<|fim_prefix|>x<|fim_suffix|>",
+            "<|im_start|>user",
+        ] {
+            assert_exact(text);
+        }
+        let counter = Counter::load(Encoding::O200kBase);
+        assert!(counter.text("<|endoftext|>") > 1);
+    }
+
+    #[test]
+    fn calls_results_and_media_count_as_documented() {
+        let counter = Counter::load(Encoding::O200kBase);
+        let call = Part::ToolCall {
+            id: "an id that is long and counts nothing".into(),
+            name: "read".into(),
+            arguments: "{\"path\":1}".into(),
+            kind: Some("custom".into()),
+        };
+        assert_eq!(
+            counter.part(&call).tokens,
+            counter.text("read") + counter.text("{\"path\":1}")
+        );
+        let media = Part::Image(crate::model::Media {
+            media_type: None,
+            name: None,
+            detail: None,
+            source: crate::model::MediaSource::Base64("AAAA".into()),
+        });
+        let result = Part::ToolResult {
+            call: "an id".into(),
+            content: vec![Part::text("some output"), media],
+            is_error: false,
+        };
+        let counted = counter.part(&result);
+        assert_eq!(counted.tokens, counter.text("some output") + MEDIA_ESTIMATE);
+        assert!(counted.estimated);
+        let thinking = Part::Thinking {
+            text: "hm".into(),
+            signature: Some("c2lnbmF0dXJl".into()),
+            provider: Some("anthropic".into()),
+        };
+        assert_eq!(counter.part(&thinking).tokens, counter.text("hm"));
+        let opaque = Part::Opaque {
+            provider: "openai".into(),
+            data: "{\"type\":\"reasoning\"}".into(),
+        };
+        assert_eq!(counter.part(&opaque), TokenCount::default());
+    }
+
+    /// Letters and digits that look like base64, the same every time.
+    fn noise(len: usize) -> String {
+        const ALPHABET: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        (0..len)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                char::from(ALPHABET[(state >> 58) as usize])
+            })
+            .collect()
+    }
+
+    const SAMPLES: [&str; 14] = [
+        "",
+        "The quick brown fox jumps over the lazy dog. It didn't care; they'LL see.",
+        "fn main() {\n    let x: Vec<u8> = vec![0; 1_000_000];\n\tprintln!(\"{x:?}\");\n}\n",
+        "if (a == b) { return !c && d->e[3]; } // ==== comment ====\r\n\r\n\r\n",
+        "日本語の文章をここに書きます。漢字とかなとカタカナ。中文也在这里，没有空格。한국어 문장입니다.",
+        "🙂👩‍👩‍👧‍👦🏳️‍🌈 emoji 👍🏽👍🏿 and ❤️‍🔥 flags 🇩🇪🇯🇵",
+        "   \t\t  \n \n\n    \u{a0}\u{3000}\u{2003}  x   ",
+        "\u{0}\u{1}\u{1b}[31mred\u{1b}[0m\u{7f}\u{85}\u{200b}\u{feff}",
+        "1 12 123 1234 12345 3.14159e-10 0xDEADBEEF ١٢٣٤ ½ Ⅷ",
+        "Привет, мир! Γειά σου Κόσμε. שלום עולם. مرحبا بالعالم. नमस्ते दुनिया",
+        "don't DON'T we've I'm you'd he'S ſ'ſ it’s",
+        "camelCaseHTTPServer snake_case SCREAMING_CASE kebab-case ÀÉÎõü e\u{301}\u{302}",
+        "https://example.org/a/b?c=d&e=%20f#g user@example.org C:\\dir\\file.txt /usr/lib/x.so.1",
+        "{\"a\": [1, 2.0, null, true], \"b\": {\"c\": \"\\u00e9\\n\"}}",
+    ];
+
+    #[test]
+    fn counts_agree_with_another_implementation() {
+        for text in SAMPLES {
+            assert_exact(text);
+        }
+        assert_exact(&noise(20_000));
+        assert_exact(&" ".repeat(5_000));
+        assert_exact(&"\n".repeat(3_000));
+        assert_exact(&"=".repeat(2_000));
+        assert_exact(&format!("{}x", " ".repeat(1_001)));
+    }
+
+    #[test]
+    fn a_mixed_megabyte_counts_exactly() {
+        let mut text = String::new();
+        let mut round = 0;
+        while text.len() < 1 << 20 {
+            text.push_str(SAMPLES[round % SAMPLES.len()]);
+            text.push_str(&noise(round % 97));
+            text.push_str(&" ".repeat(round % 11));
+            round += 1;
+        }
+        assert_exact(&text);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_counts_exactly(text in ".{0,200}") {
+            assert_exact(&text);
+        }
+
+        #[test]
+        fn any_mix_of_odd_pieces_counts_exactly(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    " ", "  ", "\n", "\r\n", "\t", "'s", "'LL", "a", "Z", "é", "漢", "🙂", "\u{200d}",
+                    "\u{301}", "1", "12", "1234", "_", "/", "--", "<|endoftext|>", "\u{0}", "\u{a0}", "ǅ", "ʰ",
+                ]),
+                0..40,
+            ),
+        ) {
+            assert_exact(&pieces.concat());
+        }
+    }
+}

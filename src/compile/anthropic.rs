@@ -1,0 +1,437 @@
+//! Requests in Anthropic's Messages form: adjacent messages of one role merged, results first.
+//!
+//! # Source
+//!
+//! Anthropic's API reference, "Create a Message", the guides on tool use and extended thinking,
+//! and the errors that the API answers with where those are silent (white space, thinking at a
+//! reply's end, failed tools without output).
+
+use crate::compile::Repair;
+use crate::compile::ids::{IdRule, plain};
+use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
+use crate::compile::notice::Tally;
+use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
+use crate::compile::request::{Body, push_list, push_string};
+use crate::model::{Message, Part, Role};
+
+/// The user's line before a conversation that begins with a reply.
+pub(super) const OPENING_LINE: &str = "(conversation continues)";
+/// The text of a failed tool that said nothing.
+pub(super) const SILENT_FAILURE: &str = "[the tool failed without output]";
+
+/// The longest name of a tool.
+const NAME_MAX_CHARS: usize = 128;
+
+/// Writes the request; `head` are the keys before `system`, each with a comma after it.
+pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body {
+    let leading = messages
+        .iter()
+        .take_while(|message| message.role.is_system())
+        .count();
+    let mut system = Vec::new();
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for item in arrange(messages, IdRule::PlainAndUnique, tally) {
+        match item {
+            Item::Spoken(spoken) if spoken.number <= leading => {
+                system.extend(blocks(&spoken, tally).iter().map(Block::json));
+            }
+            Item::Spoken(spoken) => {
+                let blocks = blocks(&spoken, tally);
+                if spoken.role.is_system() && !blocks.is_empty() {
+                    tally.add(Repair::SystemInPlace, spoken.number);
+                }
+                extend(&mut runs, spoken.role == Role::Assistant, blocks, tally);
+            }
+            Item::Answers(answers) => {
+                let blocks = answers
+                    .iter()
+                    .map(|answer| Block::Raw(tool_result(answer, tally)))
+                    .collect();
+                extend(&mut runs, false, blocks, tally);
+            }
+        }
+    }
+    close_replies(&mut runs, tally);
+    finish(head, &system, &runs, tally)
+}
+
+/// Puts the parts of the payload together.
+fn finish(head: &str, system: &[String], runs: &[Run<'_>], tally: &mut Tally) -> Body {
+    let mut payload = format!("{{{head}");
+    let mut stable_bytes = payload.len();
+    if !system.is_empty() {
+        payload.push_str(r#""system":["#);
+        push_list(&mut payload, system);
+        stable_bytes = payload.len();
+        payload.push_str("],");
+    }
+    payload.push_str(r#""messages":["#);
+    for (index, run) in runs.iter().enumerate() {
+        let role = if run.assistant { "assistant" } else { "user" };
+        if index > 0 {
+            payload.push(',');
+        }
+        payload.push_str(&format!(r#"{{"role":"{role}","content":["#));
+        push_list(&mut payload, run.blocks.iter().map(Block::json));
+        stable_bytes = payload.len();
+        payload.push_str("]}");
+    }
+    // A reply at the end is a beginning for the model to go on from; it may not end in white
+    // space. Once a message follows, the space is there again: the bytes before it stay.
+    if let Some(run) = runs.last()
+        && run.assistant
+        && let Some(block) = run.blocks.last()
+        && let Block::Text { text, number } = block
+        && text.trim_end() != *text
+    {
+        tally.add(Repair::TrailingSpace, *number);
+        payload.truncate(stable_bytes - block.json().len());
+        let trimmed = Block::Text {
+            text: text.trim_end(),
+            number: *number,
+        };
+        payload.push_str(&trimmed.json());
+        stable_bytes = payload.len() - r#""}"#.len();
+        payload.push_str("]}");
+    }
+    payload.push_str("]}");
+    Body {
+        payload,
+        stable_bytes,
+        nothing_to_send: runs.is_empty(),
+    }
+}
+
+/// Messages of one role in a row.
+struct Run<'a> {
+    assistant: bool,
+    blocks: Vec<Block<'a>>,
+}
+
+enum Block<'a> {
+    Text { text: &'a str, number: usize },
+    Thinking { raw: String, number: usize },
+    Raw(String),
+}
+
+impl Block<'_> {
+    fn json(&self) -> String {
+        match self {
+            Self::Text { text, .. } => text_block(text),
+            Self::Thinking { raw, .. } | Self::Raw(raw) => raw.clone(),
+        }
+    }
+}
+
+fn text_block(text: &str) -> String {
+    let mut out = String::from(r#"{"type":"text","text":"#);
+    push_string(&mut out, text);
+    out.push('}');
+    out
+}
+
+/// Appends blocks to the last run if it is of the same role, else begins one.
+fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>, tally: &mut Tally) {
+    if blocks.is_empty() {
+        return;
+    }
+    if runs.is_empty() && assistant {
+        tally.add(Repair::OpeningLine, 1);
+        runs.push(Run {
+            assistant: false,
+            blocks: vec![Block::Text {
+                text: OPENING_LINE,
+                number: 1,
+            }],
+        });
+    }
+    match runs.last_mut() {
+        Some(run) if run.assistant == assistant => run.blocks.extend(blocks),
+        _ => runs.push(Run { assistant, blocks }),
+    }
+}
+
+/// A reply may not end in thinking: such blocks go, and with them replies of nothing else. Where
+/// one stood between two of the user's messages, these become one.
+fn close_replies(runs: &mut Vec<Run<'_>>, tally: &mut Tally) {
+    let mut closed: Vec<Run<'_>> = Vec::with_capacity(runs.len());
+    for mut run in runs.drain(..) {
+        if run.assistant {
+            while let Some(Block::Thinking { number, .. }) = run.blocks.last() {
+                tally.add(Repair::Thinking, *number);
+                run.blocks.pop();
+            }
+            if run.blocks.is_empty() {
+                continue;
+            }
+        }
+        match closed.last_mut() {
+            Some(last) if last.assistant == run.assistant => last.blocks.extend(run.blocks),
+            _ => closed.push(run),
+        }
+    }
+    *runs = closed;
+}
+
+/// What a message may hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    System,
+    User,
+    Assistant,
+}
+
+/// The blocks of a message.
+fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
+    let number = spoken.number;
+    let place = match spoken.role {
+        Role::Assistant => Place::Assistant,
+        Role::User | Role::Tool => Place::User,
+        Role::System | Role::Developer => Place::System,
+    };
+    let mut blocks = Vec::with_capacity(spoken.pieces.len());
+    for (index, piece) in spoken.pieces.iter().enumerate() {
+        match piece {
+            Piece::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => blocks.push(Block::Raw(tool_use(id, name, arguments, number, tally))),
+            Piece::Part(Part::Text { text }) => blocks.extend(text_part(text, number, tally)),
+            Piece::Part(Part::Image(media)) => {
+                let taken = media::anthropic_image(media).filter(|_| place == Place::User);
+                blocks.push(media_or_word(taken, IMAGE_WORD, number, tally));
+            }
+            Piece::Part(Part::File(media)) => {
+                let taken = media::anthropic_document(media).filter(|_| place == Place::User);
+                blocks.push(media_or_word(taken, FILE_WORD, number, tally));
+            }
+            Piece::Part(Part::Thinking {
+                text,
+                signature: Some(signature),
+                provider,
+            }) if place == Place::Assistant
+                && provider.as_deref() == Some("anthropic")
+                && !signature.is_empty() =>
+            {
+                let raw = thinking(text, signature);
+                blocks.push(Block::Thinking { raw, number });
+            }
+            Piece::Part(Part::Thinking { .. }) => tally.add(Repair::Thinking, number),
+            Piece::Part(Part::Opaque { provider, data }) if provider == "anthropic" => {
+                match media::block_type(data).as_deref() {
+                    Some("redacted_thinking") if place == Place::Assistant => {
+                        let raw = data.clone();
+                        blocks.push(Block::Thinking { raw, number });
+                    }
+                    Some(kind) if takes(place, kind) && in_pair(&spoken.pieces, index) => {
+                        blocks.push(Block::Raw(data.clone()));
+                    }
+                    _ => tally.add(Repair::Opaque, number),
+                }
+            }
+            Piece::Part(_) => tally.add(Repair::Opaque, number),
+        }
+    }
+    if !blocks.is_empty() {
+        if spoken.name.is_some() {
+            tally.add(Repair::SpeakerName, number);
+        }
+        if spoken.role == Role::Tool {
+            tally.add(Repair::ToolText, number);
+        }
+    }
+    blocks
+}
+
+/// Whether a message in this place may hold a block of this type that has no neutral form.
+fn takes(place: Place, kind: &str) -> bool {
+    match place {
+        Place::System => false,
+        Place::User => matches!(
+            kind,
+            "image" | "document" | "search_result" | "container_upload"
+        ),
+        Place::Assistant => {
+            is_server_call(kind) || is_server_result(kind) || matches!(kind, "compaction")
+        }
+    }
+}
+
+fn is_server_call(kind: &str) -> bool {
+    matches!(kind, "server_tool_use" | "mcp_tool_use")
+}
+
+fn is_server_result(kind: &str) -> bool {
+    matches!(
+        kind,
+        "web_search_tool_result"
+            | "web_fetch_tool_result"
+            | "code_execution_tool_result"
+            | "bash_code_execution_tool_result"
+            | "text_editor_code_execution_tool_result"
+            | "tool_search_tool_result"
+            | "mcp_tool_result"
+    )
+}
+
+/// Whether the opaque block at `index` needs no partner, or has it: calls of the provider's own
+/// tools and their results stand in one message, in this order.
+fn in_pair(pieces: &[Piece<'_>], index: usize) -> bool {
+    let Some((is_call, id)) = server_id(&pieces[index]) else {
+        // A block of these types without an id is no valid one.
+        return match &pieces[index] {
+            Piece::Part(Part::Opaque { data, .. }) => media::block_type(data)
+                .is_some_and(|kind| !is_server_call(&kind) && !is_server_result(&kind)),
+            _ => true,
+        };
+    };
+    let twin = (is_call, id.clone());
+    let partner = (!is_call, id);
+    let (before, after) = (&pieces[..index], &pieces[index + 1..]);
+    let alone = !before
+        .iter()
+        .any(|piece| server_id(piece).as_ref() == Some(&twin));
+    let other_side = if is_call { after } else { before };
+    alone
+        && other_side
+            .iter()
+            .any(|piece| server_id(piece).as_ref() == Some(&partner))
+}
+
+/// Whether a piece calls a tool of the provider's own (else it is a result), and under which id.
+fn server_id(piece: &Piece<'_>) -> Option<(bool, String)> {
+    let Piece::Part(Part::Opaque { provider, data }) = piece else {
+        return None;
+    };
+    if provider != "anthropic" {
+        return None;
+    }
+    let value: serde_json::Value = serde_json::from_str(data).ok()?;
+    let kind = value.get("type")?.as_str()?;
+    let (is_call, key) = if is_server_call(kind) {
+        (true, "id")
+    } else if is_server_result(kind) {
+        (false, "tool_use_id")
+    } else {
+        return None;
+    };
+    Some((is_call, value.get(key)?.as_str()?.to_owned()))
+}
+
+/// A text's block, unless there is nothing in it.
+fn text_part<'a>(text: &'a str, number: usize, tally: &mut Tally) -> Option<Block<'a>> {
+    if text.trim().is_empty() {
+        if !text.is_empty() {
+            tally.add(Repair::BlankText, number);
+        }
+        return None;
+    }
+    Some(Block::Text { text, number })
+}
+
+fn media_or_word<'a>(
+    taken: Option<String>,
+    word: &'static str,
+    number: usize,
+    tally: &mut Tally,
+) -> Block<'a> {
+    match taken {
+        Some(raw) => Block::Raw(raw),
+        None => {
+            tally.add(Repair::Media, number);
+            Block::Text { text: word, number }
+        }
+    }
+}
+
+fn thinking(text: &str, signature: &str) -> String {
+    let mut out = String::from(r#"{"type":"thinking","thinking":"#);
+    push_string(&mut out, text);
+    out.push_str(r#","signature":"#);
+    push_string(&mut out, signature);
+    out.push('}');
+    out
+}
+
+/// A call's block. Arguments that are a JSON object go in byte for byte.
+fn tool_use(id: &str, name: &str, arguments: &str, number: usize, tally: &mut Tally) -> String {
+    let allowed = plain(name, NAME_MAX_CHARS, "tool");
+    if allowed != name {
+        tally.add(Repair::ToolName, number);
+    }
+    let mut out = String::from(r#"{"type":"tool_use","id":"#);
+    push_string(&mut out, id);
+    out.push_str(r#","name":"#);
+    push_string(&mut out, &allowed);
+    out.push_str(r#","input":"#);
+    if media::is_object(arguments) {
+        out.push_str(arguments);
+    } else {
+        tally.add(Repair::RawArguments, number);
+        out.push_str(r#"{"_raw":"#);
+        push_string(&mut out, arguments);
+        out.push('}');
+    }
+    out.push('}');
+    out
+}
+
+/// A result's block. A failed tool's content is text, and is not empty.
+fn tool_result(answer: &Answer<'_>, tally: &mut Tally) -> String {
+    let number = answer.number;
+    let mut content = Vec::new();
+    for part in answer.content.unwrap_or_default() {
+        let block = match part {
+            Part::Text { text } => text_part(text, number, tally),
+            Part::Image(media) => {
+                let taken = media::anthropic_image(media).filter(|_| !answer.is_error);
+                Some(media_or_word(taken, IMAGE_WORD, number, tally))
+            }
+            Part::File(media) => {
+                let taken = media::anthropic_document(media).filter(|_| !answer.is_error);
+                Some(media_or_word(taken, FILE_WORD, number, tally))
+            }
+            Part::Opaque { provider, data }
+                if provider == "anthropic" && !answer.is_error && in_result(data) =>
+            {
+                Some(Block::Raw(data.clone()))
+            }
+            Part::Thinking { .. } => {
+                tally.add(Repair::Thinking, number);
+                None
+            }
+            Part::Opaque { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {
+                tally.add(Repair::Opaque, number);
+                None
+            }
+        };
+        content.extend(block.map(|block| block.json()));
+    }
+    if answer.content.is_none() {
+        content.push(text_block(INTERRUPTED));
+    } else if answer.is_error && content.is_empty() {
+        tally.add(Repair::SilentFailure, number);
+        content.push(text_block(SILENT_FAILURE));
+    }
+    let mut out = String::from(r#"{"type":"tool_result","tool_use_id":"#);
+    push_string(&mut out, &answer.id);
+    if !content.is_empty() {
+        out.push_str(r#","content":["#);
+        push_list(&mut out, content);
+        out.push(']');
+    }
+    if answer.is_error {
+        out.push_str(r#","is_error":true"#);
+    }
+    out.push('}');
+    out
+}
+
+fn in_result(data: &str) -> bool {
+    matches!(
+        media::block_type(data).as_deref(),
+        Some("image" | "document" | "search_result" | "tool_reference")
+    )
+}

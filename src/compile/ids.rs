@@ -1,0 +1,60 @@
+//! Ids and names as a provider allows them. Every answer depends on earlier calls alone, so that
+//! appending a message changes none.
+
+use std::collections::{HashMap, HashSet};
+
+/// What call ids must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdRule {
+    /// Anything, once in a message.
+    UniqueInMessage,
+    /// Letters, digits, `_` and `-`, once in the conversation.
+    PlainAndUnique,
+}
+
+/// The ids given out so far.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    used: HashSet<String>,
+    next: HashMap<String, usize>,
+}
+
+impl Ids {
+    /// Forgets what was given out.
+    pub(super) fn reset(&mut self) {
+        self.used.clear();
+        self.next.clear();
+    }
+
+    /// The id for the next call, whose own is `id`.
+    pub(super) fn assign(&mut self, id: &str, rule: IdRule) -> String {
+        let base = match rule {
+            IdRule::UniqueInMessage => id.to_owned(),
+            IdRule::PlainAndUnique => plain(id, usize::MAX, "call"),
+        };
+        if self.used.insert(base.clone()) {
+            return base;
+        }
+        let next = self.next.entry(base.clone()).or_insert(2);
+        loop {
+            let candidate = format!("{base}_{next}");
+            *next += 1;
+            if self.used.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+    }
+}
+
+/// `text` with every character that is no ASCII letter, digit, `_` or `-` made `_`, cut at `max`;
+/// `otherwise` if it is empty.
+pub(super) fn plain(text: &str, max: usize, otherwise: &str) -> String {
+    if text.is_empty() {
+        return otherwise.to_owned();
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.chars()
+        .take(max)
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect()
+}

@@ -1,0 +1,18 @@
+//! A context to a provider's request, with the repairs that its rules ask for.
+//!
+//! Only here is anything repaired: the stored messages stay as they are. Deliberately absent: the
+//! choice of messages (that is [`crate::context`]), the network, and any guess at a provider.
+
+mod anthropic;
+pub mod check;
+mod ids;
+mod media;
+mod notice;
+mod openai;
+mod repair;
+pub mod request;
+mod settings;
+mod text;
+
+pub use notice::{Notice, Repair};
+pub use request::{Compiled, Provider, RequestOptions, compile};

@@ -1,0 +1,216 @@
+//! Calls and results brought into the order that every provider asks for: each call answered
+//! once, right after the message that makes it.
+
+use std::collections::HashMap;
+
+use crate::compile::Repair;
+use crate::compile::ids::{IdRule, Ids};
+use crate::compile::notice::Tally;
+use crate::model::{Message, Part, Role};
+
+/// The text of a result that no tool gave.
+pub(super) const INTERRUPTED: &str = "[no result: interrupted]";
+
+/// One step of a request.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    /// A message without tool results.
+    Spoken(Spoken<'a>),
+    /// The answers to all calls of the assistant message right before.
+    Answers(Vec<Answer<'a>>),
+}
+
+#[derive(Debug)]
+pub(super) struct Spoken<'a> {
+    /// The message's number, from 1.
+    pub number: usize,
+    pub role: Role,
+    pub name: Option<&'a str>,
+    pub pieces: Vec<Piece<'a>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Piece<'a> {
+    /// Anything but calls and results.
+    Part(&'a Part),
+    /// A call, under the id that the provider gets; only in assistant messages.
+    Call {
+        id: String,
+        name: &'a str,
+        arguments: &'a str,
+        kind: Option<&'a str>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Answer<'a> {
+    /// The number of the message that the result stands in, or of the call's if there is none.
+    pub number: usize,
+    /// The call's id, as the provider gets it.
+    pub id: String,
+    /// What the tool gave; none: interrupted.
+    pub content: Option<&'a [Part]>,
+    pub is_error: bool,
+}
+
+struct Call<'a> {
+    message: usize,
+    id: String,
+    answered: Option<Given<'a>>,
+}
+
+struct Given<'a> {
+    message: usize,
+    content: &'a [Part],
+    is_error: bool,
+    found: usize,
+}
+
+/// Arranges `messages` and tells `tally` what had to move, go or be made up.
+pub(super) fn arrange<'a>(
+    messages: &'a [Message],
+    rule: IdRule,
+    tally: &mut Tally,
+) -> Vec<Item<'a>> {
+    let calls = pair(messages, rule, tally);
+    let mut calls = calls.into_iter();
+    let mut items = Vec::with_capacity(messages.len() * 2);
+    for (index, message) in messages.iter().enumerate() {
+        let number = index + 1;
+        let mut pieces = Vec::with_capacity(message.parts.len());
+        let mut made = Vec::new();
+        for part in &message.parts {
+            match part {
+                Part::ToolResult { .. } => {}
+                Part::ToolCall {
+                    name,
+                    arguments,
+                    kind,
+                    ..
+                } => {
+                    if message.role != Role::Assistant {
+                        tally.add(Repair::MisplacedCall, number);
+                        continue;
+                    }
+                    let call = calls.next().expect("pairing saw the same calls");
+                    pieces.push(Piece::Call {
+                        id: call.id.clone(),
+                        name,
+                        arguments,
+                        kind: kind.as_deref(),
+                    });
+                    made.push(call);
+                }
+                part => pieces.push(Piece::Part(part)),
+            }
+        }
+        // A message of results alone leaves nothing in its place; one that was empty stays.
+        if !pieces.is_empty() || message.parts.is_empty() {
+            items.push(Item::Spoken(Spoken {
+                number,
+                role: message.role,
+                name: message.name.as_deref(),
+                pieces,
+            }));
+        }
+        if !made.is_empty() {
+            items.push(Item::Answers(answers(made)));
+        }
+    }
+    items
+}
+
+/// Results as they were found, then those that are missing in the order of their calls.
+fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
+    calls.sort_by_key(|call| {
+        call.answered
+            .as_ref()
+            .map_or(usize::MAX, |given| given.found)
+    });
+    calls
+        .into_iter()
+        .map(|call| match call.answered {
+            Some(given) => Answer {
+                number: given.message + 1,
+                id: call.id,
+                content: Some(given.content),
+                is_error: given.is_error,
+            },
+            None => Answer {
+                number: call.message + 1,
+                id: call.id,
+                content: None,
+                is_error: true,
+            },
+        })
+        .collect()
+}
+
+/// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
+/// call of its id.
+fn pair<'a>(messages: &'a [Message], rule: IdRule, tally: &mut Tally) -> Vec<Call<'a>> {
+    let mut calls: Vec<Call<'a>> = Vec::new();
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut ids = Ids::default();
+    // The latest message with anything but results in it, before the current one.
+    let mut latest_spoken = None;
+    let mut found = 0;
+    for (index, message) in messages.iter().enumerate() {
+        if rule == IdRule::UniqueInMessage {
+            ids.reset();
+        }
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { id, .. } if message.role == Role::Assistant => {
+                    let given = ids.assign(id, rule);
+                    if given != *id {
+                        tally.add(Repair::CallId, index + 1);
+                    }
+                    open.entry(id).or_default().push(calls.len());
+                    calls.push(Call {
+                        message: index,
+                        id: given,
+                        answered: None,
+                    });
+                }
+                Part::ToolResult {
+                    call,
+                    content,
+                    is_error,
+                } => {
+                    let Some(answered) = open.get_mut(call.as_str()).and_then(Vec::pop) else {
+                        tally.add(Repair::UnpairedResult, index + 1);
+                        continue;
+                    };
+                    let answered = &mut calls[answered];
+                    if latest_spoken.is_some_and(|spoken| spoken > answered.message) {
+                        tally.add(Repair::LateResult, index + 1);
+                    }
+                    answered.answered = Some(Given {
+                        message: index,
+                        content,
+                        is_error: *is_error,
+                        found,
+                    });
+                    found += 1;
+                }
+                _ => {}
+            }
+        }
+        if message.parts.iter().any(is_spoken) {
+            latest_spoken = Some(index);
+        }
+    }
+    for call in calls.iter().filter(|call| call.answered.is_none()) {
+        tally.add(Repair::MissingResult, call.message + 1);
+    }
+    calls
+}
+
+fn is_spoken(part: &Part) -> bool {
+    match part {
+        Part::ToolResult { .. } => false,
+        Part::Text { text } => !text.is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,146 @@
+//! The one entry: messages and settings in, a request's bytes and notices out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::compile::notice::Tally;
+use crate::compile::{Notice, anthropic, openai, settings, text};
+use crate::error::{Error, Result};
+use crate::model::{Message, Settings};
+
+/// The form of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Provider {
+    /// OpenAI chat completions.
+    #[default]
+    OpenAi,
+    /// Anthropic Messages.
+    Anthropic,
+    /// For people.
+    Text,
+}
+
+impl Provider {
+    /// All forms.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Text];
+
+    /// `openai`, `anthropic` or `text`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Provider {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|provider| provider.as_str() == text)
+            .ok_or_else(|| {
+                Error::input(
+                    "request format",
+                    format!("unknown '{text}' (openai, anthropic, text)"),
+                )
+            })
+    }
+}
+
+/// How a request is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestOptions {
+    /// Its form.
+    pub provider: Provider,
+    /// Whether model, limits and tools go in, from the settings.
+    pub whole_request: bool,
+    /// Whether to fail rather than repair anything.
+    pub strict: bool,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Its bytes, without a line's end.
+    pub payload: String,
+    /// How many of these bytes stay as they are when a message is appended that answers no call
+    /// left open here. What follows them only closes what is open (and is the same for all
+    /// requests that end in the same kind of place).
+    pub stable_bytes: usize,
+    /// What differs from the context, and what else should be known.
+    pub notices: Vec<Notice>,
+}
+
+/// Makes a request of `messages`, a context's visible messages in order.
+///
+/// A pure function: the same input gives the same bytes. Takes one pass over the messages, and
+/// memory for the payload about twice.
+///
+/// # Errors
+///
+/// [`Error::StrictCompile`] if [`RequestOptions::strict`] is set and the request would differ
+/// from the context in anything ([`Notice::is_repair`]).
+pub fn compile(
+    messages: &[Message],
+    settings: &Settings,
+    options: &RequestOptions,
+) -> Result<Compiled> {
+    let mut tally = Tally::default();
+    let mut remarks = Vec::new();
+    let head = if options.whole_request {
+        settings::request_keys(settings, options.provider, &mut remarks)
+    } else {
+        String::new()
+    };
+    let body = match options.provider {
+        Provider::OpenAi => openai::write(messages, &head, &mut tally),
+        Provider::Anthropic => anthropic::write(messages, &head, &mut tally),
+        Provider::Text => text::write(messages, &head),
+    };
+    let mut notices: Vec<Notice> = tally.notices().collect();
+    if let (true, Some(first)) = (options.strict, notices.first()) {
+        return Err(Error::StrictCompile {
+            first: first.to_string(),
+        });
+    }
+    if body.nothing_to_send {
+        notices.push(Notice::NothingToSend);
+    }
+    notices.append(&mut remarks);
+    Ok(Compiled {
+        payload: body.payload,
+        stable_bytes: body.stable_bytes,
+        notices,
+    })
+}
+
+/// What a provider's writer gives.
+pub(super) struct Body {
+    pub payload: String,
+    pub stable_bytes: usize,
+    pub nothing_to_send: bool,
+}
+
+/// Writes `text` as a JSON string.
+pub(super) fn push_string(out: &mut String, text: &str) {
+    out.push_str(&serde_json::to_string(text).expect("a string is always JSON"));
+}
+
+/// Writes the elements with commas between them.
+pub(super) fn push_list<T: AsRef<str>>(out: &mut String, elements: impl IntoIterator<Item = T>) {
+    for (index, element) in elements.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(element.as_ref());
+    }
+}

@@ -1,0 +1,256 @@
+//! Request settings as a provider's request keys: model, limits, sampling, tools.
+//!
+//! Values are JSON texts and go in byte for byte; only tools change their frame where the other
+//! provider's form is stored. Keys that are no part of a request are passed over.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::compile::request::{push_list, push_string};
+use crate::compile::{Notice, Provider};
+use crate::model::Settings;
+
+/// The limit where the settings hold none; Anthropic requires one.
+pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
+
+/// What a key's value must be.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Number,
+    Flag,
+    Object,
+    Stop,
+    ToolChoice,
+    Tools,
+}
+
+/// The keys of an OpenAI request, in their fixed order.
+const OPENAI: [(&str, Form); 14] = [
+    ("model", Form::Text),
+    ("max_completion_tokens", Form::Number),
+    ("max_tokens", Form::Number),
+    ("temperature", Form::Number),
+    ("top_p", Form::Number),
+    ("frequency_penalty", Form::Number),
+    ("presence_penalty", Form::Number),
+    ("seed", Form::Number),
+    ("stop", Form::Stop),
+    ("reasoning_effort", Form::Text),
+    ("response_format", Form::Object),
+    ("tools", Form::Tools),
+    ("tool_choice", Form::ToolChoice),
+    ("parallel_tool_calls", Form::Flag),
+];
+
+/// The keys of an Anthropic request, in their fixed order.
+const ANTHROPIC: [(&str, Form); 9] = [
+    ("model", Form::Text),
+    ("max_tokens", Form::Number),
+    ("temperature", Form::Number),
+    ("top_p", Form::Number),
+    ("top_k", Form::Number),
+    ("stop_sequences", Form::Stop),
+    ("thinking", Form::Object),
+    ("tools", Form::Tools),
+    ("tool_choice", Form::ToolChoice),
+];
+
+/// The keys before the messages, each with a comma after it.
+pub(super) fn request_keys(
+    settings: &Settings,
+    provider: Provider,
+    remarks: &mut Vec<Notice>,
+) -> String {
+    let keys: &[(&'static str, Form)] = match provider {
+        Provider::OpenAi => &OPENAI,
+        Provider::Anthropic => &ANTHROPIC,
+        Provider::Text => return String::new(),
+    };
+    let mut out = String::new();
+    let mut has_tools = false;
+    for &(key, form) in keys {
+        let Some(value) = stored(settings, key) else {
+            match key {
+                "model" => remarks.push(Notice::NoModel),
+                "max_tokens" if provider == Provider::Anthropic => {
+                    remarks.push(Notice::DefaultMaxTokens {
+                        max_tokens: DEFAULT_MAX_TOKENS,
+                    });
+                    out.push_str(&format!(r#""max_tokens":{DEFAULT_MAX_TOKENS},"#));
+                }
+                _ => {}
+            }
+            continue;
+        };
+        if key == "max_tokens"
+            && provider == Provider::OpenAi
+            && out.contains("\"max_completion_tokens\":")
+        {
+            continue;
+        }
+        let value = if form.concerns_tools() && !has_tools {
+            None
+        } else if matches!(form, Form::Tools) {
+            tools(value, provider, remarks)
+        } else {
+            form.write(value, provider)
+        };
+        match value {
+            Some(value) => {
+                has_tools |= key == "tools";
+                push_string(&mut out, key);
+                out.push(':');
+                out.push_str(&value);
+                out.push(',');
+            }
+            None => {
+                remarks.push(Notice::SettingLeftOut { key, provider });
+                if key == "max_tokens" && provider == Provider::Anthropic {
+                    out.push_str(&format!(r#""max_tokens":{DEFAULT_MAX_TOKENS},"#));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The setting under `key`, or under the other provider's word for the same thing.
+fn stored<'a>(settings: &'a Settings, key: &str) -> Option<&'a str> {
+    let other = match key {
+        "max_tokens" => Some("max_completion_tokens"),
+        "stop" => Some("stop_sequences"),
+        "stop_sequences" => Some("stop"),
+        _ => None,
+    };
+    [Some(key), other]
+        .into_iter()
+        .flatten()
+        .find_map(|key| settings.get(key))
+        .map(String::as_str)
+        .filter(|value| value.trim() != "null")
+}
+
+impl Form {
+    fn concerns_tools(self) -> bool {
+        matches!(self, Self::ToolChoice | Self::Flag)
+    }
+
+    /// The value's JSON text, if it is what the provider takes.
+    fn write(self, value: &str, provider: Provider) -> Option<String> {
+        let parsed: serde_json::Value = serde_json::from_str(value).ok()?;
+        let fits = match self {
+            Self::Text => parsed.is_string(),
+            Self::Number => parsed.is_number(),
+            Self::Flag => parsed.is_boolean(),
+            Self::Object => parsed.is_object(),
+            Self::Stop => {
+                if parsed.is_string() && provider == Provider::Anthropic {
+                    return Some(format!("[{value}]"));
+                }
+                parsed.is_string() || parsed.is_array()
+            }
+            Self::ToolChoice => {
+                let kind = parsed.get("type").and_then(|kind| kind.as_str());
+                match provider {
+                    Provider::Anthropic => {
+                        matches!(kind, Some("auto" | "any" | "tool" | "none"))
+                    }
+                    _ => {
+                        matches!(parsed.as_str(), Some("auto" | "none" | "required"))
+                            || matches!(kind, Some("function" | "custom" | "allowed_tools"))
+                    }
+                }
+            }
+            Self::Tools => parsed.is_array(),
+        };
+        fits.then(|| value.to_owned())
+    }
+}
+
+/// A tool's definition in any of the known forms.
+#[derive(Deserialize)]
+struct Tool<'a> {
+    r#type: Option<String>,
+    #[serde(borrow)]
+    function: Option<&'a RawValue>,
+    #[serde(borrow)]
+    custom: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_schema: Option<&'a RawValue>,
+}
+
+/// The list of tools in the provider's form; none if nothing of it can be sent. Single tools that
+/// only another provider can run are left out.
+fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) -> Option<String> {
+    let definitions: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+    let written: Vec<String> = definitions
+        .iter()
+        .filter_map(|definition| tool(definition.get(), provider))
+        .collect();
+    let left_out = definitions.len() - written.len();
+    if left_out > 0 && !written.is_empty() {
+        remarks.push(Notice::ToolsLeftOut {
+            count: left_out,
+            provider,
+        });
+    }
+    if written.is_empty() {
+        return None;
+    }
+    let mut out = String::from("[");
+    push_list(&mut out, written);
+    out.push(']');
+    Some(out)
+}
+
+fn tool(text: &str, provider: Provider) -> Option<String> {
+    let tool: Tool<'_> = serde_json::from_str(text).ok()?;
+    let kind = tool.r#type.as_deref();
+    let is_function = matches!(kind, None | Some("function"));
+    let native = match provider {
+        // A tool of Anthropic's own has a dated type and a name.
+        Provider::Anthropic => {
+            tool.input_schema.is_some()
+                || !is_function && kind != Some("custom") && tool.name.is_some()
+        }
+        _ => {
+            is_function && tool.function.is_some() && kind.is_some()
+                || kind == Some("custom") && tool.custom.is_some()
+        }
+    };
+    if native {
+        return Some(text.to_owned());
+    }
+    if !is_function && tool.input_schema.is_none() {
+        return None;
+    }
+    // Functions within a frame (chat completions) or without one (responses).
+    let bare: Tool<'_> = match tool.function {
+        Some(function) => serde_json::from_str(function.get()).ok()?,
+        None => tool,
+    };
+    let name = bare.name?.get();
+    let schema = bare
+        .parameters
+        .or(bare.input_schema)
+        .map_or(r#"{"type":"object","properties":{}}"#, RawValue::get);
+    let description = bare
+        .description
+        .map(|description| format!(r#","description":{}"#, description.get()))
+        .unwrap_or_default();
+    match provider {
+        Provider::Anthropic => Some(format!(
+            r#"{{"name":{name}{description},"input_schema":{schema}}}"#
+        )),
+        _ => Some(format!(
+            r#"{{"type":"function","function":{{"name":{name}{description},"parameters":{schema}}}}}"#
+        )),
+    }
+}

@@ -1,0 +1,86 @@
+//! A context for people: numbered messages, nothing repaired, nothing escaped.
+//!
+//! Control characters are the terminal's concern, and so the program's.
+
+use std::collections::HashMap;
+
+use crate::compile::media;
+use crate::compile::request::Body;
+use crate::model::{Media, MediaSource, Message, Part};
+
+/// Writes the messages; `head` is unused by this form.
+pub(super) fn write(messages: &[Message], head: &str) -> Body {
+    let mut out = String::from(head);
+    let mut tools: HashMap<&str, &str> = HashMap::new();
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
+            out.push_str("\n\n");
+        }
+        out.push_str(&format!("[{}] {}", index + 1, message.role));
+        if let Some(name) = &message.name {
+            out.push_str(&format!(" ({name})"));
+        }
+        for part in &message.parts {
+            if let Part::ToolCall { id, name, .. } = part {
+                tools.insert(id, name);
+            }
+            push_part(&mut out, part, &tools);
+        }
+    }
+    Body {
+        stable_bytes: out.len(),
+        payload: out,
+        nothing_to_send: messages.is_empty(),
+    }
+}
+
+fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
+    match part {
+        Part::Text { text } if text.is_empty() => {}
+        Part::Text { text } => push_line(out, text),
+        Part::Thinking { text, .. } if text.is_empty() => push_line(out, "(thinking)"),
+        Part::Thinking { text, .. } => push_line(out, &format!("(thinking) {text}")),
+        Part::ToolCall {
+            name, arguments, ..
+        } => push_line(out, format!("→ {name} {arguments}").trim_end()),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => {
+            let tool = tools.get(call.as_str()).copied().unwrap_or(call);
+            let failed = if *is_error { " (failed)" } else { "" };
+            push_line(out, &format!("← {tool}{failed}"));
+            for part in content {
+                push_part(out, part, tools);
+            }
+        }
+        Part::Image(media) => push_line(out, &describe("image", media)),
+        Part::File(media) => push_line(out, &describe("file", media)),
+        Part::Opaque { provider, data } => {
+            let kind = media::block_type(data).unwrap_or_else(|| "block".to_owned());
+            push_line(out, &format!("[{provider} {kind}]"));
+        }
+    }
+}
+
+fn push_line(out: &mut String, line: &str) {
+    out.push('\n');
+    out.push_str(line);
+}
+
+/// `[image image/png, 1200 bytes]`, `[file report.pdf, application/pdf, https://…]`.
+fn describe(word: &str, media: &Media) -> String {
+    let place = match &media.source {
+        MediaSource::Base64(data) => format!("{} bytes", data.len() / 4 * 3),
+        MediaSource::Url(url) if url.starts_with("data:") => "inline".to_owned(),
+        MediaSource::Url(url) => url.clone(),
+        MediaSource::FileId(id) => id.clone(),
+    };
+    let facts: Vec<&str> = [media.name.as_deref(), media.media_type.as_deref()]
+        .into_iter()
+        .flatten()
+        .chain([place.as_str()])
+        .collect();
+    format!("[{word} {}]", facts.join(", "))
+}
