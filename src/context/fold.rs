@@ -1,33 +1,567 @@
 //! The fold: one operation after another over one total order of entries.
-use crate::context::Context;
-use crate::error::Result;
-use crate::hash::CommitHash;
-use crate::model::Commit;
+//!
+//! [`Order`] is the literal fold and knows every entry; [`Context::step`] folds an operation into
+//! the visible list alone, and says so when that is not enough. Both give the same context.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::context::{Context, Entry, Mask, MaskedPart};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Commit, EntryId, Hide, HideKind, Operation, Priority};
 
 /// The total order of entries with everything that decides what is visible.
+///
+/// Grows with history: for plans, transcripts, restores and `show`. A context is made without it
+/// wherever [`Context::step`] is enough.
 #[derive(Clone, Debug, Default)]
-pub struct Order {}
+pub struct Order {
+    /// Every entry, in the order in which it was made.
+    slots: Vec<Slot>,
+    /// The order: indices of `slots`.
+    sequence: Vec<usize>,
+    by_id: HashMap<EntryId, usize>,
+    /// The entry and version that an edit made.
+    edits: HashMap<CommitHash, (usize, usize)>,
+    hides: HashMap<CommitHash, Hiding>,
+    /// Commits on the path that made no entry, edit or hide: restores and annotations.
+    others: HashSet<CommitHash>,
+    settings: BTreeMap<String, CommitHash>,
+}
 
-impl Order {
-    /// Folds the next commit in.
-    pub fn apply(&mut self, hash: CommitHash, commit: &Commit) -> Result<()> {
-        let _ = (hash, commit);
-        todo!()
+/// One entry.
+#[derive(Clone, Debug)]
+struct Slot {
+    id: EntryId,
+    /// Its contents, oldest first: its own, then one for each edit.
+    versions: Vec<Version>,
+    /// The active hides that cover it, oldest first.
+    covers: Vec<CommitHash>,
+    /// Part-level hides, oldest first: the hide, the version whose part it names, the part.
+    parts: Vec<(CommitHash, usize, MaskedPart)>,
+    priority: Priority,
+    placed: Option<(CommitHash, HideKind)>,
+}
+
+#[derive(Clone, Debug)]
+struct Version {
+    content: ContentHash,
+    active: bool,
+}
+
+/// A hide and what is left of it.
+#[derive(Clone, Debug)]
+struct Hiding {
+    kind: HideKind,
+    /// The entries that it covers, wholly or in part, those restored by name taken out.
+    covered: BTreeSet<usize>,
+    active: bool,
+}
+
+/// One entry of the whole order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderEntry {
+    /// Its name.
+    pub id: EntryId,
+    /// Its content now.
+    pub content: ContentHash,
+    /// Its hidden parts.
+    pub mask: Mask,
+    /// Its priority.
+    pub priority: Priority,
+    /// The hide that placed it, and that hide's kind.
+    pub placed: Option<(CommitHash, HideKind)>,
+    /// Whether an edit gave it its content.
+    pub edited: bool,
+    /// Whether it is in the context.
+    pub visible: bool,
+    /// The active hides that cover it whole, oldest first.
+    pub hidden_by: Vec<CommitHash>,
+}
+
+impl Slot {
+    fn version(&self) -> usize {
+        self.versions
+            .iter()
+            .rposition(|version| version.active)
+            .unwrap_or(0)
     }
-    /// All entries in order.
-    pub fn entries(&self) -> impl Iterator<Item = crate::context::Entry> + '_ {
-        std::iter::empty()
-    }
-    /// The visible part.
-    pub fn context(&self) -> Context {
-        todo!()
+
+    fn mask(&self) -> Mask {
+        let version = self.version();
+        let current = self
+            .parts
+            .iter()
+            .filter(|(_, made_on, _)| *made_on == version);
+        Mask::new(current.map(|(_, _, part)| *part))
     }
 }
 
+impl Order {
+    /// Folds the next commit in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOnPath`] if it names an entry or a commit that isn't on this path;
+    /// [`Error::NotRestorable`] for a restore of what cannot be restored. Nothing changes then.
+    pub fn apply(&mut self, hash: CommitHash, commit: &Commit) -> Result<()> {
+        match &commit.operation {
+            Operation::Append { content } => {
+                let slot = self.add(EntryId::of(hash), *content, None);
+                self.sequence.push(slot);
+            }
+            Operation::Edit { target, content } => {
+                let slot = self.editable(target)?;
+                let versions = &mut self.slots[slot].versions;
+                versions.push(Version {
+                    content: *content,
+                    active: true,
+                });
+                self.edits.insert(hash, (slot, versions.len() - 1));
+            }
+            Operation::Hide(hide) => self.hide(hash, hide)?,
+            Operation::Restore { target, entries } => {
+                self.restore(target, entries)?;
+                self.others.insert(hash);
+            }
+            Operation::Annotate {
+                targets, priority, ..
+            } => {
+                let slots: Vec<usize> = targets
+                    .iter()
+                    .map(|target| self.editable(target))
+                    .collect::<Result<_>>()?;
+                for slot in slots {
+                    self.slots[slot].priority = *priority;
+                }
+                self.others.insert(hash);
+            }
+        }
+        for key in commit.settings.keys() {
+            self.settings.insert(key.clone(), hash);
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        id: EntryId,
+        content: ContentHash,
+        placed: Option<(CommitHash, HideKind)>,
+    ) -> usize {
+        let slot = self.slots.len();
+        self.slots.push(Slot {
+            id,
+            versions: vec![Version {
+                content,
+                active: true,
+            }],
+            covers: Vec::new(),
+            parts: Vec::new(),
+            priority: Priority::Normal,
+            placed,
+        });
+        self.by_id.insert(id, slot);
+        slot
+    }
+
+    fn slot(&self, id: &EntryId) -> Result<usize> {
+        self.by_id.get(id).copied().ok_or_else(|| Error::NotOnPath {
+            entry: id.to_string(),
+        })
+    }
+
+    /// The entry that `id` names, itself or by one of its edits.
+    fn editable(&self, id: &EntryId) -> Result<usize> {
+        match self.edits.get(&id.commit) {
+            Some((slot, _)) if id.index.is_none() => Ok(*slot),
+            _ => self.slot(id),
+        }
+    }
+
+    fn hide(&mut self, hash: CommitHash, hide: &Hide) -> Result<()> {
+        let keep: HashSet<usize> = hide
+            .keep
+            .iter()
+            .map(|id| self.slot(id))
+            .collect::<Result<_>>()?;
+        let mut whole: BTreeSet<usize> = BTreeSet::new();
+        for interval in &hide.intervals {
+            let (first, last) = (self.slot(&interval.first)?, self.slot(&interval.last)?);
+            let place = |slot| self.place(slot);
+            let (from, to) = (place(first), place(last));
+            if from > to {
+                return Err(Error::NotOnPath {
+                    entry: format!("{} before {}", interval.first, interval.last),
+                });
+            }
+            whole.extend(
+                self.sequence[from..=to]
+                    .iter()
+                    .filter(|slot| !keep.contains(slot)),
+            );
+        }
+        let mut parts = Vec::with_capacity(hide.parts.len());
+        for part in &hide.parts {
+            parts.push((
+                self.slot(&part.entry)?,
+                MaskedPart {
+                    part: part.part,
+                    stub: part.stub,
+                },
+            ));
+        }
+        let mut places = Vec::with_capacity(hide.replacements.len());
+        for replacement in &hide.replacements {
+            places.push(
+                replacement
+                    .before
+                    .as_ref()
+                    .map(|id| self.slot(id))
+                    .transpose()?,
+            );
+        }
+        // Everything is known to be there; from here on nothing fails.
+        for slot in &whole {
+            self.slots[*slot].covers.push(hash);
+        }
+        let mut covered = whole;
+        for (slot, part) in parts {
+            let version = self.slots[slot].version();
+            self.slots[slot].parts.push((hash, version, part));
+            covered.insert(slot);
+        }
+        let count = hide.replacements.len();
+        for (index, (replacement, before)) in hide.replacements.iter().zip(places).enumerate() {
+            let id = EntryId::replacement(hash, index, count);
+            let slot = self.add(id, replacement.content, Some((hash, hide.kind)));
+            match before {
+                Some(before) => {
+                    let at = self.place(before);
+                    self.sequence.insert(at, slot);
+                }
+                None => self.sequence.push(slot),
+            }
+        }
+        self.hides.insert(
+            hash,
+            Hiding {
+                kind: hide.kind,
+                covered,
+                active: true,
+            },
+        );
+        Ok(())
+    }
+
+    /// Where a slot stands in the order. Entries named by commands are mostly recent ones.
+    fn place(&self, slot: usize) -> usize {
+        self.sequence
+            .iter()
+            .rposition(|other| *other == slot)
+            .expect("every slot is in the sequence")
+    }
+
+    fn restore(&mut self, target: &CommitHash, entries: &[EntryId]) -> Result<()> {
+        let refuse = |reason| {
+            Err(Error::NotRestorable {
+                commit: target.short(),
+                reason,
+            })
+        };
+        if let Some((slot, version)) = self.edits.get(target).copied() {
+            if !entries.is_empty()
+                && entries
+                    .iter()
+                    .any(|id| self.editable(id).ok() != Some(slot))
+            {
+                return refuse("the edit is of another message");
+            }
+            let version = &mut self.slots[slot].versions[version];
+            if !version.active {
+                return refuse("it is undone already");
+            }
+            version.active = false;
+            return Ok(());
+        }
+        let Some(hiding) = self.hides.get(target) else {
+            if self.others.contains(target) {
+                return refuse("only a hide or an edit can be undone");
+            }
+            if self.by_id.contains_key(&EntryId::of(*target)) {
+                return refuse("it adds a message and hides nothing");
+            }
+            return Err(Error::NotOnPath {
+                entry: target.to_string(),
+            });
+        };
+        if !hiding.active {
+            return refuse("it is undone already");
+        }
+        let slots: Vec<usize> = if entries.is_empty() {
+            hiding.covered.iter().copied().collect()
+        } else {
+            let slots: Vec<usize> = entries
+                .iter()
+                .map(|id| self.editable(id))
+                .collect::<Result<_>>()?;
+            if slots.iter().any(|slot| !hiding.covered.contains(slot)) {
+                return refuse("it does not hide that message, or no longer");
+            }
+            slots
+        };
+        let hiding = self.hides.get_mut(target).expect("found above");
+        hiding.active = !entries.is_empty();
+        for slot in slots {
+            hiding.covered.remove(&slot);
+            let slot = &mut self.slots[slot];
+            slot.covers.retain(|hide| hide != target);
+            slot.parts.retain(|(hide, _, _)| hide != target);
+        }
+        Ok(())
+    }
+
+    fn is_visible(&self, slot: &Slot) -> bool {
+        let placed = slot.placed.is_none_or(|(hide, _)| self.hides[&hide].active);
+        placed && slot.covers.is_empty() && slot.priority != Priority::Skip
+    }
+
+    /// Every entry, in order.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
+        self.sequence.iter().map(|slot| {
+            let slot = &self.slots[*slot];
+            let version = slot.version();
+            OrderEntry {
+                id: slot.id,
+                content: slot.versions[version].content,
+                mask: slot.mask(),
+                priority: slot.priority,
+                placed: slot.placed,
+                edited: version > 0,
+                visible: self.is_visible(slot),
+                hidden_by: slot.covers.clone(),
+            }
+        })
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.sequence.len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.sequence.is_empty()
+    }
+
+    /// The entry that `id` names, itself or by one of its edits.
+    pub fn resolve(&self, id: &EntryId) -> Option<EntryId> {
+        self.editable(id).ok().map(|slot| self.slots[slot].id)
+    }
+
+    /// Whether `hide` is an active hide on this path.
+    pub fn is_active(&self, hide: &CommitHash) -> bool {
+        self.hides.get(hide).is_some_and(|hiding| hiding.active)
+    }
+
+    /// The visible part.
+    pub fn context(&self) -> Context {
+        let mut context = Context {
+            settings: self.settings.clone(),
+            total_entries: self.sequence.len() as u64,
+            ..Context::default()
+        };
+        for slot in self.sequence.iter().map(|slot| &self.slots[*slot]) {
+            if self.is_visible(slot) {
+                let version = slot.version();
+                context.entries.push_back(Entry {
+                    id: slot.id,
+                    content: slot.versions[version].content,
+                    mask: slot.mask(),
+                    priority: slot.priority,
+                    placed: slot.placed.map(|(_, kind)| kind),
+                    edited: version > 0,
+                });
+            }
+        }
+        for hiding in self.hides.values().filter(|hiding| hiding.active) {
+            context.hides[kind_slot(hiding.kind)] += 1;
+        }
+        context
+    }
+}
+
+/// The place of a kind in [`HideKind::ALL`].
+fn kind_slot(kind: HideKind) -> usize {
+    HideKind::ALL
+        .iter()
+        .position(|other| *other == kind)
+        .expect("ALL has every kind")
+}
+
 impl Context {
-    /// Folds the next commit into the visible list alone. `None` where that needs more than the visible list.
+    /// Folds the next commit into the visible list alone. `None` where it names anything that
+    /// isn't visible: then only [`Order`] knows.
+    ///
+    /// # Errors
+    ///
+    /// None at present; what cannot be decided here is decided by [`Order::apply`].
     pub fn step(&self, hash: CommitHash, commit: &Commit) -> Result<Option<Self>> {
-        let _ = (hash, commit);
-        todo!()
+        let mut next = self.clone();
+        let known = match &commit.operation {
+            Operation::Append { content } => {
+                next.entries.push_back(Entry {
+                    id: EntryId::of(hash),
+                    content: *content,
+                    mask: Mask::default(),
+                    priority: Priority::Normal,
+                    placed: None,
+                    edited: false,
+                });
+                next.total_entries += 1;
+                true
+            }
+            Operation::Edit { target, content } => match next.recent(target) {
+                Some(at) => {
+                    let entry = &mut next.entries[at];
+                    entry.content = *content;
+                    entry.mask = Mask::default();
+                    entry.edited = true;
+                    true
+                }
+                None => false,
+            },
+            Operation::Hide(hide) => next.hide(hash, hide),
+            Operation::Restore { .. } => false,
+            Operation::Annotate {
+                targets, priority, ..
+            } => {
+                let places: Option<BTreeSet<usize>> =
+                    targets.iter().map(|target| next.recent(target)).collect();
+                match places {
+                    Some(places) => {
+                        for at in places.into_iter().rev() {
+                            if *priority == Priority::Skip {
+                                next.entries.remove(at);
+                            } else {
+                                next.entries[at].priority = *priority;
+                            }
+                        }
+                        true
+                    }
+                    None => false,
+                }
+            }
+        };
+        if !known {
+            return Ok(None);
+        }
+        for key in commit.settings.keys() {
+            next.settings.insert(key.clone(), hash);
+        }
+        Ok(Some(next))
+    }
+
+    /// The place of a visible entry, looked for from the end.
+    fn recent(&self, id: &EntryId) -> Option<usize> {
+        let back = self
+            .entries
+            .iter()
+            .rev()
+            .position(|entry| entry.id == *id)?;
+        Some(self.entries.len() - 1 - back)
+    }
+
+    /// Folds a hide whose every name is visible; false if one is not.
+    fn hide(&mut self, hash: CommitHash, hide: &Hide) -> bool {
+        let Some(keep) = hide
+            .keep
+            .iter()
+            .map(|id| self.recent(id))
+            .collect::<Option<HashSet<_>>>()
+        else {
+            return false;
+        };
+        let mut gone = BTreeSet::new();
+        for interval in &hide.intervals {
+            match (self.recent(&interval.first), self.recent(&interval.last)) {
+                (Some(first), Some(last)) if first <= last => {
+                    gone.extend((first..=last).filter(|at| !keep.contains(at)));
+                }
+                _ => return false,
+            }
+        }
+        for part in &hide.parts {
+            let Some(at) = self.recent(&part.entry) else {
+                return false;
+            };
+            let entry = &mut self.entries[at];
+            let parts = entry.mask.parts().iter().copied();
+            let part = MaskedPart {
+                part: part.part,
+                stub: part.stub,
+            };
+            entry.mask = Mask::new(parts.chain([part]));
+        }
+        // Replacements go in one after another, each right before its entry.
+        let mut inserts = Vec::with_capacity(hide.replacements.len());
+        for replacement in &hide.replacements {
+            match &replacement.before {
+                Some(before) => match self.recent(before) {
+                    Some(at) => inserts.push(at),
+                    None => return false,
+                },
+                None => inserts.push(self.entries.len()),
+            }
+        }
+        let count = hide.replacements.len();
+        let mut placed: Vec<(usize, Entry)> = Vec::with_capacity(count);
+        for (index, (replacement, at)) in hide.replacements.iter().zip(inserts).enumerate() {
+            placed.push((
+                at,
+                Entry {
+                    id: EntryId::replacement(hash, index, count),
+                    content: replacement.content,
+                    mask: Mask::default(),
+                    priority: Priority::Normal,
+                    placed: Some(hide.kind),
+                    edited: false,
+                },
+            ));
+        }
+        // Stable: of two before the same entry, the later stands nearer to it.
+        placed.sort_by_key(|(at, _)| *at);
+        if gone.len() + placed.len() > 8 {
+            self.rebuild(&gone, placed);
+        } else {
+            for (at, entry) in placed.iter().rev() {
+                self.entries.insert(*at, entry.clone());
+            }
+            for at in gone.iter().rev() {
+                let shift = placed.iter().filter(|(place, _)| place <= at).count();
+                self.entries.remove(at + shift);
+            }
+        }
+        self.total_entries += count as u64;
+        self.hides[kind_slot(hide.kind)] += 1;
+        true
+    }
+
+    /// Takes out many and puts in some, in one pass.
+    fn rebuild(&mut self, gone: &BTreeSet<usize>, placed: Vec<(usize, Entry)>) {
+        let old = std::mem::take(&mut self.entries);
+        let end = old.len();
+        let mut placed = placed.into_iter().peekable();
+        for (at, entry) in old.into_iter().enumerate() {
+            while let Some((_, new)) = placed.next_if(|(place, _)| *place == at) {
+                self.entries.push_back(new);
+            }
+            if !gone.contains(&at) {
+                self.entries.push_back(entry);
+            }
+        }
+        while let Some((_, new)) = placed.next_if(|(place, _)| *place == end) {
+            self.entries.push_back(new);
+        }
     }
 }

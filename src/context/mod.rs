@@ -7,4 +7,4 @@ pub mod pairs;
 pub mod plan;
 
 pub use context::{Context, Entry, Mask, MaskedPart};
-pub use fold::Order;
+pub use fold::{Order, OrderEntry};

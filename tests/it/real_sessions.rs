@@ -1,0 +1,270 @@
+//! Real sessions, all the way in and out. They are not part of this project: the tests read the
+//! folder that `TRACT_REAL_SESSIONS` names, and say so when they are skipped.
+
+use std::path::{Path, PathBuf};
+
+use tract::compile::{Provider, RequestOptions, check, compile};
+use tract::hash::CommitHash;
+use tract::history::{LogOptions, Repo};
+use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
+use tract::interop::Format;
+use tract::model::tokens::context_total;
+use tract::model::{Encoding, HideKind, Millis, RefName};
+
+/// The folder, or a line on why the test is skipped.
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("TRACT_REAL_SESSIONS").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped: TRACT_REAL_SESSIONS names no folder of real sessions");
+    }
+    folder
+}
+
+/// All files of the four formats, by path.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let formats = ["claude-code", "codex", "openai-chat", "openai-finetune", "anthropic-messages"];
+    let files: Vec<PathBuf> = formats
+        .iter()
+        .flat_map(|format| tract::ingest::places::walk_directory(&folder.join(format)))
+        .collect();
+    assert!(files.len() > 40, "the folder holds fewer sessions than it should");
+    files
+}
+
+fn take(repo: &Repo, path: &Path) -> ImportReport {
+    let request = ImportRequest {
+        format: None,
+        strict: false,
+        branch: None,
+        now: Millis(0),
+        what: "import",
+        counter: None,
+    };
+    import(repo, path, &request, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn tips(report: &ImportReport) -> Vec<Option<CommitHash>> {
+    report.sessions.iter().map(|session| session.tip).collect()
+}
+
+#[test]
+fn every_file_comes_in_once_and_the_same_everywhere() {
+    let Some(folder) = folder() else { return };
+    let (one, two) = (Repo::ephemeral().unwrap(), Repo::ephemeral().unwrap());
+    let mut messages = 0;
+    for path in files(&folder) {
+        let first = take(&one, &path);
+        assert!(first.sessions.iter().any(|s| s.messages > 0), "{}: no message", path.display());
+        messages += first.sessions.iter().map(|session| session.messages).sum::<u64>();
+        let again = take(&one, &path);
+        assert_eq!(tips(&first), tips(&again), "{}", path.display());
+        for session in &again.sessions {
+            assert_eq!(session.new_commits, 0, "{}", path.display());
+            assert_eq!(session.outcome, Outcome::Unchanged, "{}", path.display());
+        }
+        assert_eq!(tips(&first), tips(&take(&two, &path)), "{}", path.display());
+    }
+    eprintln!("{messages} messages");
+}
+
+#[test]
+fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
+    let Some(folder) = folder() else { return };
+    for path in files(&folder) {
+        let repo = Repo::ephemeral().unwrap();
+        for session in take(&repo, &path).sessions.iter().take(20) {
+            let Some(tip) = session.tip else { continue };
+            let options = LogOptions { limit: 1, ..LogOptions::default() };
+            let _ = repo.log(&tip, &options).unwrap();
+            let mut stages = vec![tip];
+            for (_, hide, before) in &session.hides {
+                stages.push(*hide);
+                stages.extend(before);
+            }
+            let on = tract::history::On::Branch(session.name.clone());
+            for back in [1, 2, 3, 5, 8, 13, 21, 34, 55] {
+                if let Ok(commit) = repo.resolve(&on, &format!("{tip}~{back}")) {
+                    stages.push(commit);
+                }
+            }
+            for commit in stages {
+                let context = repo.context(&commit).unwrap();
+                let messages = repo.messages(&context).unwrap();
+                let settings = repo.settings(&context).unwrap();
+                for provider in [Provider::OpenAi, Provider::Anthropic] {
+                    for whole_request in [false, true] {
+                        let options = RequestOptions { provider, whole_request, strict: false };
+                        let request = compile(&messages, &settings, &options).unwrap();
+                        let twice = compile(&messages, &settings, &options).unwrap();
+                        assert_eq!(request.payload, twice.payload);
+                        let value = serde_json::from_str(&request.payload).unwrap();
+                        let wrong = match provider {
+                            Provider::OpenAi => check::check_openai(&value),
+                            _ => check::check_anthropic(&value),
+                        };
+                        assert!(wrong.is_empty(), "{} {commit:.7}: {wrong:?}", path.display());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_untouched_session_comes_back_as_it_was() {
+    let Some(folder) = folder() else { return };
+    for path in files(&folder) {
+        let repo = Repo::ephemeral().unwrap();
+        let report = take(&repo, &path);
+        let options = ExportOptions { format: report.format, now: Millis(0) };
+        if let [session] = report.sessions.as_slice() {
+            let mut out = Vec::new();
+            export(&repo, &session.tip.unwrap(), &options, &mut out).unwrap();
+            assert!(out == std::fs::read(&path).unwrap(), "{} differs", path.display());
+        } else {
+            // A conversation of a file with many comes back as a file of its own.
+            let session = &report.sessions[0];
+            let mut out = Vec::new();
+            export(&repo, &session.tip.unwrap(), &options, &mut out).unwrap();
+            let out: serde_json::Value = serde_json::from_slice(&out).unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let original: serde_json::Value = text
+                .lines()
+                .next()
+                .and_then(|line| serde_json::from_str(line).ok())
+                .unwrap_or_else(|| serde_json::from_str(&text).unwrap());
+            let original = match &original {
+                serde_json::Value::Array(entries) => &entries[0]["traj"],
+                row => &row["messages"],
+            };
+            assert_eq!(&out["messages"], original, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_grown_file_gives_what_one_import_of_it_would() {
+    let Some(folder) = folder() else { return };
+    let series = [
+        vec!["claude-code/entire-768de5d6-growth-1.jsonl", "claude-code/entire-768de5d6-growth-2.jsonl", "claude-code/entire-768de5d6-growth-3.jsonl"],
+        vec!["codex/agentv-019ed50c-growth-1.jsonl", "codex/agentv-019ed50c-growth-2.jsonl"],
+    ];
+    for files in series {
+        let grown = Repo::ephemeral().unwrap();
+        let mut last = None;
+        for (index, file) in files.iter().enumerate() {
+            let report = take(&grown, &folder.join(file));
+            let expected = if index == 0 { Outcome::New } else { Outcome::Grown };
+            assert_eq!(report.sessions[0].outcome, expected, "{file}");
+            last = Some(report);
+        }
+        let last = last.unwrap();
+        let one_go = Repo::ephemeral().unwrap();
+        let at_once = take(&one_go, &folder.join(files.last().unwrap()));
+        assert_eq!(tips(&last), tips(&at_once));
+        assert_eq!(last.sessions[0].name, at_once.sessions[0].name);
+        let refs = |repo: &Repo| repo.references(RefName::SESSIONS).unwrap();
+        assert_eq!(refs(&grown), refs(&one_go));
+        let main = |repo: &Repo| repo.references("refs/heads/main").unwrap();
+        assert_eq!(main(&grown), main(&one_go), "main follows");
+    }
+}
+
+/// The same at every byte: a file cut anywhere, imported, and then imported whole.
+#[test]
+fn a_file_cut_anywhere_grows_into_the_whole() {
+    let Some(folder) = folder() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    for file in ["claude-code/entire-7662d755-microcompact.jsonl", "claude-code/jessitron/ff80b049-3eff-495f-b4f0-c4071d615994.jsonl", "codex/agentv-0034f597-compact2.jsonl", "codex/gitsync-fb72ba1a-abort-compact.jsonl"] {
+        let bytes = std::fs::read(folder.join(file)).unwrap();
+        let path = directory.path().join(Path::new(file).file_name().unwrap());
+        std::fs::write(&path, &bytes).unwrap();
+        let whole = take(&Repo::ephemeral().unwrap(), &path);
+        let repo = Repo::ephemeral().unwrap();
+        for cut in [bytes.len() / 7, bytes.len() / 3, bytes.len() / 2, bytes.len() - 1_000] {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            take(&repo, &path);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        let grown = take(&repo, &path);
+        assert_eq!(tips(&grown), tips(&whole), "{file}");
+        assert_eq!(grown.sessions[0].name, whole.sessions[0].name, "{file}");
+    }
+}
+
+#[test]
+fn a_fork_shares_its_parents_commits() {
+    let Some(folder) = folder() else { return };
+    let repo = Repo::ephemeral().unwrap();
+    let parent = take(&repo, &folder.join("codex/gitsync-019d7d08-parent.jsonl"));
+    let fork = take(&repo, &folder.join("codex/gitsync-019d7e2f-subagent-fork.jsonl"));
+    let (parent, fork) = (&parent.sessions[0], &fork.sessions[0]);
+    assert!(
+        fork.new_commits < fork.messages / 4,
+        "{} of the fork's {} messages are new beside {} of its parent",
+        fork.new_commits,
+        fork.messages,
+        parent.messages
+    );
+}
+
+#[test]
+fn what_was_compacted_is_there_before_the_compaction() {
+    let Some(folder) = folder() else { return };
+    for (file, compactions) in [
+        ("claude-code/entire-4902a08f-compact2.jsonl", 2),
+        ("claude-code/entire-7662d755-microcompact.jsonl", 1),
+        ("codex/agentv-0034f597-compact2.jsonl", 2),
+    ] {
+        let repo = Repo::ephemeral().unwrap();
+        let report = take(&repo, &folder.join(file));
+        let hides = &report.sessions[0].hides;
+        let hides: Vec<_> = hides.iter().filter(|h| h.0 == HideKind::Compaction).collect();
+        assert_eq!(hides.len(), compactions, "{file}");
+        for (_, hide, before) in hides {
+            let before = repo.context(&before.unwrap()).unwrap();
+            let after = repo.context(hide).unwrap();
+            assert!(before.entries.len() > after.entries.len(), "{file}");
+            let total = |context| context_total(repo.counts(context, Encoding::O200kBase).unwrap());
+            assert!(total(&before).tokens > total(&after).tokens, "{file}");
+        }
+    }
+}
+
+#[test]
+fn the_running_total_is_the_size_of_the_context_at_every_commit() {
+    let Some(folder) = folder() else { return };
+    let repo = Repo::ephemeral().unwrap();
+    let report = take(&repo, &folder.join("claude-code/entire-7662d755-microcompact.jsonl"));
+    let tip = report.sessions[0].tip.unwrap();
+    for row in repo.log(&tip, &LogOptions::default()).unwrap() {
+        let context = repo.context(&row.hash).unwrap();
+        let total = context_total(repo.counts(&context, Encoding::O200kBase).unwrap());
+        assert_eq!(total, row.running, "{:.7}", row.hash);
+        assert_eq!(context, repo.order(&row.hash).unwrap().context(), "{:.7}", row.hash);
+    }
+}
+
+#[test]
+fn formats_of_others_are_named_as_unknown() {
+    let Some(folder) = folder() else { return };
+    for other in ["aider", "gemini-cli", "opencode", "swe-agent", "roo-cline", "chatgpt-export", "pi"] {
+        for path in tract::ingest::places::walk_directory(&folder.join(other)) {
+            let request = ImportRequest {
+                format: None::<Format>,
+                strict: false,
+                branch: None,
+                now: Millis(0),
+                what: "import",
+                counter: None,
+            };
+            let repo = Repo::ephemeral().unwrap();
+            let result = import(&repo, &path, &request, &mut |_| {});
+            assert!(
+                matches!(result, Err(tract::Error::UnknownFormat { .. })),
+                "{} came in",
+                path.display()
+            );
+        }
+    }
+}
