@@ -9,6 +9,8 @@ pub mod priority;
 pub mod refs;
 pub mod time;
 pub mod tokens;
+#[cfg(test)]
+mod vectors;
 
 pub use commit::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
