@@ -47,12 +47,7 @@ pub(super) fn import(
 }
 
 /// Reads the values of one line; returns how many there were.
-fn read_line(
-    reader: &mut Reader<'_>,
-    offset: u64,
-    bytes: &[u8],
-    terminated: bool,
-) -> Result<u64> {
+fn read_line(reader: &mut Reader<'_>, offset: u64, bytes: &[u8], terminated: bool) -> Result<u64> {
     let mended = mend(bytes);
     reader.end.lone_surrogates += mended.lone_surrogates;
     if mended.invalid_utf8 {
@@ -255,12 +250,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn session_meta(
-        &mut self,
-        payload: &RawValue,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<()> {
+    fn session_meta(&mut self, payload: &RawValue, span: Span, time: Option<Millis>) -> Result<()> {
         let Ok(meta) = serde_json::from_str::<SessionMeta<'_>>(payload.get()) else {
             self.other("session_meta".to_owned());
             return self.problem("damaged session_meta".to_owned(), false);
@@ -658,7 +648,10 @@ impl<'s> Reader<'s> {
             cover,
             keep,
             parts: Vec::new(),
-            replacements: messages.into_iter().map(|message| (None, message)).collect(),
+            replacements: messages
+                .into_iter()
+                .map(|message| (None, message))
+                .collect(),
         };
         self.emit(Action::Hide(hide), span, time)?;
         Ok(())
