@@ -1,0 +1,200 @@
+//! The records of a rollout as they are decoded: borrowed, with what must stay verbatim as raw
+//! JSON text.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Raw JSON where a field's type varies between versions.
+pub(super) type Raw<'a> = Option<&'a RawValue>;
+
+/// One line, enveloped or legacy.
+#[derive(Debug, Deserialize)]
+pub(super) struct Record<'a> {
+    #[serde(borrow, default)]
+    pub timestamp: Raw<'a>,
+    #[serde(borrow, default)]
+    pub r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    pub payload: Raw<'a>,
+    /// Legacy: the type of a line that is no item.
+    #[serde(borrow, default)]
+    pub record_type: Raw<'a>,
+}
+
+/// A `session_meta`, or the first line of a legacy file.
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionMeta<'a> {
+    #[serde(borrow, default)]
+    pub id: Raw<'a>,
+    #[serde(borrow, default)]
+    pub forked_from_id: Raw<'a>,
+    #[serde(borrow, default)]
+    pub cwd: Raw<'a>,
+    #[serde(borrow, default)]
+    pub source: Raw<'a>,
+    #[serde(borrow, default)]
+    pub base_instructions: Raw<'a>,
+    #[serde(borrow, default)]
+    pub instructions: Raw<'a>,
+    #[serde(borrow, default)]
+    pub dynamic_tools: Raw<'a>,
+}
+
+impl SessionMeta<'_> {
+    /// The system prompt, in the new form or the old one.
+    pub fn system_prompt(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Base<'a> {
+            #[serde(borrow, default)]
+            text: Raw<'a>,
+        }
+        let base = decode::<Base<'_>>(self.base_instructions).and_then(|base| string(base.text));
+        base.or_else(|| string(self.base_instructions))
+            .or_else(|| string(self.instructions))
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The thread that spawned this one, where `source` says so.
+    pub fn spawned_by(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Source<'a> {
+            #[serde(borrow, default)]
+            subagent: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Subagent<'a> {
+            #[serde(borrow, default)]
+            thread_spawn: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Spawn<'a> {
+            #[serde(borrow, default)]
+            parent_thread_id: Raw<'a>,
+        }
+        let source = decode::<Source<'_>>(self.source)?;
+        let subagent = decode::<Subagent<'_>>(source.subagent)?;
+        string(decode::<Spawn<'_>>(subagent.thread_spawn)?.parent_thread_id)
+    }
+}
+
+/// A `turn_context`: what of it belongs to the request.
+#[derive(Debug, Deserialize)]
+pub(super) struct TurnContext<'a> {
+    #[serde(borrow, default)]
+    pub cwd: Raw<'a>,
+    #[serde(borrow, default)]
+    pub model: Raw<'a>,
+    #[serde(borrow, default)]
+    pub effort: Raw<'a>,
+}
+
+/// A `compacted` record.
+#[derive(Debug, Deserialize)]
+pub(super) struct Compacted<'a> {
+    #[serde(borrow, default)]
+    pub message: Raw<'a>,
+    #[serde(borrow, default)]
+    pub replacement_history: Option<Vec<&'a RawValue>>,
+}
+
+/// An `event_msg`: the fields that matter of all its types.
+#[derive(Debug, Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, default)]
+    pub r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    pub message: Raw<'a>,
+    #[serde(borrow, default)]
+    pub thread_name: Raw<'a>,
+    #[serde(borrow, default)]
+    pub num_turns: Raw<'a>,
+    #[serde(borrow, default)]
+    pub info: Raw<'a>,
+}
+
+/// A `token_count`'s `info`.
+#[derive(Debug, Deserialize)]
+pub(super) struct TokenInfo {
+    #[serde(default)]
+    pub total_token_usage: Option<TokenUsage>,
+    #[serde(default)]
+    pub last_token_usage: Option<TokenUsage>,
+}
+
+/// Tokens of one reply, or of all so far.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub(super) struct TokenUsage {
+    #[serde(default)]
+    pub input_tokens: u64,
+    #[serde(default)]
+    pub output_tokens: u64,
+    #[serde(default)]
+    pub total_tokens: u64,
+}
+
+/// A response item: the fields of all its types.
+#[derive(Debug, Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, default)]
+    pub r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    pub role: Raw<'a>,
+    #[serde(borrow, default)]
+    pub content: Raw<'a>,
+    #[serde(borrow, default)]
+    pub summary: Raw<'a>,
+    #[serde(borrow, default)]
+    pub encrypted_content: Raw<'a>,
+    #[serde(borrow, default)]
+    pub id: Raw<'a>,
+    #[serde(borrow, default)]
+    pub call_id: Raw<'a>,
+    #[serde(borrow, default)]
+    pub name: Raw<'a>,
+    #[serde(borrow, default)]
+    pub arguments: Raw<'a>,
+    #[serde(borrow, default)]
+    pub input: Raw<'a>,
+    #[serde(borrow, default)]
+    pub action: Raw<'a>,
+    #[serde(borrow, default)]
+    pub output: Raw<'a>,
+    #[serde(borrow, default)]
+    pub author: Raw<'a>,
+}
+
+/// A piece of a message's content, of an output, or of reasoning.
+#[derive(Debug, Deserialize)]
+pub(super) struct Piece<'a> {
+    #[serde(borrow, default)]
+    pub r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    pub text: Raw<'a>,
+    #[serde(borrow, default)]
+    pub image_url: Raw<'a>,
+    #[serde(borrow, default)]
+    pub detail: Raw<'a>,
+}
+
+/// Decodes raw JSON; none where it is absent or has another shape.
+pub(super) fn decode<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// A string; none where it is absent or something else.
+pub(super) fn string(raw: Raw<'_>) -> Option<String> {
+    word(raw).map(Cow::into_owned)
+}
+
+/// A string, borrowed where it has no escapes.
+pub(super) fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    let text = raw?.get();
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(text).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}

@@ -1,0 +1,84 @@
+//! Rollouts of our own, and real ones where a folder of them is named.
+
+mod real;
+
+use super::Codex;
+use crate::error::Result;
+use crate::interop::{
+    Action, BranchStart, HideStep, ImportOptions, Importer, Problem, SessionEnd, SessionStart,
+    Sink, Span, Step,
+};
+use crate::model::Message;
+
+/// Keeps all that an importer tells.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Collected {
+    pub sessions: Vec<SessionStart>,
+    pub steps: Vec<Step>,
+    pub ends: Vec<SessionEnd>,
+    pub problems: Vec<Problem>,
+}
+
+impl Sink for Collected {
+    fn session(&mut self, session: SessionStart) -> Result<()> {
+        assert!(self.steps.is_empty(), "the session is told first");
+        self.sessions.push(session);
+        Ok(())
+    }
+
+    fn branch(&mut self, branch: BranchStart) -> Result<()> {
+        panic!("a rollout has no branches: {branch:?}");
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        assert_eq!(self.sessions.len(), 1);
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.ends.push(end);
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.problems.push(problem);
+        Ok(())
+    }
+
+    fn progress(&mut self, _bytes: u64, _records: u64) {}
+}
+
+impl Collected {
+    fn of(bytes: &[u8]) -> Self {
+        let mut collected = Self::default();
+        let options = ImportOptions { stem: "stem" };
+        Codex
+            .import(&bytes, options, &mut collected)
+            .expect("bytes can be read");
+        assert_eq!((collected.sessions.len(), collected.ends.len()), (1, 1));
+        collected
+    }
+
+    fn messages(&self) -> Vec<&Message> {
+        let appends = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Append(message) => Some(message),
+            Action::Hide(_) => None,
+        });
+        appends.collect()
+    }
+
+    fn hides(&self) -> Vec<&HideStep> {
+        let hides = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Append(_) => None,
+            Action::Hide(hide) => Some(hide),
+        });
+        hides.collect()
+    }
+}
+
+/// The text of a span.
+fn slice(bytes: &[u8], span: Span) -> &str {
+    let range = span.offset as usize..(span.offset + span.len) as usize;
+    std::str::from_utf8(&bytes[range]).expect("a record's text")
+}
