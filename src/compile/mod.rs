@@ -6,6 +6,8 @@
 mod anthropic;
 pub mod check;
 mod ids;
+#[cfg(test)]
+mod laws;
 mod media;
 mod notice;
 mod openai;
