@@ -40,18 +40,31 @@ pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body
                 if spoken.role.is_system() && !blocks.is_empty() {
                     tally.add(Repair::SystemInPlace, spoken.number);
                 }
-                extend(&mut runs, spoken.role == Role::Assistant, blocks, tally);
+                extend(&mut runs, spoken.role == Role::Assistant, blocks);
             }
             Item::Answers(answers) => {
                 let blocks = answers
                     .iter()
                     .map(|answer| Block::Raw(tool_result(answer, tally)))
                     .collect();
-                extend(&mut runs, false, blocks, tally);
+                extend(&mut runs, false, blocks);
             }
         }
     }
     close_replies(&mut runs, tally);
+    if runs.first().is_some_and(|run| run.assistant) {
+        let number = leading + 1;
+        tally.add(Repair::OpeningLine, number);
+        let text = OPENING_LINE;
+        let blocks = vec![Block::Text { text, number }];
+        runs.insert(
+            0,
+            Run {
+                assistant: false,
+                blocks,
+            },
+        );
+    }
     finish(head, &system, &runs, tally)
 }
 
@@ -131,19 +144,9 @@ fn text_block(text: &str) -> String {
 }
 
 /// Appends blocks to the last run if it is of the same role, else begins one.
-fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>, tally: &mut Tally) {
+fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>) {
     if blocks.is_empty() {
         return;
-    }
-    if runs.is_empty() && assistant {
-        tally.add(Repair::OpeningLine, 1);
-        runs.push(Run {
-            assistant: false,
-            blocks: vec![Block::Text {
-                text: OPENING_LINE,
-                number: 1,
-            }],
-        });
     }
     match runs.last_mut() {
         Some(run) if run.assistant == assistant => run.blocks.extend(blocks),

@@ -5,6 +5,8 @@
 
 mod anthropic;
 pub mod check;
+#[cfg(test)]
+mod examples;
 mod ids;
 #[cfg(test)]
 mod laws;
