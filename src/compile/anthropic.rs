@@ -10,6 +10,7 @@ use crate::compile::Repair;
 use crate::compile::ids::{IdRule, plain};
 use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
 use crate::compile::notice::Tally;
+use crate::compile::own_blocks::{Own, Place, in_result, own_blocks};
 use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
 use crate::compile::request::{Body, push_list, push_string};
 use crate::model::{Message, Part, Role};
@@ -176,14 +177,6 @@ fn close_replies(runs: &mut Vec<Run<'_>>, tally: &mut Tally) {
     *runs = closed;
 }
 
-/// What a message may hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    System,
-    User,
-    Assistant,
-}
-
 /// The blocks of a message.
 fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
     let number = spoken.number;
@@ -192,8 +185,9 @@ fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
         Role::User | Role::Tool => Place::User,
         Role::System | Role::Developer => Place::System,
     };
+    let own_blocks = own_blocks(&spoken.pieces, place);
     let mut blocks = Vec::with_capacity(spoken.pieces.len());
-    for (index, piece) in spoken.pieces.iter().enumerate() {
+    for (piece, own) in spoken.pieces.iter().zip(own_blocks) {
         match piece {
             Piece::Call {
                 id,
@@ -222,19 +216,16 @@ fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
                 blocks.push(Block::Thinking { raw, number });
             }
             Piece::Part(Part::Thinking { .. }) => tally.add(Repair::Thinking, number),
-            Piece::Part(Part::Opaque { provider, data }) if provider == "anthropic" => {
-                match media::block_type(data).as_deref() {
-                    Some("redacted_thinking") if place == Place::Assistant => {
-                        let raw = data.clone();
-                        blocks.push(Block::Thinking { raw, number });
-                    }
-                    Some(kind) if takes(place, kind) && in_pair(&spoken.pieces, index) => {
-                        blocks.push(Block::Raw(data.clone()));
-                    }
-                    _ => tally.add(Repair::Opaque, number),
+            Piece::Part(Part::Opaque { data, .. }) => {
+                let raw = data.clone();
+                match own {
+                    Own::Refused => tally.add(Repair::Opaque, number),
+                    Own::Thinking => blocks.push(Block::Thinking { raw, number }),
+                    Own::Sent => blocks.push(Block::Raw(raw)),
                 }
             }
-            Piece::Part(_) => tally.add(Repair::Opaque, number),
+            // The arrangement leaves no call or result among the parts.
+            Piece::Part(Part::ToolCall { .. } | Part::ToolResult { .. }) => {}
         }
     }
     if !blocks.is_empty() {
@@ -246,81 +237,6 @@ fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
         }
     }
     blocks
-}
-
-/// Whether a message in this place may hold a block of this type that has no neutral form.
-fn takes(place: Place, kind: &str) -> bool {
-    match place {
-        Place::System => false,
-        Place::User => matches!(
-            kind,
-            "image" | "document" | "search_result" | "container_upload"
-        ),
-        Place::Assistant => {
-            is_server_call(kind) || is_server_result(kind) || matches!(kind, "compaction")
-        }
-    }
-}
-
-fn is_server_call(kind: &str) -> bool {
-    matches!(kind, "server_tool_use" | "mcp_tool_use")
-}
-
-fn is_server_result(kind: &str) -> bool {
-    matches!(
-        kind,
-        "web_search_tool_result"
-            | "web_fetch_tool_result"
-            | "code_execution_tool_result"
-            | "bash_code_execution_tool_result"
-            | "text_editor_code_execution_tool_result"
-            | "tool_search_tool_result"
-            | "mcp_tool_result"
-    )
-}
-
-/// Whether the opaque block at `index` needs no partner, or has it: calls of the provider's own
-/// tools and their results stand in one message, in this order.
-fn in_pair(pieces: &[Piece<'_>], index: usize) -> bool {
-    let Some((is_call, id)) = server_id(&pieces[index]) else {
-        // A block of these types without an id is no valid one.
-        return match &pieces[index] {
-            Piece::Part(Part::Opaque { data, .. }) => media::block_type(data)
-                .is_some_and(|kind| !is_server_call(&kind) && !is_server_result(&kind)),
-            _ => true,
-        };
-    };
-    let twin = (is_call, id.clone());
-    let partner = (!is_call, id);
-    let (before, after) = (&pieces[..index], &pieces[index + 1..]);
-    let alone = !before
-        .iter()
-        .any(|piece| server_id(piece).as_ref() == Some(&twin));
-    let other_side = if is_call { after } else { before };
-    alone
-        && other_side
-            .iter()
-            .any(|piece| server_id(piece).as_ref() == Some(&partner))
-}
-
-/// Whether a piece calls a tool of the provider's own (else it is a result), and under which id.
-fn server_id(piece: &Piece<'_>) -> Option<(bool, String)> {
-    let Piece::Part(Part::Opaque { provider, data }) = piece else {
-        return None;
-    };
-    if provider != "anthropic" {
-        return None;
-    }
-    let value: serde_json::Value = serde_json::from_str(data).ok()?;
-    let kind = value.get("type")?.as_str()?;
-    let (is_call, key) = if is_server_call(kind) {
-        (true, "id")
-    } else if is_server_result(kind) {
-        (false, "tool_use_id")
-    } else {
-        return None;
-    };
-    Some((is_call, value.get(key)?.as_str()?.to_owned()))
 }
 
 /// A text's block, unless there is nothing in it.
@@ -430,11 +346,4 @@ fn tool_result(answer: &Answer<'_>, tally: &mut Tally) -> String {
     }
     out.push('}');
     out
-}
-
-fn in_result(data: &str) -> bool {
-    matches!(
-        media::block_type(data).as_deref(),
-        Some("image" | "document" | "search_result" | "tool_reference")
-    )
 }

@@ -157,13 +157,14 @@ fn message() -> impl Strategy<Value = Message> {
     let name = pick(&[None, None, None, Some("bob"), Some("a b"), Some("")]);
     let anything = prop_oneof![3 => leaf(), 2 => call(), 3 => result(), 1 => thinking()];
     let reply = prop_oneof![3 => leaf(), 4 => call(), 2 => thinking()];
+    let own = proptest::collection::vec(opaque(), 0..6).prop_map(|parts| (Role::Assistant, parts));
     let any_message = (pick(&Role::ALL), proptest::collection::vec(anything, 0..4));
     let reply = proptest::collection::vec(reply, 0..4).prop_map(|parts| (Role::Assistant, parts));
     let results = proptest::collection::vec(result(), 1..3).prop_map(|parts| (Role::Tool, parts));
     let plain = (pick(&[Role::User, Role::Assistant, Role::System]), text())
         .prop_map(|(role, text)| (role, vec![Part::text(text)]));
     (
-        prop_oneof![2 => any_message, 3 => reply, 3 => results, 3 => plain],
+        prop_oneof![1 => own, 2 => any_message, 3 => reply, 3 => results, 3 => plain],
         name,
     )
         .prop_map(|((role, parts), name)| Message {

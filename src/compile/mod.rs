@@ -13,6 +13,7 @@ mod laws;
 mod media;
 mod notice;
 mod openai;
+mod own_blocks;
 mod repair;
 pub mod request;
 mod settings;
