@@ -6,6 +6,8 @@
 //! and the errors that the API answers with where those are silent (white space, thinking at a
 //! reply's end, failed tools without output).
 
+use std::collections::HashSet;
+
 use crate::compile::Repair;
 use crate::compile::ids::{IdRule, plain};
 use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
@@ -29,15 +31,16 @@ pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body
         .iter()
         .take_while(|message| message.role.is_system())
         .count();
+    let mut used = HashSet::new();
     let mut system = Vec::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
     for item in arrange(messages, IdRule::PlainAndUnique, tally) {
         match item {
             Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(blocks(&spoken, tally).iter().map(Block::json));
+                system.extend(blocks(&spoken, &mut used, tally).iter().map(Block::json));
             }
             Item::Spoken(spoken) => {
-                let blocks = blocks(&spoken, tally);
+                let blocks = blocks(&spoken, &mut used, tally);
                 if spoken.role.is_system() && !blocks.is_empty() {
                     tally.add(Repair::SystemInPlace, spoken.number);
                 }
@@ -177,15 +180,19 @@ fn close_replies(runs: &mut Vec<Run<'_>>, tally: &mut Tally) {
     *runs = closed;
 }
 
-/// The blocks of a message.
-fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
+/// The blocks of a message; `used` are the ids of the provider's own tool calls so far.
+fn blocks<'a>(
+    spoken: &Spoken<'a>,
+    used: &mut HashSet<String>,
+    tally: &mut Tally,
+) -> Vec<Block<'a>> {
     let number = spoken.number;
     let place = match spoken.role {
         Role::Assistant => Place::Assistant,
         Role::User | Role::Tool => Place::User,
         Role::System | Role::Developer => Place::System,
     };
-    let own_blocks = own_blocks(&spoken.pieces, place);
+    let own_blocks = own_blocks(&spoken.pieces, place, used);
     let mut blocks = Vec::with_capacity(spoken.pieces.len());
     for (piece, own) in spoken.pieces.iter().zip(own_blocks) {
         match piece {

@@ -249,7 +249,8 @@ fn anthropic_reply<'a>(
             }
             "server_tool_use" | "mcp_tool_use" => {
                 let id = text_of(block, "id").unwrap_or_default();
-                found.require(server.insert(id), at, "repeats a server call's id");
+                found.require(ids.insert(id), at, "repeats a server call's id");
+                server.insert(id);
             }
             "compaction" => {}
             kind if kind.ends_with("_tool_result") => {

@@ -475,3 +475,14 @@ fn what_a_whole_request_lacks_is_told() {
     assert!(payload.starts_with(r#"{"messages""#));
     assert_eq!(notices.len(), 2);
 }
+
+#[test]
+fn a_choice_among_no_tools_is_left_out() {
+    let settings = [("model", r#""m""#), ("tool_choice", r#""auto""#)];
+    let (payload, notices) = whole(&settings, Provider::OpenAi);
+    assert!(payload.starts_with(r#"{"model":"m","messages""#));
+    assert_eq!(
+        notices,
+        ["the setting 'tool_choice' is not in a form that openai takes; left out"]
+    );
+}

@@ -39,11 +39,14 @@ enum Server {
 /// One answer for each piece; what is no opaque block is [`Own::Refused`], which nobody asks.
 ///
 /// Calls of the provider's own tools and their results stand in one message, the call first; one
-/// without the other is refused.
-pub(super) fn own_blocks(pieces: &[Piece<'_>], place: Place) -> Vec<Own> {
+/// without the other is refused, and so is one whose id is among those `used` by earlier messages.
+pub(super) fn own_blocks(
+    pieces: &[Piece<'_>],
+    place: Place,
+    used: &mut HashSet<String>,
+) -> Vec<Own> {
     let mut answers = vec![Own::Refused; pieces.len()];
     let mut open: HashMap<String, usize> = HashMap::new();
-    let mut seen: HashSet<String> = HashSet::new();
     for (index, piece) in pieces.iter().enumerate() {
         let Piece::Part(Part::Opaque { provider, data }) = piece else {
             continue;
@@ -61,11 +64,12 @@ pub(super) fn own_blocks(pieces: &[Piece<'_>], place: Place) -> Vec<Own> {
             (Place::Assistant, "redacted_thinking") => answers[index] = Own::Thinking,
             (Place::Assistant, "compaction") => answers[index] = Own::Sent,
             (Place::Assistant, kind) => match server(kind, &block) {
-                Some(Server::Call(id)) if seen.insert(id.clone()) => {
-                    open.insert(id, index);
+                Some(Server::Call(id)) if !used.contains(&id) => {
+                    open.entry(id).or_insert(index);
                 }
                 Some(Server::Result(id)) => {
                     if let Some(call) = open.remove(&id) {
+                        used.insert(id);
                         answers[call] = Own::Sent;
                         answers[index] = Own::Sent;
                     }
