@@ -6,10 +6,13 @@
 //! and the errors that the API answers with where those are silent (white space, thinking at a
 //! reply's end, failed tools without output).
 
+use std::collections::HashSet;
+
 use crate::compile::Repair;
 use crate::compile::ids::{IdRule, plain};
 use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
 use crate::compile::notice::Tally;
+use crate::compile::own_blocks::{Own, Place, in_result, own_blocks};
 use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
 use crate::compile::request::{Body, push_list, push_string};
 use crate::model::{Message, Part, Role};
@@ -28,30 +31,44 @@ pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body
         .iter()
         .take_while(|message| message.role.is_system())
         .count();
+    let mut used = HashSet::new();
     let mut system = Vec::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
     for item in arrange(messages, IdRule::PlainAndUnique, tally) {
         match item {
             Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(blocks(&spoken, tally).iter().map(Block::json));
+                system.extend(blocks(&spoken, &mut used, tally).iter().map(Block::json));
             }
             Item::Spoken(spoken) => {
-                let blocks = blocks(&spoken, tally);
+                let blocks = blocks(&spoken, &mut used, tally);
                 if spoken.role.is_system() && !blocks.is_empty() {
                     tally.add(Repair::SystemInPlace, spoken.number);
                 }
-                extend(&mut runs, spoken.role == Role::Assistant, blocks, tally);
+                extend(&mut runs, spoken.role == Role::Assistant, blocks);
             }
             Item::Answers(answers) => {
                 let blocks = answers
                     .iter()
                     .map(|answer| Block::Raw(tool_result(answer, tally)))
                     .collect();
-                extend(&mut runs, false, blocks, tally);
+                extend(&mut runs, false, blocks);
             }
         }
     }
     close_replies(&mut runs, tally);
+    if runs.first().is_some_and(|run| run.assistant) {
+        let number = leading + 1;
+        tally.add(Repair::OpeningLine, number);
+        let text = OPENING_LINE;
+        let blocks = vec![Block::Text { text, number }];
+        runs.insert(
+            0,
+            Run {
+                assistant: false,
+                blocks,
+            },
+        );
+    }
     finish(head, &system, &runs, tally)
 }
 
@@ -131,19 +148,9 @@ fn text_block(text: &str) -> String {
 }
 
 /// Appends blocks to the last run if it is of the same role, else begins one.
-fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>, tally: &mut Tally) {
+fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>) {
     if blocks.is_empty() {
         return;
-    }
-    if runs.is_empty() && assistant {
-        tally.add(Repair::OpeningLine, 1);
-        runs.push(Run {
-            assistant: false,
-            blocks: vec![Block::Text {
-                text: OPENING_LINE,
-                number: 1,
-            }],
-        });
     }
     match runs.last_mut() {
         Some(run) if run.assistant == assistant => run.blocks.extend(blocks),
@@ -173,24 +180,21 @@ fn close_replies(runs: &mut Vec<Run<'_>>, tally: &mut Tally) {
     *runs = closed;
 }
 
-/// What a message may hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    System,
-    User,
-    Assistant,
-}
-
-/// The blocks of a message.
-fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
+/// The blocks of a message; `used` are the ids of the provider's own tool calls so far.
+fn blocks<'a>(
+    spoken: &Spoken<'a>,
+    used: &mut HashSet<String>,
+    tally: &mut Tally,
+) -> Vec<Block<'a>> {
     let number = spoken.number;
     let place = match spoken.role {
         Role::Assistant => Place::Assistant,
         Role::User | Role::Tool => Place::User,
         Role::System | Role::Developer => Place::System,
     };
+    let own_blocks = own_blocks(&spoken.pieces, place, used);
     let mut blocks = Vec::with_capacity(spoken.pieces.len());
-    for (index, piece) in spoken.pieces.iter().enumerate() {
+    for (piece, own) in spoken.pieces.iter().zip(own_blocks) {
         match piece {
             Piece::Call {
                 id,
@@ -219,19 +223,16 @@ fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
                 blocks.push(Block::Thinking { raw, number });
             }
             Piece::Part(Part::Thinking { .. }) => tally.add(Repair::Thinking, number),
-            Piece::Part(Part::Opaque { provider, data }) if provider == "anthropic" => {
-                match media::block_type(data).as_deref() {
-                    Some("redacted_thinking") if place == Place::Assistant => {
-                        let raw = data.clone();
-                        blocks.push(Block::Thinking { raw, number });
-                    }
-                    Some(kind) if takes(place, kind) && in_pair(&spoken.pieces, index) => {
-                        blocks.push(Block::Raw(data.clone()));
-                    }
-                    _ => tally.add(Repair::Opaque, number),
+            Piece::Part(Part::Opaque { data, .. }) => {
+                let raw = data.clone();
+                match own {
+                    Own::Refused => tally.add(Repair::Opaque, number),
+                    Own::Thinking => blocks.push(Block::Thinking { raw, number }),
+                    Own::Sent => blocks.push(Block::Raw(raw)),
                 }
             }
-            Piece::Part(_) => tally.add(Repair::Opaque, number),
+            // The arrangement leaves no call or result among the parts.
+            Piece::Part(Part::ToolCall { .. } | Part::ToolResult { .. }) => {}
         }
     }
     if !blocks.is_empty() {
@@ -243,81 +244,6 @@ fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
         }
     }
     blocks
-}
-
-/// Whether a message in this place may hold a block of this type that has no neutral form.
-fn takes(place: Place, kind: &str) -> bool {
-    match place {
-        Place::System => false,
-        Place::User => matches!(
-            kind,
-            "image" | "document" | "search_result" | "container_upload"
-        ),
-        Place::Assistant => {
-            is_server_call(kind) || is_server_result(kind) || matches!(kind, "compaction")
-        }
-    }
-}
-
-fn is_server_call(kind: &str) -> bool {
-    matches!(kind, "server_tool_use" | "mcp_tool_use")
-}
-
-fn is_server_result(kind: &str) -> bool {
-    matches!(
-        kind,
-        "web_search_tool_result"
-            | "web_fetch_tool_result"
-            | "code_execution_tool_result"
-            | "bash_code_execution_tool_result"
-            | "text_editor_code_execution_tool_result"
-            | "tool_search_tool_result"
-            | "mcp_tool_result"
-    )
-}
-
-/// Whether the opaque block at `index` needs no partner, or has it: calls of the provider's own
-/// tools and their results stand in one message, in this order.
-fn in_pair(pieces: &[Piece<'_>], index: usize) -> bool {
-    let Some((is_call, id)) = server_id(&pieces[index]) else {
-        // A block of these types without an id is no valid one.
-        return match &pieces[index] {
-            Piece::Part(Part::Opaque { data, .. }) => media::block_type(data)
-                .is_some_and(|kind| !is_server_call(&kind) && !is_server_result(&kind)),
-            _ => true,
-        };
-    };
-    let twin = (is_call, id.clone());
-    let partner = (!is_call, id);
-    let (before, after) = (&pieces[..index], &pieces[index + 1..]);
-    let alone = !before
-        .iter()
-        .any(|piece| server_id(piece).as_ref() == Some(&twin));
-    let other_side = if is_call { after } else { before };
-    alone
-        && other_side
-            .iter()
-            .any(|piece| server_id(piece).as_ref() == Some(&partner))
-}
-
-/// Whether a piece calls a tool of the provider's own (else it is a result), and under which id.
-fn server_id(piece: &Piece<'_>) -> Option<(bool, String)> {
-    let Piece::Part(Part::Opaque { provider, data }) = piece else {
-        return None;
-    };
-    if provider != "anthropic" {
-        return None;
-    }
-    let value: serde_json::Value = serde_json::from_str(data).ok()?;
-    let kind = value.get("type")?.as_str()?;
-    let (is_call, key) = if is_server_call(kind) {
-        (true, "id")
-    } else if is_server_result(kind) {
-        (false, "tool_use_id")
-    } else {
-        return None;
-    };
-    Some((is_call, value.get(key)?.as_str()?.to_owned()))
 }
 
 /// A text's block, unless there is nothing in it.
@@ -427,11 +353,4 @@ fn tool_result(answer: &Answer<'_>, tally: &mut Tally) -> String {
     }
     out.push('}');
     out
-}
-
-fn in_result(data: &str) -> bool {
-    matches!(
-        media::block_type(data).as_deref(),
-        Some("image" | "document" | "search_result" | "tool_reference")
-    )
 }

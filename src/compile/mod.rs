@@ -5,10 +5,15 @@
 
 mod anthropic;
 pub mod check;
+#[cfg(test)]
+mod examples;
 mod ids;
+#[cfg(test)]
+mod laws;
 mod media;
 mod notice;
 mod openai;
+mod own_blocks;
 mod repair;
 pub mod request;
 mod settings;

@@ -1,0 +1,488 @@
+//! What single messages become, byte for byte, and what is told about it.
+
+use crate::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
+use crate::model::{Media, MediaSource, Message, Part, Role, Settings};
+
+fn made(messages: &[Message], provider: Provider) -> Compiled {
+    let options = RequestOptions {
+        provider,
+        ..RequestOptions::default()
+    };
+    compile(messages, &Settings::new(), &options).expect("nothing is strict")
+}
+
+fn openai(messages: &[Message]) -> (String, Vec<String>) {
+    told(made(messages, Provider::OpenAi))
+}
+
+fn anthropic(messages: &[Message]) -> (String, Vec<String>) {
+    told(made(messages, Provider::Anthropic))
+}
+
+fn told(made: Compiled) -> (String, Vec<String>) {
+    let notices = made.notices.iter().map(Notice::to_string).collect();
+    (made.payload, notices)
+}
+
+fn say(role: Role, text: &str) -> Message {
+    Message::text(role, text)
+}
+
+fn of(role: Role, parts: Vec<Part>) -> Message {
+    Message {
+        role,
+        name: None,
+        parts,
+    }
+}
+
+fn call(id: &str, arguments: &str) -> Part {
+    Part::ToolCall {
+        id: id.into(),
+        name: "read".into(),
+        arguments: arguments.into(),
+        kind: None,
+    }
+}
+
+fn result(call: &str, text: &str) -> Part {
+    Part::ToolResult {
+        call: call.into(),
+        content: vec![Part::text(text)],
+        is_error: false,
+    }
+}
+
+fn thinking(provider: &str) -> Part {
+    Part::Thinking {
+        text: "hm".into(),
+        signature: Some("c2ln".into()),
+        provider: Some(provider.into()),
+    }
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn a_plain_conversation_needs_no_notice() {
+    let messages = [
+        say(Role::System, "be brief"),
+        say(Role::User, "hi"),
+        say(Role::Assistant, "hello"),
+    ];
+    let (payload, notices) = openai(&messages);
+    assert_eq!(
+        payload,
+        r#"{"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}"#
+    );
+    assert_eq!(notices, NONE);
+    let (payload, notices) = anthropic(&messages);
+    assert_eq!(
+        payload,
+        r#"{"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":[{"type":"text","text":"hello"}]}]}"#
+    );
+    assert_eq!(notices, NONE);
+}
+
+#[test]
+fn parallel_calls_and_their_results_keep_their_bytes() {
+    let odd = "{\"a\": 1.0, \"n\":12345678901234567890123,\"a\":1e3}";
+    let messages = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("1", odd), call("2", "{}")]),
+        of(Role::Tool, vec![result("2", "two"), result("1", "one")]),
+    ];
+    let (payload, notices) = openai(&messages);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":["#,
+            r#"{"id":"1","type":"function","function":{"name":"read","arguments":"{\"a\": 1.0, \"n\":12345678901234567890123,\"a\":1e3}"}},"#,
+            r#"{"id":"2","type":"function","function":{"name":"read","arguments":"{}"}}]},"#,
+            r#"{"role":"tool","tool_call_id":"2","content":"two"},{"role":"tool","tool_call_id":"1","content":"one"}]}"#,
+        )
+    );
+    assert_eq!(notices, NONE);
+    let (payload, notices) = anthropic(&messages);
+    assert!(
+        payload.contains(&format!(r#""name":"read","input":{odd}}}"#)),
+        "{payload}"
+    );
+    assert!(payload.ends_with(concat!(
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"2","content":[{"type":"text","text":"two"}]},"#,
+        r#"{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"one"}]}]}]}"#,
+    )));
+    assert_eq!(notices, NONE);
+}
+
+#[test]
+fn results_come_before_the_text_beside_them() {
+    let messages = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("1", "{}")]),
+        of(Role::User, vec![Part::text("and"), result("1", "one")]),
+        say(Role::User, "more"),
+    ];
+    let (payload, notices) = openai(&messages);
+    assert!(payload.ends_with(concat!(
+        r#"{"role":"tool","tool_call_id":"1","content":"one"},"#,
+        r#"{"role":"user","content":"and"},{"role":"user","content":"more"}]}"#,
+    )));
+    assert_eq!(notices, NONE);
+    let (payload, notices) = anthropic(&messages);
+    assert!(payload.ends_with(concat!(
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"one"}]},"#,
+        r#"{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}"#,
+    )));
+    assert_eq!(notices, NONE);
+}
+
+#[test]
+fn missing_late_and_unpaired_results_are_repaired_and_told() {
+    let messages = [
+        of(Role::Tool, vec![result("0", "nobody asked")]),
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("1", "{}"), call("2", "{}")]),
+        say(Role::User, "meanwhile"),
+        of(Role::Tool, vec![result("2", "late")]),
+    ];
+    let expected = [
+        "1 tool result without a call left out (message 1)",
+        "1 tool call without result answered as interrupted (message 3)",
+        "1 late tool result moved to its call (message 5)",
+    ];
+    let (payload, notices) = openai(&messages);
+    assert!(payload.ends_with(concat!(
+        r#"{"role":"tool","tool_call_id":"2","content":"late"},"#,
+        r#"{"role":"tool","tool_call_id":"1","content":"[no result: interrupted]"},"#,
+        r#"{"role":"user","content":"meanwhile"}]}"#,
+    )));
+    assert_eq!(notices, expected);
+    let (payload, notices) = anthropic(&messages);
+    assert!(payload.ends_with(concat!(
+        r#"{"type":"tool_result","tool_use_id":"2","content":[{"type":"text","text":"late"}]},"#,
+        r#"{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"[no result: interrupted]"}],"is_error":true},"#,
+        r#"{"type":"text","text":"meanwhile"}]}]}"#,
+    )));
+    assert_eq!(notices, expected);
+}
+
+#[test]
+fn a_result_answers_the_nearest_open_call_of_its_id() {
+    let messages = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("x", "{}")]),
+        of(Role::Tool, vec![result("x", "first")]),
+        of(Role::Assistant, vec![call("x", "{}")]),
+        of(Role::Tool, vec![result("x", "second")]),
+    ];
+    let (payload, notices) = openai(&messages);
+    assert_eq!(payload.matches(r#""tool_call_id":"x""#).count(), 2);
+    assert_eq!(notices, NONE);
+    let (payload, notices) = anthropic(&messages);
+    assert!(payload.contains(r#"{"type":"tool_use","id":"x_2""#));
+    assert!(payload.contains(r#""tool_use_id":"x_2","content":[{"type":"text","text":"second"}]"#));
+    assert_eq!(notices, ["1 tool call id changed (message 4)"]);
+}
+
+#[test]
+fn later_system_messages_and_an_opening_reply_are_made_the_users() {
+    let messages = [
+        say(Role::System, "one"),
+        say(Role::Developer, "two"),
+        say(Role::Assistant, "welcome"),
+        say(Role::System, "three"),
+    ];
+    let (payload, notices) = anthropic(&messages);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"system":[{"type":"text","text":"one"},{"type":"text","text":"two"}],"messages":["#,
+            r#"{"role":"user","content":[{"type":"text","text":"(conversation continues)"}]},"#,
+            r#"{"role":"assistant","content":[{"type":"text","text":"welcome"}]},"#,
+            r#"{"role":"user","content":[{"type":"text","text":"three"}]}]}"#,
+        )
+    );
+    assert_eq!(
+        notices,
+        [
+            "1 later system message sent as the user's text (message 4)",
+            "1 line of the user's put before the first message (message 3)",
+        ]
+    );
+    let (payload, notices) = openai(&messages);
+    assert!(payload.contains(r#"{"role":"developer","content":"two"}"#));
+    assert_eq!(notices, NONE);
+}
+
+#[test]
+fn thinking_goes_to_whom_it_came_from() {
+    let messages = [
+        say(Role::User, "go"),
+        of(
+            Role::Assistant,
+            vec![thinking("anthropic"), thinking("openai"), Part::text("so")],
+        ),
+        say(Role::User, "and"),
+        of(Role::Assistant, vec![thinking("anthropic")]),
+        say(Role::User, "well?"),
+    ];
+    let (payload, notices) = anthropic(&messages);
+    assert!(payload.contains(
+        r#"[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"so"}]"#
+    ));
+    assert!(payload.ends_with(
+        r#"{"role":"user","content":[{"type":"text","text":"and"},{"type":"text","text":"well?"}]}]}"#
+    ));
+    assert_eq!(
+        notices,
+        ["2 thinking parts that the provider would refuse left out (first: message 2)"]
+    );
+    let (payload, notices) = openai(&messages);
+    assert!(!payload.contains("hm"));
+    assert_eq!(
+        payload.matches("assistant").count(),
+        1,
+        "a reply of thinking alone goes"
+    );
+    assert_eq!(
+        notices,
+        ["3 thinking parts that the provider would refuse left out (first: message 2)"]
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_are_wrapped() {
+    for (arguments, wrapped) in [
+        ("", r#"{"_raw":""}"#),
+        ("[1]", r#"{"_raw":"[1]"}"#),
+        ("{\"a\"", r#"{"_raw":"{\"a\""}"#),
+    ] {
+        let messages = [
+            say(Role::User, "go"),
+            of(Role::Assistant, vec![call("1", arguments)]),
+            of(Role::Tool, vec![result("1", "x")]),
+        ];
+        let (payload, notices) = anthropic(&messages);
+        assert!(
+            payload.contains(&format!(r#""input":{wrapped}}}"#)),
+            "{payload}"
+        );
+        assert_eq!(
+            notices,
+            ["1 tool call's arguments, no JSON object, sent as _raw (message 2)"]
+        );
+        assert_eq!(openai(&messages).1, NONE);
+    }
+}
+
+#[test]
+fn pictures_and_files_take_each_providers_form() {
+    let media = |media_type: &str, source| Media {
+        media_type: Some(media_type.into()),
+        name: Some("n".into()),
+        detail: Some("low".into()),
+        source,
+    };
+    let messages = [of(
+        Role::User,
+        vec![
+            Part::Image(media("image/png", MediaSource::Base64("AA==".into()))),
+            Part::File(media("application/pdf", MediaSource::Base64("AA==".into()))),
+            Part::Image(media("image/bmp", MediaSource::Base64("AA==".into()))),
+        ],
+    )];
+    let left_out =
+        ["1 image or file that the provider does not take there named in its place (message 1)"];
+    let (payload, notices) = openai(&messages);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"low"}},"#,
+            r#"{"type":"file","file":{"filename":"n","file_data":"data:application/pdf;base64,AA=="}},{"type":"text","text":"[image]"}]}]}"#,
+        )
+    );
+    assert_eq!(notices, left_out);
+    let (payload, notices) = anthropic(&messages);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}},"#,
+            r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AA=="},"title":"n"},{"type":"text","text":"[image]"}]}]}"#,
+        )
+    );
+    assert_eq!(notices, left_out);
+}
+
+#[test]
+fn a_custom_call_stays_one() {
+    let mut custom = call("1", "*** Begin");
+    if let Part::ToolCall { kind, .. } = &mut custom {
+        *kind = Some("custom".into());
+    }
+    let messages = [
+        of(Role::Assistant, vec![custom]),
+        of(Role::Tool, vec![result("1", "x")]),
+    ];
+    let (payload, _) = openai(&messages);
+    assert!(
+        payload
+            .contains(r#"{"id":"1","type":"custom","custom":{"name":"read","input":"*** Begin"}}"#)
+    );
+}
+
+#[test]
+fn an_empty_context_is_told() {
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        let made = made(&[], provider);
+        assert_eq!(made.payload, r#"{"messages":[]}"#);
+        assert_eq!(made.notices, [Notice::NothingToSend]);
+    }
+}
+
+#[test]
+fn a_reply_at_the_end_loses_its_trailing_space_for_anthropic_alone() {
+    let messages = [say(Role::User, "go"), say(Role::Assistant, "so \n")];
+    let made = made(&messages, Provider::Anthropic);
+    assert!(made.payload.ends_with(r#"{"type":"text","text":"so"}]}]}"#));
+    assert_eq!(&made.payload[made.stable_bytes..], r#""}]}]}"#);
+    assert_eq!(
+        made.notices,
+        [Notice::Repaired {
+            repair: Repair::TrailingSpace,
+            count: 1,
+            first: 2
+        }]
+    );
+    assert!(openai(&messages).0.contains(r#""so \n""#));
+}
+
+#[test]
+fn text_reads_as_a_conversation() {
+    let messages = [
+        say(Role::System, "be brief"),
+        Message {
+            name: Some("bob".into()),
+            ..say(Role::User, "read it\nplease")
+        },
+        of(
+            Role::Assistant,
+            vec![
+                thinking("anthropic"),
+                Part::text("ok"),
+                call("1", "{\"a\":1}"),
+            ],
+        ),
+        of(Role::Tool, vec![result("1", "content")]),
+    ];
+    let made = made(&messages, Provider::Text);
+    assert_eq!(
+        made.payload,
+        "[1] system\nbe brief\n\n[2] user (bob)\nread it\nplease\n\n\
+         [3] assistant\n(thinking) hm\nok\n→ read {\"a\":1}\n\n[4] tool\n← read\ncontent"
+    );
+    assert_eq!(made.notices, []);
+}
+
+fn whole(settings: &[(&str, &str)], provider: Provider) -> (String, Vec<String>) {
+    let settings = settings
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    let options = RequestOptions {
+        provider,
+        whole_request: true,
+        strict: true,
+    };
+    let made = compile(&[say(Role::User, "hi")], &settings, &options);
+    told(made.expect("remarks on settings are no repairs"))
+}
+
+#[test]
+fn a_whole_request_puts_the_settings_first() {
+    let settings = [
+        ("temperature", "0.70"),
+        ("model", r#""m""#),
+        ("max_tokens", "1000"),
+        ("stop_reason", r#""end_turn""#),
+        ("stop", r#""END""#),
+        (
+            "tools",
+            r#"[{"type":"function","function":{"name":"f","parameters":{"type": "object"}}}]"#,
+        ),
+        ("tool_choice", r#""auto""#),
+    ];
+    let (payload, notices) = whole(&settings, Provider::OpenAi);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"model":"m","max_tokens":1000,"temperature":0.70,"stop":"END","#,
+            r#""tools":[{"type":"function","function":{"name":"f","parameters":{"type": "object"}}}],"tool_choice":"auto","#,
+            r#""messages":[{"role":"user","content":"hi"}]}"#,
+        )
+    );
+    assert_eq!(notices, NONE);
+    let (payload, notices) = whole(&settings, Provider::Anthropic);
+    assert_eq!(
+        payload,
+        concat!(
+            r#"{"model":"m","max_tokens":1000,"temperature":0.70,"stop_sequences":["END"],"#,
+            r#""tools":[{"name":"f","input_schema":{"type": "object"}}],"#,
+            r#""messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}"#,
+        )
+    );
+    assert_eq!(
+        notices,
+        ["the setting 'tool_choice' is not in a form that anthropic takes; left out"]
+    );
+}
+
+#[test]
+fn tools_of_anthropics_form_become_openais() {
+    let tools = r#"[{"name":"f","description":"d","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search"}]"#;
+    let settings = [
+        ("model", r#""m""#),
+        ("max_completion_tokens", "5"),
+        ("max_tokens", "6"),
+        ("tools", tools),
+    ];
+    let (payload, notices) = whole(&settings, Provider::OpenAi);
+    assert!(payload.starts_with(concat!(
+        r#"{"model":"m","max_completion_tokens":5,"#,
+        r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],"messages""#,
+    )), "{payload}");
+    assert_eq!(notices, ["1 tool that openai cannot run left out"]);
+    let (payload, notices) = whole(&settings, Provider::Anthropic);
+    assert!(
+        payload.contains(&format!(r#""tools":{tools},"#)),
+        "{payload}"
+    );
+    assert_eq!(notices, NONE);
+}
+
+#[test]
+fn what_a_whole_request_lacks_is_told() {
+    let (payload, notices) = whole(&[], Provider::Anthropic);
+    assert!(payload.starts_with(r#"{"max_tokens":4096,"messages""#));
+    assert_eq!(
+        notices,
+        [
+            "the settings name no model; the request has none",
+            "the settings hold no max_tokens; the request says 4096",
+        ]
+    );
+    let (payload, notices) = whole(&[("model", "m"), ("max_tokens", "many")], Provider::OpenAi);
+    assert!(payload.starts_with(r#"{"messages""#));
+    assert_eq!(notices.len(), 2);
+}
+
+#[test]
+fn a_choice_among_no_tools_is_left_out() {
+    let settings = [("model", r#""m""#), ("tool_choice", r#""auto""#)];
+    let (payload, notices) = whole(&settings, Provider::OpenAi);
+    assert!(payload.starts_with(r#"{"model":"m","messages""#));
+    assert_eq!(
+        notices,
+        ["the setting 'tool_choice' is not in a form that openai takes; left out"]
+    );
+}

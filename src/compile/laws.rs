@@ -1,0 +1,300 @@
+//! What holds for every request, over generated messages.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::compile::check::{check_anthropic, check_openai};
+use crate::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
+use crate::error::Error;
+use crate::model::{Media, MediaSource, Message, Part, Role, Settings};
+
+fn options(provider: Provider) -> RequestOptions {
+    RequestOptions {
+        provider,
+        ..RequestOptions::default()
+    }
+}
+
+fn compiled(messages: &[Message], provider: Provider) -> Compiled {
+    compile(messages, &Settings::new(), &options(provider)).expect("nothing is strict")
+}
+
+fn pick<T: Clone + std::fmt::Debug + 'static>(from: &[T]) -> impl Strategy<Value = T> + use<T> {
+    proptest::sample::select(from.to_vec())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    pick(&[
+        "",
+        " ",
+        "hello",
+        "ends in space \n",
+        "\u{0}\"\\é🙂",
+        "two\n\nlines",
+        "\u{3000}",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn id() -> impl Strategy<Value = String> {
+    pick(&["a", "b", "c", "", "a b", "a_b", "a_2", "é|x"]).prop_map(str::to_owned)
+}
+
+fn media() -> impl Strategy<Value = Media> {
+    let source = pick(&[
+        MediaSource::Base64("iVBORw0KGgoAAAA".into()),
+        MediaSource::Base64("AAAA".into()),
+        MediaSource::Url("https://example.org/a.png".into()),
+        MediaSource::Url("data:image/png;base64,AAAA".into()),
+        MediaSource::Url("ftp://example.org".into()),
+        MediaSource::FileId("file-1".into()),
+        MediaSource::FileId("file_1".into()),
+    ]);
+    let media_type = pick(&[
+        None,
+        Some("image/png"),
+        Some("image/bmp"),
+        Some("application/pdf"),
+    ]);
+    (source, media_type, pick(&[None, Some("low"), Some("best")])).prop_map(
+        |(source, media_type, detail)| Media {
+            media_type: media_type.map(str::to_owned),
+            name: detail.map(str::to_owned),
+            detail: detail.map(str::to_owned),
+            source,
+        },
+    )
+}
+
+fn opaque() -> impl Strategy<Value = Part> {
+    pick(&[
+        ("anthropic", r#"{"type":"redacted_thinking","data":"x"}"#),
+        (
+            "anthropic",
+            r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}"#,
+        ),
+        (
+            "anthropic",
+            r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#,
+        ),
+        ("anthropic", r#"{"type":"tool_reference","tool_name":"t"}"#),
+        ("anthropic", r#"{"type":"fallback","from":"a","to":"b"}"#),
+        ("anthropic", "no JSON"),
+        ("anthropic", r#"{"type":"server_tool_use"}"#),
+        (
+            "openai",
+            r#"{"type":"input_audio","input_audio":{"data":"","format":"wav"}}"#,
+        ),
+        ("openai", r#"{"type":"refusal","refusal":"no"}"#),
+        ("openai", r#"{"type":"web_search_call","id":"w"}"#),
+        ("openai", "{"),
+        ("other", "{}"),
+    ])
+    .prop_map(|(provider, data)| Part::Opaque {
+        provider: provider.into(),
+        data: data.into(),
+    })
+}
+
+fn leaf() -> impl Strategy<Value = Part> {
+    prop_oneof![
+        4 => text().prop_map(Part::text),
+        1 => media().prop_map(Part::Image),
+        1 => media().prop_map(Part::File),
+        1 => opaque(),
+    ]
+}
+
+fn call() -> impl Strategy<Value = Part> {
+    let arguments = pick(&[
+        "{}",
+        "{\"a\": 1.0, \"n\": 12345678901234567890123}",
+        "",
+        "[1]",
+        "{\"a\"",
+        "1e999",
+    ]);
+    let name = pick(&["read", "a.b", "", "ü"]);
+    (
+        id(),
+        name,
+        arguments,
+        pick(&[None, Some("custom"), Some("local_shell")]),
+    )
+        .prop_map(|(id, name, arguments, kind)| Part::ToolCall {
+            id,
+            name: name.into(),
+            arguments: arguments.into(),
+            kind: kind.map(str::to_owned),
+        })
+}
+
+fn result() -> impl Strategy<Value = Part> {
+    (id(), proptest::collection::vec(leaf(), 0..3), any::<bool>()).prop_map(
+        |(call, content, is_error)| Part::ToolResult {
+            call,
+            content,
+            is_error,
+        },
+    )
+}
+
+fn thinking() -> impl Strategy<Value = Part> {
+    let signature = pick(&[None, Some(""), Some("c2ln")]);
+    (
+        text(),
+        signature,
+        pick(&[None, Some("anthropic"), Some("openai")]),
+    )
+        .prop_map(|(text, signature, provider)| Part::Thinking {
+            text,
+            signature: signature.map(str::to_owned),
+            provider: provider.map(str::to_owned),
+        })
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let name = pick(&[None, None, None, Some("bob"), Some("a b"), Some("")]);
+    let anything = prop_oneof![3 => leaf(), 2 => call(), 3 => result(), 1 => thinking()];
+    let reply = prop_oneof![3 => leaf(), 4 => call(), 2 => thinking()];
+    let own = proptest::collection::vec(opaque(), 0..6).prop_map(|parts| (Role::Assistant, parts));
+    let any_message = (pick(&Role::ALL), proptest::collection::vec(anything, 0..4));
+    let reply = proptest::collection::vec(reply, 0..4).prop_map(|parts| (Role::Assistant, parts));
+    let results = proptest::collection::vec(result(), 1..3).prop_map(|parts| (Role::Tool, parts));
+    let plain = (pick(&[Role::User, Role::Assistant, Role::System]), text())
+        .prop_map(|(role, text)| (role, vec![Part::text(text)]));
+    (
+        prop_oneof![1 => own, 2 => any_message, 3 => reply, 3 => results, 3 => plain],
+        name,
+    )
+        .prop_map(|((role, parts), name)| Message {
+            role,
+            name: name.map(str::to_owned),
+            parts,
+        })
+}
+
+fn messages() -> impl Strategy<Value = Vec<Message>> {
+    proptest::collection::vec(message(), 0..10)
+}
+
+/// Whether the last message answers a call that the earlier ones leave open.
+fn answers_an_open_call(messages: &[Message]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let (last, earlier) = messages.split_last().expect("there is a last one");
+    for message in earlier {
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { id, .. } if message.role == Role::Assistant => open.push(id),
+                Part::ToolResult { call, .. } => {
+                    if let Some(place) = open.iter().rposition(|id| id == call) {
+                        open.remove(place);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    last.results().any(|call| open.contains(&call))
+}
+
+/// What may follow the bytes that stay.
+const CLOSINGS: [&str; 5] = [
+    "]}",
+    "]}]}",
+    "\"}]}]}",
+    "],\"messages\":[]}",
+    "\"messages\":[]}",
+];
+
+fn check(request: &Value, provider: Provider) -> Vec<String> {
+    match provider {
+        Provider::OpenAi => check_openai(request),
+        _ => check_anthropic(request),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn every_request_is_valid_and_the_same_twice(messages in messages()) {
+        for provider in [Provider::OpenAi, Provider::Anthropic] {
+            let made = compiled(&messages, provider);
+            prop_assert_eq!(&made, &compiled(&messages, provider));
+            let request: Value = serde_json::from_str(&made.payload).expect("JSON");
+            if made.notices.contains(&Notice::NothingToSend) {
+                prop_assert_eq!(request["messages"].as_array().map(Vec::len), Some(0));
+                continue;
+            }
+            let wrong = check(&request, provider);
+            prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, made.payload);
+        }
+        let made = compiled(&messages, Provider::Text);
+        prop_assert_eq!(&made, &compiled(&messages, Provider::Text));
+    }
+
+    #[test]
+    fn appending_keeps_the_earlier_bytes(messages in messages(), next in message()) {
+        let mut longer = messages.clone();
+        longer.push(next);
+        prop_assume!(!answers_an_open_call(&longer));
+        for provider in Provider::ALL {
+            let before = compiled(&messages, provider);
+            let after = compiled(&longer, provider);
+            let (stable, closing) = before.payload.split_at(before.stable_bytes);
+            prop_assert!(
+                provider == Provider::Text && closing.is_empty() || CLOSINGS.contains(&closing),
+                "{}", closing
+            );
+            prop_assert!(
+                after.payload.starts_with(stable),
+                "{}\n{}", before.payload, after.payload
+            );
+        }
+    }
+
+    #[test]
+    fn strict_fails_exactly_where_something_is_repaired(messages in messages()) {
+        for provider in Provider::ALL {
+            let made = compiled(&messages, provider);
+            let strict = RequestOptions { strict: true, ..options(provider) };
+            let strict = compile(&messages, &Settings::new(), &strict);
+            match made.notices.iter().find(|notice| notice.is_repair()) {
+                None => prop_assert_eq!(strict.expect("nothing to repair"), made),
+                Some(first) => match strict {
+                    Err(Error::StrictCompile { first: told }) => {
+                        prop_assert_eq!(told, first.to_string());
+                    }
+                    other => prop_assert!(false, "{:?}", other),
+                },
+            }
+        }
+    }
+
+    #[test]
+    fn no_call_and_no_result_with_a_call_is_lost(messages in messages()) {
+        let calls: usize = messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .map(|message| message.calls().count())
+            .sum();
+        let results: usize = messages.iter().map(|message| message.results().count()).sum();
+        let made = compiled(&messages, Provider::OpenAi);
+        let count = |wanted: Repair| {
+            made.notices
+                .iter()
+                .find_map(|notice| match notice {
+                    Notice::Repaired { repair, count, .. } if *repair == wanted => Some(*count),
+                    _ => None,
+                })
+                .unwrap_or(0)
+        };
+        let (missing, unpaired) = (count(Repair::MissingResult), count(Repair::UnpairedResult));
+        prop_assert_eq!(calls, results - unpaired + missing);
+        let request: Value = serde_json::from_str(&made.payload).expect("JSON");
+        let sent = request["messages"].as_array().expect("a list");
+        let answers = sent.iter().filter(|message| message["role"] == "tool").count();
+        prop_assert_eq!(answers, calls);
+    }
+}
