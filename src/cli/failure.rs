@@ -25,7 +25,7 @@ pub enum Failure {
 }
 
 /// The exit codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// The repository or the revision doesn't allow it.
     NotAllowed = 1,

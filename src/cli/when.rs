@@ -34,6 +34,11 @@ pub fn full(time: Millis) -> String {
     local(time, "%Y-%m-%d %H:%M:%S %z")
 }
 
+/// `2026-01-23T14-21-48`, local, as a file name holds it.
+pub fn for_file_name(time: Millis) -> String {
+    local(time, "%Y-%m-%dT%H-%M-%S")
+}
+
 fn local(time: Millis, format: &str) -> String {
     match Timestamp::from_millisecond(time.0) {
         Ok(stamp) => stamp

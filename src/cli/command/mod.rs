@@ -2,8 +2,12 @@
 
 mod commit;
 mod config;
+mod export;
+mod import;
+mod imported;
 mod init;
 mod log;
+mod resume;
 mod show;
 mod status;
 
@@ -16,6 +20,9 @@ use super::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     Init(init::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Resume(resume::Args),
     Status(status::Args),
     Log(log::Args),
     Show(show::Args),
@@ -31,6 +38,9 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
             done => done,
         },
         Some(Command::Init(args)) => init::run(&args, app),
+        Some(Command::Import(args)) => import::run(&args, app),
+        Some(Command::Export(args)) => export::run(&args, app),
+        Some(Command::Resume(args)) => resume::run(&args, app),
         Some(Command::Status(args)) => status::run(&args, app),
         Some(Command::Log(args)) => log::run(&args, app),
         Some(Command::Show(args)) => show::run(&args, app),
