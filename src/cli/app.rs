@@ -154,6 +154,12 @@ impl App {
         Ok(Repo::init(&place)?)
     }
 
+    /// From here on only the working directory says which repository and branch are meant.
+    pub fn forget_surroundings(&mut self) {
+        (self.globals.repo, self.globals.on, self.globals.ephemeral) = (None, None, false);
+        (self.env.repo, self.env.branch) = (None, None);
+    }
+
     /// The line of history to act on: HEAD, unless `--on` or `TRACT_BRANCH` names a branch.
     pub fn on(&self) -> Result<On, Failure> {
         let named = self.globals.on.as_deref();

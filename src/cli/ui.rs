@@ -87,6 +87,7 @@ pub struct Ui {
     err_terminal: bool,
     columns: Option<usize>,
     quiet: bool,
+    merged: bool,
 }
 
 /// What of the environment matters to the terminal.
@@ -121,6 +122,7 @@ impl Ui {
             err_terminal,
             columns: surroundings.columns,
             quiet,
+            merged: false,
         }
     }
 
@@ -155,6 +157,10 @@ impl Ui {
 
     /// A line on standard error, whatever `-q` says. That nobody reads it is no error.
     pub fn complain(&mut self, text: &str) {
+        if self.merged {
+            let _ = writeln!(self.out, "{text}");
+            return;
+        }
         let _ = self.out.flush();
         let _ = writeln!(io::stderr(), "{text}");
     }
@@ -169,6 +175,12 @@ impl Ui {
         painted(self.err_color, label, text)
     }
 
+    /// From here on remarks go where the data goes, so that a recorded walk is whole.
+    pub fn merge_streams(&mut self) {
+        self.merged = true;
+        self.err_color = self.out_color;
+    }
+
     /// Whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.out_terminal
@@ -176,7 +188,7 @@ impl Ui {
 
     /// Whether a progress bar may be drawn on standard error.
     pub fn draws_progress(&self) -> bool {
-        self.err_terminal && !self.quiet
+        self.err_terminal && !self.quiet && !self.merged
     }
 
     /// Whether a person types at standard input.

@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tract::context::Context;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
-use tract::model::{Draft, EntryId, Message, Operation, Part, Role, Settings};
+use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
 use tract::{Error, interop};
 
 use crate::cli::app::App;
@@ -115,10 +116,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         counter: None,
     };
     let done = repo.commit(&on, &drafts, &options)?;
-    report(&done, &drafts, &repo, app)?;
+    report(&done, &drafts, app)?;
     if let Some((entry, old)) = &target
         && old.role == Role::User
-        && repo.resolve(&on, ":-1").ok() != Some(entry.commit)
+        && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
     {
         app.ui.hint("later replies still answer the old text");
     }
@@ -126,8 +127,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Prints short hash, role, and tokens where a count is known already.
-fn report(done: &[Committed], drafts: &[Draft], repo: &Repo, app: &mut App) -> Result<(), Failure> {
-    let _ = repo;
+fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
     for (committed, draft) in done.iter().zip(drafts) {
         let Some(message) = draft.messages.first() else {
             continue;
@@ -171,30 +171,24 @@ fn what(args: &Args) -> String {
 
 /// The entry that an edit means, and the message that stands there now.
 fn target(repo: &Repo, on: &On, rev: &str) -> Result<(EntryId, Message), Failure> {
-    let (base, index) = match rev.rsplit_once('#') {
-        Some((base, index)) => match index.parse::<u32>() {
-            Ok(index) => (base, Some(index)),
-            Err(_) => (rev, None),
-        },
-        None => (rev, None),
+    let id = repo.resolve_entry(on, rev)?;
+    let here = repo.context(&repo.resolve(on, "HEAD")?)?;
+    let visible = here.entries.iter().find(|entry| entry.id == id);
+    let message = match visible {
+        Some(entry) => {
+            let mut alone = Context::default();
+            alone.entries.push_back(entry.clone());
+            repo.messages(&alone)?.pop()
+        }
+        None => {
+            let shown = repo.show(&id.commit, Encoding::default())?;
+            let index = id.index.unwrap_or(0) as usize;
+            let replacement = shown.replacements.into_iter().nth(index);
+            shown.message.or(replacement)
+        }
     };
-    let commit = repo.resolve(on, base)?;
-    let shown = repo.show(&commit, tract::model::Encoding::default())?;
     let nothing = || Failure::refused(format!("{rev} holds no message that could be edited"));
-    match (&shown.row.commit.operation, index) {
-        (Operation::Append { .. }, None) => {
-            Ok((EntryId::of(commit), shown.message.ok_or_else(nothing)?))
-        }
-        (Operation::Edit { target, .. }, None) => Ok((*target, shown.message.ok_or_else(nothing)?)),
-        (Operation::Hide(_), index) => {
-            let count = shown.replacements.len();
-            let index = index.unwrap_or(0) as usize;
-            let entry = EntryId::replacement(commit, index, count);
-            let message = shown.replacements.into_iter().nth(index);
-            Ok((entry, message.ok_or_else(nothing)?))
-        }
-        _ => Err(nothing()),
-    }
+    Ok((id, message.ok_or_else(nothing)?))
 }
 
 /// The message whose text was given with -m, -F, -, or in an editor.

@@ -1,7 +1,9 @@
 //! One file per command.
 
 mod commit;
+mod compile;
 mod config;
+mod demo;
 mod export;
 mod import;
 mod imported;
@@ -23,10 +25,12 @@ pub enum Command {
     Import(import::Args),
     Export(export::Args),
     Resume(resume::Args),
+    Demo(demo::Args),
     Status(status::Args),
     Log(log::Args),
     Show(show::Args),
     Commit(commit::Args),
+    Compile(compile::Args),
     Config(config::Args),
 }
 
@@ -41,10 +45,12 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Import(args)) => import::run(&args, app),
         Some(Command::Export(args)) => export::run(&args, app),
         Some(Command::Resume(args)) => resume::run(&args, app),
+        Some(Command::Demo(args)) => demo::run(&args, app),
         Some(Command::Status(args)) => status::run(&args, app),
         Some(Command::Log(args)) => log::run(&args, app),
         Some(Command::Show(args)) => show::run(&args, app),
         Some(Command::Commit(args)) => commit::run(&args, app),
+        Some(Command::Compile(args)) => compile::run(&args, app),
         Some(Command::Config(args)) => config::run(&args, app),
     }
 }
