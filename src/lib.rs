@@ -8,6 +8,7 @@ pub mod history;
 pub mod ingest;
 pub mod interop;
 pub mod model;
+pub mod render;
 pub mod store;
 
 pub use error::{Error, Result};

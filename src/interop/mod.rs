@@ -14,6 +14,7 @@ pub mod claude_code;
 pub mod codex;
 pub mod lines;
 pub mod openai;
+pub mod single;
 pub mod sniff;
 
 use std::collections::BTreeMap;

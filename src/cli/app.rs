@@ -1,0 +1,197 @@
+//! What every command works with: the repository, the terminal, the clock, and paths as they are
+//! typed. The environment is read once, here.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tract::Error;
+use tract::history::{On, Repo};
+use tract::model::{Encoding, Millis, RefName};
+
+use super::Globals;
+use super::failure::{Exit, Failure};
+use super::ui::{Surroundings, Ui};
+
+/// All of the environment that the program looks at.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// `HOME`.
+    pub home: Option<PathBuf>,
+    /// `TRACT_REPO`.
+    repo: Option<PathBuf>,
+    /// `TRACT_BRANCH`.
+    branch: Option<String>,
+    /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
+    clock: Option<Millis>,
+    /// `VISUAL`, else `EDITOR`.
+    pub editor: Option<String>,
+    /// `CLAUDE_CONFIG_DIR`.
+    claude_dir: Option<PathBuf>,
+    /// `CODEX_HOME`.
+    codex_dir: Option<PathBuf>,
+    /// What the terminal wants to know.
+    pub surroundings: Surroundings,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub fn read() -> Self {
+        let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let text = |name: &str| given(name).and_then(|value| value.into_string().ok());
+        let path = |name: &str| given(name).map(PathBuf::from);
+        Self {
+            home: path("HOME"),
+            repo: path("TRACT_REPO"),
+            branch: text("TRACT_BRANCH"),
+            clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
+            claude_dir: path("CLAUDE_CONFIG_DIR"),
+            codex_dir: path("CODEX_HOME"),
+            surroundings: Surroundings {
+                no_color: given("NO_COLOR").is_some(),
+                force_color: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+                columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
+                dumb: text("TERM").is_some_and(|term| term == "dumb"),
+            },
+        }
+    }
+}
+
+/// What a command is handed.
+pub struct App {
+    /// Where it writes.
+    pub ui: Ui,
+    /// What was given before or after the command's name.
+    pub globals: Globals,
+    /// What was found around the program.
+    pub env: Environment,
+}
+
+impl App {
+    /// The time. Asked for each time, so that a long command's later commits are later.
+    pub fn now(&self) -> Millis {
+        self.env.clock.unwrap_or_else(|| {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            Millis(since.map_or(0, |since| since.as_millis() as i64))
+        })
+    }
+
+    /// The working directory.
+    pub fn cwd(&self) -> Result<PathBuf, Failure> {
+        std::env::current_dir().map_err(|error| Error::io(".")(error).into())
+    }
+
+    /// A path as it was typed: a leading `~` or `~/` is the home directory.
+    pub fn path(&self, typed: &Path) -> Result<PathBuf, Failure> {
+        let Some(text) = typed.to_str() else {
+            return Ok(typed.to_owned());
+        };
+        let Some(after) = text.strip_prefix('~') else {
+            return Ok(typed.to_owned());
+        };
+        let (user, rest) = after.split_once('/').unwrap_or((after, ""));
+        if !user.is_empty() {
+            return Err(
+                Failure::usage(format!("'{text}': the home of '{user}' is not known")).with_hint(
+                    format!("only ~ and ~/… are understood; ./{text} is a file of that name"),
+                ),
+            );
+        }
+        let Some(home) = &self.env.home else {
+            let what = format!("'{text}': HOME is not set, so there is no ~");
+            return Err(Failure::Said(Exit::Usage, what, None));
+        };
+        Ok(if rest.is_empty() {
+            home.clone()
+        } else {
+            home.join(rest)
+        })
+    }
+
+    /// Where Claude Code keeps its sessions.
+    pub fn claude_dir(&self) -> Result<Option<PathBuf>, Failure> {
+        self.tool_dir(&self.env.claude_dir, ".claude")
+    }
+
+    /// Where Codex keeps its sessions.
+    pub fn codex_dir(&self) -> Result<Option<PathBuf>, Failure> {
+        self.tool_dir(&self.env.codex_dir, ".codex")
+    }
+
+    fn tool_dir(&self, set: &Option<PathBuf>, usual: &str) -> Result<Option<PathBuf>, Failure> {
+        match set {
+            Some(dir) => self.path(dir).map(Some),
+            None => Ok(self.env.home.as_ref().map(|home| home.join(usual))),
+        }
+    }
+
+    /// The repository's place, where `--repo` or `TRACT_REPO` names one.
+    pub fn named_repo(&self) -> Result<Option<PathBuf>, Failure> {
+        let named = self.globals.repo.as_ref().or(self.env.repo.as_ref());
+        named.map(|path| self.path(path)).transpose()
+    }
+
+    /// The repository: in memory, the one that was named, or the one here or above.
+    pub fn repo(&self) -> Result<Repo, Failure> {
+        if self.globals.ephemeral {
+            return Ok(Repo::ephemeral()?);
+        }
+        Ok(match self.named_repo()? {
+            Some(place) => Repo::open(&place)?,
+            None => Repo::find(&self.cwd()?)?,
+        })
+    }
+
+    /// The repository, made where it is missing. The flag says whether it is new.
+    pub fn repo_or_init(&self) -> Result<(Repo, bool), Failure> {
+        let place = match self.repo() {
+            Err(Failure::Tract(Error::NoRepository { .. })) => match self.named_repo()? {
+                Some(place) => place,
+                None => self.cwd()?,
+            },
+            found => return Ok((found?, false)),
+        };
+        Ok(Repo::init(&place)?)
+    }
+
+    /// From here on only the working directory says which repository and branch are meant.
+    pub fn forget_surroundings(&mut self) {
+        (self.globals.repo, self.globals.on, self.globals.ephemeral) = (None, None, false);
+        (self.env.repo, self.env.branch) = (None, None);
+    }
+
+    /// The line of history to act on: HEAD, unless `--on` or `TRACT_BRANCH` names a branch.
+    pub fn on(&self) -> Result<On, Failure> {
+        let named = self.globals.on.as_deref();
+        match named.or(self.env.branch.as_deref()) {
+            Some(name) => Ok(On::Branch(RefName::branch(name)?)),
+            None => Ok(On::Head),
+        }
+    }
+
+    /// What tokens are counted in.
+    pub fn encoding(&self, repo: &Repo) -> Result<Encoding, Failure> {
+        match repo.config("tokens.encoding")? {
+            Some(name) => Ok(name.parse()?),
+            None => Ok(Encoding::default()),
+        }
+    }
+
+    /// A path as people read it: from the working directory, or from home, where it is below.
+    pub fn short_path(&self, path: &Path) -> String {
+        if let Ok(cwd) = self.cwd()
+            && let Ok(below) = path.strip_prefix(&cwd)
+        {
+            return below.display().to_string();
+        }
+        match self
+            .env
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok())
+        {
+            Some(below) if !below.as_os_str().is_empty() => format!("~/{}", below.display()),
+            _ => path.display().to_string(),
+        }
+    }
+}

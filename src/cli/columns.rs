@@ -1,0 +1,80 @@
+//! Text in columns: measured, padded and cut by the cells that it takes on a terminal, so that CJK
+//! and emoji line up.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How many columns `text` takes.
+pub fn width_cols(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` cut to `cols` columns; what is cut ends in `…`.
+pub fn cut(text: &str, cols: usize) -> String {
+    if width_cols(text) <= cols {
+        return text.to_owned();
+    }
+    let room = cols.saturating_sub(1);
+    let mut out = String::new();
+    for c in text.chars() {
+        out.push(c);
+        if out.width() > room {
+            out.pop();
+            break;
+        }
+    }
+    // A joiner or a modifier without its base would attach itself to the ellipsis.
+    while out.ends_with('\u{200d}') {
+        out.pop();
+        let base = out.chars().last().and_then(|c| c.width());
+        if base.is_some() {
+            out.pop();
+        }
+    }
+    let out = out.trim_end();
+    if cols == 0 {
+        String::new()
+    } else {
+        format!("{out}…")
+    }
+}
+
+/// `text` with spaces after it up to `cols` columns.
+pub fn left(text: &str, cols: usize) -> String {
+    let gap = cols.saturating_sub(width_cols(text));
+    format!("{text}{}", " ".repeat(gap))
+}
+
+/// `text` with spaces before it up to `cols` columns.
+pub fn right(text: &str, cols: usize) -> String {
+    let gap = cols.saturating_sub(width_cols(text));
+    format!("{}{text}", " ".repeat(gap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_never_takes_more_columns_than_it_may() {
+        for text in [
+            "plain text",
+            "日本語のテキスト",
+            "a👩\u{200d}💻b👍🏽c",
+            "e\u{301}e\u{301}e\u{301}",
+        ] {
+            for cols in 0..12 {
+                let short = cut(text, cols);
+                assert!(width_cols(&short) <= cols, "{short:?} in {cols}");
+            }
+        }
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("one two", 5), "one…");
+    }
+
+    #[test]
+    fn columns_line_up() {
+        assert_eq!(left("日本", 6), "日本  ");
+        assert_eq!(right("+12", 5), "  +12");
+    }
+}

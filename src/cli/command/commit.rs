@@ -1,0 +1,388 @@
+//! `tract commit`: appends a message, or gives one a new content.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tract::context::Context;
+use tract::history::{CommitOptions, Committed, Expect, On, Repo};
+use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
+use tract::{Error, interop};
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::Amount;
+use crate::cli::ui::Label;
+
+/// Append one message, or replace one
+///
+/// -m is what the model reads; --note is git's message, for people. Without a text, standard input
+/// is read, or on a terminal $EDITOR opens. Text is never guessed to be JSON: --json and --batch
+/// say that it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract commit -r user -m 'Please use the streaming parser.'
+  tract commit -r assistant -F reply.md --model gpt-5 --temperature 0.7
+  cargo test 2>&1 | tract commit --call call_17 -
+  tract commit --edit :1 -m 'a better first prompt'
+  tract commit --json reply.json          one message as OpenAI or Anthropic write it
+  tract commit --batch messages.jsonl     one a line, all or none")]
+pub struct Args {
+    /// system, developer, user, assistant or tool
+    #[arg(short, long, value_name = "ROLE", required_unless_present_any = ["json", "batch", "edit", "call"])]
+    role: Option<String>,
+    /// The text
+    #[arg(short, long, value_name = "TEXT", group = "text")]
+    message: Option<String>,
+    /// A file with the text
+    #[arg(short = 'F', long, value_name = "FILE", group = "text")]
+    file: Option<PathBuf>,
+    /// `-`: the text is on standard input
+    #[arg(value_name = "-", group = "text", value_parser = ["-"], hide_possible_values = true)]
+    stdin: Option<String>,
+    /// A file (or -) with one message in a provider's form
+    #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call"])]
+    json: Option<PathBuf>,
+    /// A file (or -) with such messages, one a line: all come in, or none
+    #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call", "edit"])]
+    batch: Option<PathBuf>,
+    /// Give this message a new content, in its place
+    #[arg(long, value_name = "REV")]
+    edit: Option<String>,
+    /// The call that this tool result answers
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+    /// The model, from here on
+    #[arg(long, value_name = "NAME", help_heading = "Request settings")]
+    model: Option<String>,
+    /// The temperature, from here on
+    #[arg(long, value_name = "NUMBER", help_heading = "Request settings")]
+    temperature: Option<String>,
+    /// The longest reply, from here on
+    #[arg(long, value_name = "N", help_heading = "Request settings")]
+    max_tokens: Option<Amount>,
+    /// Any other setting; VALUE is JSON, or else a text
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Request settings")]
+    set: Vec<String>,
+    /// A file with the tools that the model may call: a JSON array
+    #[arg(long, value_name = "FILE", help_heading = "Request settings")]
+    tools: Option<PathBuf>,
+    /// A remark for people; no model sees it
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Refuse (exit 4) unless the branch is here; none: has no commit
+    #[arg(long, value_name = "REV|none")]
+    expect: Option<String>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let role = args.role.as_deref().map(str::parse).transpose()?;
+    let expect = match args.expect.as_deref() {
+        None => None,
+        Some("none") => Some(Expect::Nothing),
+        Some(rev) => Some(Expect::At(repo.resolve(&on, rev)?)),
+    };
+    let settings = settings(args, app)?;
+    let target = match &args.edit {
+        Some(rev) => Some(target(&repo, &on, rev)?),
+        None => None,
+    };
+    let messages = match (&args.batch, &args.json) {
+        (Some(path), _) => batch(app, path)?,
+        (_, Some(path)) => {
+            let text = read(app, path)?;
+            vec![provider_message(&text).map_err(|why| Error::input(shown(path), why))?]
+        }
+        _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
+    };
+    let mut drafts: Vec<Draft> = messages
+        .into_iter()
+        .map(|message| match &target {
+            Some((entry, _)) => Draft::edit(*entry, message),
+            None => Draft::append(message),
+        })
+        .collect();
+    if let Some(first) = drafts.first_mut() {
+        first.settings = settings;
+        first.note.clone_from(&args.note);
+    }
+    let what = what(args);
+    let options = CommitOptions {
+        now: Some(app.now()),
+        what: &what,
+        expect,
+        counter: None,
+    };
+    let done = repo.commit(&on, &drafts, &options)?;
+    report(&done, &drafts, app)?;
+    if let Some((entry, old)) = &target
+        && old.role == Role::User
+        && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
+    {
+        app.ui.hint("later replies still answer the old text");
+    }
+    Ok(())
+}
+
+/// Prints short hash, role, and tokens where a count is known already.
+fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
+    for (committed, draft) in done.iter().zip(drafts) {
+        let Some(message) = draft.messages.first() else {
+            continue;
+        };
+        let hash = app.ui.paint(Label::Hash, &committed.hash.short());
+        let role = app
+            .ui
+            .paint(Label::role(message.role), message.role.as_str());
+        writeln!(app.ui.out(), "{hash} {role}")?;
+    }
+    Ok(())
+}
+
+/// The command as the operations keep it: without what was said.
+fn what(args: &Args) -> String {
+    let mut words = vec!["commit".to_owned()];
+    if let Some(role) = &args.role {
+        words.push(format!("-r {role}"));
+    }
+    if args.message.is_some() {
+        words.push("-m …".to_owned());
+    }
+    let files = [
+        ("-F", &args.file),
+        ("--json", &args.json),
+        ("--batch", &args.batch),
+    ];
+    for (option, file) in files {
+        if let Some(file) = file {
+            words.push(format!("{option} {}", file.display()));
+        }
+    }
+    if let Some(rev) = &args.edit {
+        words.push(format!("--edit {rev}"));
+    }
+    if let Some(call) = &args.call {
+        words.push(format!("--call {call}"));
+    }
+    words.join(" ")
+}
+
+/// The entry that an edit means, and the message that stands there now.
+fn target(repo: &Repo, on: &On, rev: &str) -> Result<(EntryId, Message), Failure> {
+    let id = repo.resolve_entry(on, rev)?;
+    let here = repo.context(&repo.resolve(on, "HEAD")?)?;
+    let visible = here.entries.iter().find(|entry| entry.id == id);
+    let message = match visible {
+        Some(entry) => {
+            let mut alone = Context::default();
+            alone.entries.push_back(entry.clone());
+            repo.messages(&alone)?.pop()
+        }
+        None => {
+            let shown = repo.show(&id.commit, Encoding::default())?;
+            let index = id.index.unwrap_or(0) as usize;
+            let replacement = shown.replacements.into_iter().nth(index);
+            shown.message.or(replacement)
+        }
+    };
+    let nothing = || Failure::refused(format!("{rev} holds no message that could be edited"));
+    Ok((id, message.ok_or_else(nothing)?))
+}
+
+/// The message whose text was given with -m, -F, -, or in an editor.
+fn written(
+    args: &Args,
+    role: Option<Role>,
+    edited: Option<&Message>,
+    app: &mut App,
+) -> Result<Message, Failure> {
+    let answered = edited.and_then(|message| message.results().next().map(str::to_owned));
+    let call = args.call.clone().or(answered);
+    let role = role
+        .or(args.call.as_ref().map(|_| Role::Tool))
+        .or(edited.map(|message| message.role))
+        .unwrap_or(Role::User);
+    match (role, &call) {
+        (Role::Tool, None) => {
+            let failure = Failure::usage("a tool's message must name the call that it answers");
+            return Err(failure.with_hint("tract commit --call ID -m TEXT"));
+        }
+        (role, Some(_)) if role != Role::Tool && args.call.is_some() => {
+            let what = format!("--call is for results of tools, not for the role {role}");
+            return Err(Failure::usage(what));
+        }
+        _ => {}
+    }
+    let text = match (&args.message, &args.file, &args.stdin) {
+        (Some(text), ..) => text.clone(),
+        (_, Some(path), _) => read(app, path)?,
+        (_, _, Some(_)) => read(app, Path::new("-"))?,
+        _ if app.ui.input_is_terminal() => edit(app, edited)?,
+        _ => read(app, Path::new("-"))?,
+    };
+    let name = edited.and_then(|message| message.name.clone());
+    match (role, call) {
+        (Role::Tool, Some(call)) => Ok(Message {
+            role,
+            name,
+            parts: vec![Part::ToolResult {
+                call,
+                content: vec![Part::text(text)],
+                is_error: false,
+            }],
+        }),
+        _ if text.trim().is_empty() => Err(Error::EmptyMessage.into()),
+        _ => Ok(Message {
+            role,
+            name,
+            parts: vec![Part::text(text)],
+        }),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    }
+}
+
+/// The text of a file, or of standard input where the path is `-`.
+fn read(app: &App, path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(Error::io("standard input"))?;
+    } else {
+        let path = app.path(path)?;
+        bytes = std::fs::read(&path).map_err(Error::io(&path))?;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        let why = format!("not valid UTF-8 at byte {place}");
+        Error::input(shown(path), why).into()
+    })
+}
+
+/// Lets the user write the text in their editor.
+fn edit(app: &mut App, edited: Option<&Message>) -> Result<String, Failure> {
+    let Some(editor) = app.env.editor.clone() else {
+        let failure = Failure::usage("no text was given, and neither VISUAL nor EDITOR is set");
+        return Err(failure.with_hint("tract commit -r user -m TEXT"));
+    };
+    let mut name = [0u8; 8];
+    getrandom::fill(&mut name).map_err(|error| Failure::refused(error.to_string()))?;
+    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = std::env::temp_dir().join(format!("tract-{name}.md"));
+    let old = edited.map_or("", |message| match message.parts.as_slice() {
+        [Part::Text { text }] => text,
+        _ => "",
+    });
+    private_file(&path)
+        .and_then(|mut file| file.write_all(old.as_bytes()))
+        .map_err(Error::io(&path))?;
+    // As git does: the editor's setting is a command line, so the shell splits it.
+    let status = Command::new("sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$1\""))
+        .arg(&editor)
+        .arg(&path)
+        .status()
+        .map_err(Error::io(&editor));
+    let text = std::fs::read_to_string(&path).map_err(Error::io(&path));
+    let _ = std::fs::remove_file(&path);
+    if !status?.success() {
+        return Err(Failure::refused(format!(
+            "'{editor}' failed; nothing was committed"
+        )));
+    }
+    let text = text?;
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+}
+
+/// The messages of a file in JSON Lines; the first bad line refuses them all.
+fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
+    let text = read(app, path)?;
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let messages: Vec<Message> = lines
+        .map(|(index, line)| {
+            provider_message(line)
+                .map_err(|why| Error::input(format!("{}:{}", shown(path), index + 1), why))
+        })
+        .collect::<Result<_, _>>()?;
+    if messages.is_empty() {
+        return Err(Error::input(shown(path), "no messages in it").into());
+    }
+    Ok(messages)
+}
+
+/// One message as OpenAI or Anthropic write it.
+fn provider_message(text: &str) -> Result<Message, String> {
+    let message = interop::single::message(text).map_err(|error| error.to_string())?;
+    if message.is_empty() {
+        return Err(Error::EmptyMessage.to_string());
+    }
+    Ok(message)
+}
+
+/// The request settings that were given, as JSON texts.
+fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
+    let mut settings = Settings::new();
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    if let Some(model) = &args.model {
+        settings.insert("model".into(), text(model));
+    }
+    if let Some(temperature) = &args.temperature {
+        let number = serde_json::from_str::<serde_json::Number>(temperature);
+        if number.is_err() {
+            return Err(Failure::usage(format!(
+                "--temperature: '{temperature}' is no number"
+            )));
+        }
+        settings.insert("temperature".into(), temperature.clone());
+    }
+    if let Some(Amount(tokens)) = args.max_tokens {
+        settings.insert("max_tokens".into(), tokens.to_string());
+    }
+    if let Some(path) = &args.tools {
+        let tools = read(app, path)?;
+        let list = serde_json::from_str::<Vec<serde_json::Value>>(&tools);
+        list.map_err(|error| Error::input(shown(path), format!("no JSON array: {error}")))?;
+        settings.insert("tools".into(), tools.trim().to_owned());
+    }
+    for pair in &args.set {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(Failure::usage(format!("--set: '{pair}' is not KEY=VALUE")));
+        };
+        let is_json = serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
+        let value = if is_json {
+            value.trim().to_owned()
+        } else {
+            text(value)
+        };
+        settings.insert(key.to_owned(), value);
+    }
+    Ok(settings)
+}

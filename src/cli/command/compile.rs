@@ -1,0 +1,103 @@
+//! `tract compile`: what a model would be sent.
+
+use std::io::Write;
+
+use tract::compile::{Compiled, Provider, RequestOptions, compile};
+use tract::hash::CommitHash;
+use tract::history::Repo;
+use tract::model::Role;
+use tract::render::escape;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+
+/// Print the request that a model would be sent
+///
+/// Valid by the provider's rules, nothing else on standard output, the same bytes every time. What
+/// had to be mended or left out is told on standard error. The default form is the setting
+/// compile.format, or else openai.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract compile --format anthropic > request.json
+  tract compile a1b2c3d --format text | less     as it was then
+  tract compile --for :-1 --request              what the last reply answered, with model and tools")]
+pub struct Args {
+    /// Which commit's context
+    #[arg(value_name = "REV", default_value = "HEAD")]
+    rev: String,
+    /// What this reply answered
+    #[arg(long = "for", value_name = "REV", conflicts_with = "rev")]
+    reply: Option<String>,
+    /// openai, anthropic or text
+    #[arg(long, value_name = "F")]
+    format: Option<Provider>,
+    /// With model, limits and tools, from the settings
+    #[arg(long)]
+    request: bool,
+    /// Fail rather than mend anything
+    #[arg(long)]
+    strict: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (payload, notices) = payload(args, app)?;
+    let shown = match app.ui.is_terminal() {
+        false => payload.as_str().into(),
+        true if payload.starts_with('{') => escape::json(&payload),
+        true => escape::block(&payload),
+    };
+    let ui = &mut app.ui;
+    ui.out().write_all(shown.as_bytes())?;
+    if !payload.ends_with('\n') {
+        writeln!(ui.out())?;
+    }
+    for notice in notices {
+        ui.notice(&escape::line(&notice));
+    }
+    Ok(())
+}
+
+/// The request, and what should be known about it.
+pub fn payload(args: &Args, app: &App) -> Result<(String, Vec<String>), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let commit = match &args.reply {
+        Some(reply) => answered(&repo, repo.resolve(&on, reply)?, reply, app)?,
+        None => repo.resolve(&on, &args.rev)?,
+    };
+    let provider = match (args.format, repo.config("compile.format")?) {
+        (Some(provider), _) => provider,
+        (None, Some(name)) => name.parse()?,
+        (None, None) => Provider::default(),
+    };
+    let context = repo.context(&commit)?;
+    let options = RequestOptions {
+        provider,
+        whole_request: args.request,
+        strict: args.strict,
+    };
+    let messages = repo.messages(&context)?;
+    let settings = repo.settings(&context)?;
+    let Compiled {
+        payload, notices, ..
+    } = compile(&messages, &settings, &options)?;
+    let mut notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
+    if let Some((_, session)) = repo.session_of(&commit)?
+        && !session.absent.is_empty()
+    {
+        let absent = session.absent.join(", ");
+        notices.push(format!("not in the session file: {absent}"));
+    }
+    Ok((payload, notices))
+}
+
+/// The commit whose context a reply answered.
+fn answered(repo: &Repo, reply: CommitHash, typed: &str, app: &App) -> Result<CommitHash, Failure> {
+    let row = repo.show(&reply, app.encoding(repo)?)?.row;
+    if row.role != Some(Role::Assistant) {
+        let failure = Failure::refused(format!("{typed} is no reply of the assistant's"));
+        return Err(failure.with_hint(format!("tract compile {typed}")));
+    }
+    let nothing = || Failure::refused(format!("{typed} is the first message: it answers nothing"));
+    row.commit.parent.ok_or_else(nothing)
+}

@@ -1,0 +1,85 @@
+//! `tract config`: the repository's settings.
+
+use std::io::Write;
+
+use tract::history::Repo;
+use tract::model::Encoding;
+use tract::render::escape;
+
+use crate::cli::app::App;
+use crate::cli::failure::{Failure, nearest};
+use crate::cli::number::Amount;
+
+/// Read and change the repository's settings
+///
+/// Without a key, all that are set. budget.max: tokens that a context should not exceed (128k).
+/// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract config budget.max 128k
+  tract config compile.format anthropic
+  tract config --unset budget.max")]
+pub struct Args {
+    /// Which setting
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+    /// Its new value; without it, the present one is printed
+    #[arg(value_name = "VALUE", requires = "key")]
+    value: Option<String>,
+    /// Remove it
+    #[arg(long, requires = "key", conflicts_with = "value")]
+    unset: bool,
+}
+
+/// The settings that exist.
+const KEYS: [&str; 3] = ["budget.max", "compile.format", "tokens.encoding"];
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let Some(key) = &args.key else {
+        return list(&repo, app);
+    };
+    if !KEYS.contains(&key.as_str()) {
+        let hint = match nearest(key, KEYS) {
+            Some(near) => format!("did you mean {near}?"),
+            None => KEYS.join(", "),
+        };
+        return Err(Failure::usage(format!("unknown setting '{key}'")).with_hint(hint));
+    }
+    if args.unset {
+        return Ok(repo.set_config(key, None)?);
+    }
+    match &args.value {
+        Some(value) => Ok(repo.set_config(key, Some(&checked(key, value)?))?),
+        None => match repo.config(key)? {
+            Some(value) => Ok(writeln!(app.ui.out(), "{}", escape::line(&value))?),
+            None => Err(Failure::refused(format!("{key} is not set"))),
+        },
+    }
+}
+
+fn list(repo: &Repo, app: &mut App) -> Result<(), Failure> {
+    for key in KEYS {
+        if let Some(value) = repo.config(key)? {
+            writeln!(app.ui.out(), "{key} = {}", escape::line(&value))?;
+        }
+    }
+    Ok(())
+}
+
+/// The value as it is stored.
+fn checked(key: &str, value: &str) -> Result<String, Failure> {
+    match key {
+        "budget.max" => match value.parse() {
+            Ok(Amount(0)) => Err(Failure::usage("budget.max must be more than 0")),
+            Ok(Amount(tokens)) => Ok(tokens.to_string()),
+            Err(why) => Err(Failure::usage(format!("budget.max: {why}"))),
+        },
+        "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
+        _ if ["openai", "anthropic", "text"].contains(&value) => Ok(value.to_owned()),
+        _ => Err(Failure::usage(format!(
+            "{key}: '{value}' is none of openai, anthropic, text"
+        ))),
+    }
+}

@@ -1,0 +1,116 @@
+//! `tract export`: a session file back out.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tract::Error;
+use tract::hash::CommitHash;
+use tract::history::Repo;
+use tract::ingest::{ExportOptions, Exported, export};
+use tract::interop::Format;
+use tract::model::RefName;
+use tract::render::escape;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::plural;
+
+/// Write a session file
+///
+/// Messages that were imported and not changed since come back JSON-equal, ids and links included;
+/// changed and new ones are valid records of their own; hidden ones are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract export -o session.jsonl                 in the format that it came in
+  tract export HEAD~3 --format openai           to standard output")]
+pub struct Args {
+    /// Which commit's context
+    #[arg(value_name = "REV", default_value = "HEAD")]
+    rev: String,
+    /// claude-code, codex, openai or anthropic; by default the session's own
+    #[arg(long, value_name = "F")]
+    format: Option<Format>,
+    /// Where to write it, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let commit = repo.resolve(&on, &args.rev)?;
+    let format = match args.format {
+        Some(format) => format,
+        None => session_format(&repo, &commit)?.ok_or_else(|| {
+            let failure = Failure::usage("this history came from no session file");
+            failure.with_hint("tract export --format openai, or claude-code, codex, anthropic")
+        })?,
+    };
+    let options = ExportOptions {
+        format,
+        now: app.now(),
+    };
+    let done = match &args.output {
+        Some(path) => {
+            let path = app.path(path)?;
+            let done = to_file(&repo, &commit, &options, &path, args.force)?;
+            app.ui.status(&format!(
+                "Wrote {}, {} untouched, to {}",
+                plural(done.untouched + done.written, "message"),
+                done.untouched,
+                app.short_path(&path)
+            ));
+            done
+        }
+        None if app.ui.is_terminal() => {
+            let mut bytes = Vec::new();
+            let done = export(&repo, &commit, &options, &mut bytes)?;
+            let text = String::from_utf8_lossy(&bytes);
+            app.ui.out().write_all(escape::json(&text).as_bytes())?;
+            done
+        }
+        None => export(&repo, &commit, &options, app.ui.out())?,
+    };
+    for remark in &done.remarks {
+        app.ui.notice(&escape::line(remark));
+    }
+    Ok(())
+}
+
+fn to_file(
+    repo: &Repo,
+    commit: &CommitHash,
+    options: &ExportOptions,
+    path: &Path,
+    force: bool,
+) -> Result<Exported, Failure> {
+    let file = match force {
+        true => File::create(path),
+        false => OpenOptions::new().write(true).create_new(true).open(path),
+    };
+    let file = file.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let what = format!("{} exists already", path.display());
+            Failure::refused(what).with_hint("--force writes over it")
+        }
+        _ => Error::io(path)(error).into(),
+    })?;
+    let mut out = BufWriter::new(file);
+    let done = export(repo, commit, options, &mut out)?;
+    out.flush().map_err(Error::io(path))?;
+    Ok(done)
+}
+
+/// The format of the session that a commit came from.
+pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<Format>, Failure> {
+    let session = repo.session_of(commit)?;
+    let tool = session.and_then(|(name, _)| {
+        let rest = name.as_str().strip_prefix(RefName::SESSIONS)?;
+        Some(rest.split('/').next()?.to_owned())
+    });
+    Ok(tool.and_then(|tool| tool.parse().ok()))
+}

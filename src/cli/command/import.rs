@@ -1,0 +1,358 @@
+//! `tract import`: sessions of other tools, in.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Deserialize;
+use tract::Error;
+use tract::history::Repo;
+use tract::ingest::places::{Found, Places, walk_directory};
+use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
+use tract::interop::{Format, sniff};
+use tract::model::tokens::Counter;
+use tract::model::{Millis, RefName};
+use tract::render::escape;
+
+use super::imported;
+use crate::cli::app::App;
+use crate::cli::columns;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::number::{grouped, plural};
+use crate::cli::ui::Label;
+use crate::cli::when;
+
+/// Bring in sessions of Claude Code, Codex, OpenAI or Anthropic
+///
+/// Alone, it lists this directory's Claude Code and Codex sessions. The format is seen from a
+/// file's content. Importing a file again adds what is new in it and nothing else. Outside a
+/// repository, one is made here.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract import                         what is there
+  tract import --last                  the newest of them
+  tract import session.jsonl logs/     files, and directories with all that is in them
+  tract import --onto main FILE        what is new in it, after main's own commits
+
+As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
+  tract import --hook")]
+pub struct Args {
+    /// Session files, or directories of them
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The newest session of this directory
+    #[arg(long, conflicts_with = "paths")]
+    last: bool,
+    /// Read a Claude Code hook's JSON on standard input, and import its transcript
+    #[arg(long, conflicts_with_all = ["paths", "last"])]
+    hook: bool,
+    /// The format, where it should not be guessed: claude-code, codex, openai, anthropic
+    #[arg(long, value_name = "F")]
+    format: Option<Format>,
+    /// The branch that is to follow the session
+    #[arg(long = "as", value_name = "NAME")]
+    branch: Option<String>,
+    /// Append what is new to this branch, after its own commits
+    #[arg(long, value_name = "BRANCH", conflicts_with = "branch")]
+    onto: Option<String>,
+    /// Import nothing from a file with anything wrong in it
+    #[arg(long)]
+    strict: bool,
+}
+
+/// How many sessions a listing shows.
+const LISTED: usize = 20;
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let files = if args.hook {
+        vec![hook(app)?]
+    } else if args.last {
+        let found = places(app)?.sessions_of(&app.cwd()?);
+        match found.into_iter().next() {
+            Some(newest) => vec![newest.path],
+            None => return Err(none_here(app)),
+        }
+    } else if args.paths.is_empty() {
+        return list(app);
+    } else {
+        gather(args, app)?
+    };
+    let (repo, created) = open(&files, args, app)?;
+    let counter = match args.hook {
+        true => None,
+        false => Some(Counter::load(app.encoding(&repo)?)),
+    };
+    let mut worst: Option<Exit> = None;
+    let mut reports = Vec::new();
+    for (file, asked_for) in &files_with_origin(&files, args) {
+        match one(&repo, file, args, counter.as_ref(), app) {
+            Ok(report) => {
+                if report.problem_count > 0 {
+                    worst = Some(Exit::Damaged);
+                }
+                reports.push((file.clone(), report));
+            }
+            // A directory may hold anything.
+            Err(Failure::Tract(Error::UnknownFormat { .. } | Error::EmptyFile { .. }))
+                if !asked_for => {}
+            Err(failure) if files.len() == 1 => return Err(failure),
+            Err(failure) => {
+                failure.report(&mut app.ui);
+                worst = worst.max(Some(Exit::NotAllowed));
+            }
+        }
+    }
+    if created {
+        let place = repo.directory().map(|dir| app.short_path(dir));
+        app.ui.status(&format!(
+            "Made a repository in {}",
+            place.unwrap_or_default()
+        ));
+    }
+    if reports.is_empty() && worst.is_none() {
+        let failure = Failure::refused("no session in a known format was found");
+        return Err(failure.with_hint("known formats: claude-code, codex, openai, anthropic"));
+    }
+    for (file, report) in &reports {
+        imported::tell(&repo, file, report, reports.len() == 1, app)?;
+        if let Some(onto) = &args.onto {
+            append(&repo, report, onto, app)?;
+        }
+    }
+    match worst {
+        Some(exit) => Err(Failure::Quiet(exit)),
+        None => Ok(()),
+    }
+}
+
+/// Each file, and whether it was named itself rather than found in a directory.
+fn files_with_origin(files: &[PathBuf], args: &Args) -> Vec<(PathBuf, bool)> {
+    let named = |file: &PathBuf| args.paths.is_empty() || args.paths.contains(file);
+    files
+        .iter()
+        .map(|file| (file.clone(), named(file)))
+        .collect()
+}
+
+/// The files that the paths mean.
+fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for typed in &args.paths {
+        let path = app.path(typed)?;
+        let facts = std::fs::metadata(&path).map_err(Error::io(&path))?;
+        if facts.is_dir() {
+            files.extend(walk_directory(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let failure = Failure::refused("no session files in there");
+        return Err(failure.with_hint("files that end in .jsonl or .json are looked at"));
+    }
+    Ok(files)
+}
+
+/// The repository; made, unless there is nothing to put in it.
+fn open(files: &[PathBuf], args: &Args, app: &App) -> Result<(Repo, bool), Failure> {
+    match app.repo() {
+        Err(Failure::Tract(Error::NoRepository { .. })) => {}
+        found => return Ok((found?, false)),
+    }
+    if let ([file], None) = (files, args.format) {
+        let input = FileInput::open(file)?;
+        let path = file.clone();
+        if tract::interop::Input::size_bytes(&input) == 0 {
+            return Err(Error::EmptyFile { path }.into());
+        }
+        if sniff::sniff(&input)?.is_none() {
+            return Err(Error::UnknownFormat { path }.into());
+        }
+    }
+    app.repo_or_init()
+}
+
+fn one(
+    repo: &Repo,
+    file: &Path,
+    args: &Args,
+    counter: Option<&Counter>,
+    app: &App,
+) -> Result<ImportReport, Failure> {
+    let what = format!("import {}", file.display());
+    let request = ImportRequest {
+        format: args.format,
+        strict: args.strict,
+        branch: args.branch.as_deref(),
+        now: app.now(),
+        what: &what,
+        counter,
+    };
+    let bar = app.ui.draws_progress().then(progress_bar);
+    let report = ingest::import(repo, file, &request, &mut |progress| {
+        if let Some(bar) = &bar {
+            bar.set_length(progress.total_bytes);
+            bar.set_position(progress.bytes);
+            let seconds = bar.elapsed().as_secs_f64().max(0.001);
+            let rate = progress.records as f64 / seconds;
+            bar.set_message(format!("{} records/s", grouped(rate as u64)));
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    Ok(report?)
+}
+
+fn progress_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("[{bar:30}] {bytes} of {total_bytes}  {msg}");
+    let style = style.expect("the template is well-formed");
+    let target = ProgressDrawTarget::stderr_with_hz(8);
+    ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
+}
+
+/// Appends what is new in the imported sessions to a branch.
+fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Result<(), Failure> {
+    let branch = RefName::branch(onto)?;
+    for session in &report.sessions {
+        let what = format!("import --onto {onto}");
+        let count = ingest::onto(repo, &session.name, &branch, app.now(), &what)?;
+        app.ui.status(&match count {
+            0 => format!("{onto} has all of it already"),
+            _ => format!("Appended {} to {onto}", plural(count, "commit")),
+        });
+    }
+    Ok(())
+}
+
+/// What Claude Code hands to a hook.
+#[derive(Deserialize)]
+struct Hook {
+    transcript_path: PathBuf,
+    cwd: Option<PathBuf>,
+}
+
+/// The transcript of the hook's JSON on standard input. The hook's directory becomes ours.
+fn hook(app: &mut App) -> Result<PathBuf, Failure> {
+    let mut text = String::new();
+    let input = std::io::stdin();
+    let read = input.lock().read_to_string(&mut text);
+    read.map_err(Error::io("standard input"))?;
+    let hook: Hook = serde_json::from_str(&text)
+        .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
+    if app.named_repo()?.is_none() {
+        app.globals.repo = hook.cwd.map(|cwd| match Repo::find(&cwd) {
+            Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
+            Err(_) => cwd,
+        });
+    }
+    app.path(&hook.transcript_path)
+}
+
+fn places(app: &App) -> Result<Places, Failure> {
+    Ok(Places {
+        claude: app.claude_dir()?,
+        codex: app.codex_dir()?,
+    })
+}
+
+fn none_here(app: &App) -> Failure {
+    let cwd = app.cwd().unwrap_or_default();
+    let what = format!("no Claude Code or Codex sessions of {}", cwd.display());
+    Failure::refused(what).with_hint("tract import PATH, or tract demo to look around first")
+}
+
+/// Lists the sessions of the working directory, newest first.
+fn list(app: &mut App) -> Result<(), Failure> {
+    let found = places(app)?.sessions_of(&app.cwd()?);
+    if found.is_empty() {
+        return Err(none_here(app));
+    }
+    let repo = match app.repo() {
+        Ok(repo) => Some(repo),
+        Err(Failure::Tract(Error::NoRepository { .. })) => None,
+        Err(failure) => return Err(failure),
+    };
+    let now = app.now();
+    let mut rows = Vec::new();
+    for session in found.iter().take(LISTED) {
+        rows.push(row(session, repo.as_ref(), now, app)?);
+    }
+    let widths: Vec<usize> = (0..4)
+        .map(|i| {
+            rows.iter()
+                .map(|r| columns::width_cols(&r[i]))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (index, cell) in row[..4].iter().enumerate() {
+            let cell = match index {
+                2 => columns::right(cell, widths[2]),
+                _ => columns::left(cell, widths[index]),
+            };
+            let label = [Label::Time, Label::Session, Label::Tokens, Label::Good][index];
+            line += &app.ui.paint(label, &cell);
+            line += "  ";
+        }
+        let used: usize = widths.iter().sum::<usize>() + 8;
+        let rest = match app.ui.width_cols() {
+            Some(width) => columns::cut(&row[4], width.saturating_sub(used).max(10)),
+            None => format!("{}  {}", row[4], row[5]),
+        };
+        writeln!(app.ui.out(), "{}", format!("{line}{rest}").trim_end())?;
+    }
+    if found.len() > LISTED {
+        let more = grouped((found.len() - LISTED) as u64);
+        app.ui.status(&format!("… and {more} older ones"));
+    }
+    app.ui.hint("tract import --last takes the newest");
+    Ok(())
+}
+
+/// Age, tool, messages, whether it is here, title, and the file.
+fn row(
+    session: &Found,
+    repo: Option<&Repo>,
+    now: Millis,
+    app: &App,
+) -> Result<[String; 6], Failure> {
+    let since = session.modified.duration_since(UNIX_EPOCH);
+    let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
+    let age = match app.ui.is_terminal() {
+        true => when::ago(modified, now),
+        false => when::absolute(modified),
+    };
+    let file = session.path.display().to_string();
+    let (mut size, mut here) = (String::new(), String::new());
+    let title;
+    match ingest::inspect(&session.path) {
+        Ok((format, start, end, messages, compactions)) => {
+            size = plural(messages, "message");
+            if compactions > 0 {
+                size += &format!(", {}", plural(compactions, "compaction"));
+            }
+            title = end.title.unwrap_or_default();
+            let name = RefName::session(format.as_str(), &start.id);
+            let known = match repo {
+                Some(repo) => !repo.references(name.as_str())?.is_empty(),
+                None => false,
+            };
+            here = if known { "imported" } else { "" }.to_owned();
+        }
+        Err(error) => title = format!("({error})"),
+    }
+    let title = escape::line(&title).into_owned();
+    Ok([
+        age,
+        session.format.to_string(),
+        size,
+        here,
+        title,
+        escape::line(&file).into_owned(),
+    ])
+}

@@ -1,0 +1,204 @@
+//! What `tract import` says about what came in.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tract::history::Repo;
+use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
+use tract::interop::Format;
+use tract::model::tokens::context_total;
+use tract::model::{Head, HideKind, RefName};
+use tract::render::escape;
+
+use crate::cli::app::App;
+use crate::cli::columns;
+use crate::cli::failure::Failure;
+use crate::cli::number::{grouped, plural, tokens};
+use crate::cli::ui::Label;
+
+/// Says what an import found and did; all of it where it was the only one.
+pub fn tell(
+    repo: &Repo,
+    file: &Path,
+    report: &ImportReport,
+    alone: bool,
+    app: &mut App,
+) -> Result<(), Failure> {
+    for session in &report.sessions {
+        let line = headline(report.format, session, app);
+        app.ui.status(&line);
+        if alone {
+            details(session, app);
+        }
+    }
+    if report.sessions.is_empty() {
+        let file = file.display().to_string();
+        app.ui
+            .status(&format!("No messages in {}", escape::line(&file)));
+    }
+    problems(file, report, app);
+    let [session] = report.sessions.as_slice() else {
+        return Ok(());
+    };
+    if alone {
+        hints(repo, session, app)?;
+    }
+    Ok(())
+}
+
+fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
+    let title = match &session.title {
+        Some(title) => format!("\"{}\"", escape::line(&columns::cut(title, 60))),
+        None => {
+            let name = session.name.as_str();
+            let id = name.rsplit('/').next().unwrap_or(name);
+            id.chars().take(13).collect()
+        }
+    };
+    let what = app
+        .ui
+        .paint_err(Label::Session, &format!("{format} {title}"));
+    let mut size = vec![plural(session.messages, "message")];
+    for kind in HideKind::ALL {
+        let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
+        if count > 0 {
+            size.push(plural(count, kind.as_str()));
+        }
+    }
+    let size = size.join(", ");
+    let head = match session.outcome {
+        Outcome::New => format!("Imported {what}: {size}"),
+        Outcome::Grown => {
+            let new = plural(session.new_commits, "new commit");
+            format!("Updated {what}: {new}, now {size}")
+        }
+        Outcome::Unchanged => return format!("Nothing new in {what}: {size}"),
+        Outcome::Rewritten => {
+            format!("Imported {what} anew, for its file was rewritten: {size}")
+        }
+    };
+    match &session.branch {
+        BranchOutcome::Follows(branch) => {
+            format!(
+                "{head}, on {}",
+                app.ui.paint_err(Label::Branch, branch.short())
+            )
+        }
+        BranchOutcome::Stays(branch) => {
+            format!(
+                "{head}; {} has commits of its own and stays",
+                branch.short()
+            )
+        }
+        BranchOutcome::None => head,
+    }
+}
+
+fn details(session: &ImportedSession, app: &mut App) {
+    let counted = |counts: &BTreeMap<String, u64>| -> String {
+        let words: Vec<String> = counts
+            .iter()
+            .map(|(name, count)| format!("{} {}", grouped(*count), escape::line(name)))
+            .collect();
+        words.join(", ")
+    };
+    if session.outcome == Outcome::Unchanged {
+        return;
+    }
+    if !session.further.is_empty() {
+        let shown: Vec<&str> = session
+            .further
+            .iter()
+            .take(3)
+            .map(|name| name.as_str().rsplit('/').next().unwrap_or_default())
+            .collect();
+        let more = match session.further.len() - shown.len() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let text = format!("{}{more}", shown.join(", "));
+        app.ui.status(&format!("  further branches       {text}"));
+    }
+    let lines = [
+        ("no messages, kept  ", counted(&session.other_records)),
+        ("kept opaque        ", counted(&session.opaque_blocks)),
+        ("not in the file    ", session.absent.join(", ")),
+        (
+            "lone surrogates    ",
+            match session.lone_surrogates {
+                0 => String::new(),
+                count => format!("{} became U+FFFD", grouped(count)),
+            },
+        ),
+    ];
+    for (name, text) in lines {
+        if !text.is_empty() {
+            app.ui
+                .status(&format!("  {name}    {}", escape::line(&text)));
+        }
+    }
+}
+
+fn problems(file: &Path, report: &ImportReport, app: &mut App) {
+    let file = file.display().to_string();
+    let place = |line: u64| match line {
+        0 => escape::line(&file).into_owned(),
+        line => format!("{}:{line}", escape::line(&file)),
+    };
+    for note in &report.notes {
+        let reason = escape::line(&note.reason);
+        app.ui.notice(&format!("{}: {reason}", place(note.line)));
+    }
+    for problem in &report.problems {
+        let head = app.ui.paint_err(Label::Warning, "problem:");
+        let reason = escape::line(&problem.reason);
+        app.ui
+            .complain(&format!("{head} {}: {reason}", place(problem.line)));
+    }
+    let more = report
+        .problem_count
+        .saturating_sub(report.problems.len() as u64);
+    if more > 0 {
+        let more = plural(more, "more problem");
+        app.ui
+            .complain(&format!("… and {more}; the rest of the file came in"));
+    }
+}
+
+/// What saves someone time next.
+fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
+    let compactions = session
+        .hides
+        .iter()
+        .filter(|(kind, ..)| *kind == HideKind::Compaction);
+    if let Some((_, _, Some(before))) = compactions.last() {
+        let context = repo.context(before)?;
+        let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
+        let short = before.short();
+        app.ui.hint(&format!(
+            "before the last compaction: {short}, {} tokens; tract resume {short}",
+            tokens(total)
+        ));
+    }
+    match &session.branch {
+        BranchOutcome::Stays(branch) if session.outcome != Outcome::Unchanged => {
+            let branch = branch.short();
+            app.ui.hint(&format!(
+                "what is new goes after your commits with tract import --onto {branch}"
+            ));
+        }
+        BranchOutcome::Follows(branch) if !is_here(repo, branch)? => {
+            let branch = branch.short();
+            app.ui
+                .hint(&format!("HEAD stayed; tract --on {branch} status"));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether HEAD is on this branch.
+fn is_here(repo: &Repo, branch: &RefName) -> Result<bool, Failure> {
+    let head = repo.head(&tract::history::On::Head)?;
+    Ok(matches!(head, Head::Attached { branch: here, .. } if here == *branch))
+}

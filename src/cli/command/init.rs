@@ -1,0 +1,46 @@
+//! `tract init`: makes a repository.
+
+use std::path::{Path, PathBuf};
+
+use tract::history::Repo;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+
+/// Make a repository here
+///
+/// Makes `.tract/` in DIR, by default the working directory. Harmless when it is there already.
+/// `tract init ~` keeps one repository for all of your sessions.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract init          a repository for this project
+  tract init ~        one for everything below your home")]
+pub struct Args {
+    /// Where `.tract/` will be
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let dir = match &args.dir {
+        Some(dir) => app.path(dir)?,
+        None => match app.named_repo()? {
+            Some(dir) => dir,
+            None => app.cwd()?,
+        },
+    };
+    let (repo, created) = Repo::init(&dir)?;
+    let place = app.short_path(repo.directory().unwrap_or(Path::new("memory")));
+    if created {
+        app.ui
+            .status(&format!("Made an empty repository in {place}"));
+        app.ui
+            .hint("tract import brings in a session; tract commit -r user -m \"…\" writes one");
+    } else {
+        app.ui.status(&format!(
+            "There is a repository already in {place}; nothing changed"
+        ));
+    }
+    Ok(())
+}

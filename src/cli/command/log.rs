@@ -1,0 +1,224 @@
+//! `tract log`: the commits of a path, newest first.
+
+use std::io::Write;
+
+use tract::context::{Context, Entry, Mask};
+use tract::history::{LogOptions, LogRow, Repo};
+use tract::model::{EntryId, Head, Message, Operation, Priority};
+use tract::render::escape;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::listing::{self, Listing};
+use crate::cli::number::{signed, tokens};
+use crate::cli::ui::Label;
+use crate::cli::when;
+
+/// List commits, newest first
+///
+/// Columns: hash, time, operation, role, this commit's tokens, the context's tokens, preview. On a
+/// terminal a line is cut to its width; in a pipe nothing is cut and times are absolute.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract log                    the newest 20
+  tract log -n 0 | less        all
+  tract log main~50..main      the newest 50 of main
+  tract log --op compact       only compactions")]
+pub struct Args {
+    /// Where to begin, or A..B: what leads from A to B
+    #[arg(value_name = "REV|A..B")]
+    range: Option<String>,
+    /// One line each (as without it)
+    #[arg(long, conflicts_with = "verbose")]
+    oneline: bool,
+    /// Two or three lines each: full hash, parts, settings, note
+    #[arg(short, long)]
+    verbose: bool,
+    /// At most N; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    op: Vec<String>,
+}
+
+const OPERATIONS: [&str; 15] = [
+    "append",
+    "edit",
+    "hide",
+    "restore",
+    "annotate",
+    "truncate",
+    "compact",
+    "clear",
+    "drop",
+    "prune",
+    "truncation",
+    "compaction",
+    "clear",
+    "drop",
+    "prune",
+];
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    if let Some(wrong) = args.op.iter().find(|op| !OPERATIONS.contains(&op.as_str())) {
+        let failure = Failure::usage(format!("unknown operation '{wrong}'"));
+        return Err(failure.with_hint(OPERATIONS[..10].join(", ")));
+    }
+    let (repo, on) = (app.repo()?, app.on()?);
+    let head = repo.head(&on)?;
+    let (tip, until) = match args.range.as_deref() {
+        None => (repo.resolve(&on, "HEAD")?, None),
+        Some(range) => match range.split_once("..") {
+            Some((from, to)) => {
+                let end =
+                    |text: &str| repo.resolve(&on, if text.is_empty() { "HEAD" } else { text });
+                (end(to)?, Some(end(from)?))
+            }
+            None => (repo.resolve(&on, range)?, None),
+        },
+    };
+    let options = LogOptions {
+        limit: args.limit,
+        until,
+        operations: args.op.clone(),
+        encoding: app.encoding(&repo)?,
+    };
+    let rows = repo.log(&tip, &options)?;
+    if args.verbose {
+        return verbose(&repo, &rows, &head, app);
+    }
+    let listing = Listing {
+        head: &head,
+        now: app.now(),
+        running: true,
+        indent: 0,
+    };
+    for line in listing.lines(&rows, &app.ui) {
+        writeln!(app.ui.out(), "{line}")?;
+    }
+    let more = args.limit > 0 && rows.len() == args.limit && args.range.is_none();
+    if more && app.ui.is_terminal() && rows.last().is_some_and(|row| row.commit.parent.is_some()) {
+        app.ui.hint("older ones: tract log -n 0");
+    }
+    Ok(())
+}
+
+fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {
+    let messages = added(repo, rows)?;
+    let ui = &mut app.ui;
+    for (index, (row, message)) in rows.iter().zip(messages).enumerate() {
+        if index > 0 {
+            writeln!(ui.out())?;
+        }
+        let marks: Vec<String> = listing::marks(&row.refs, head, false)
+            .into_iter()
+            .map(|(label, text)| ui.paint(label, &text))
+            .collect();
+        let marks = match marks.as_slice() {
+            [] => String::new(),
+            marks => format!("  ({})", marks.join(", ")),
+        };
+        let hash = ui.paint(Label::Hash, &row.hash.to_string());
+        let verb = ui.paint(
+            listing::verb_label(&row.commit.operation),
+            listing::verb(&row.commit.operation),
+        );
+        let mut facts = vec![row.commit.time.map_or("-".to_owned(), when::full), verb];
+        if let Some(role) = row.role {
+            facts.push(ui.paint(Label::role(role), role.as_str()));
+        }
+        if let Some(message) = message {
+            facts.push(part_types(&message));
+        }
+        if row.messages != 1 && !matches!(row.commit.operation, Operation::Append { .. }) {
+            facts.push(format!("{} messages", signed(row.messages)));
+        }
+        facts.push(format!(
+            "{} = {} tokens",
+            signed(row.delta),
+            tokens(row.running)
+        ));
+        writeln!(ui.out(), "{hash}{marks}\n    {}", facts.join("  "))?;
+        let extra = extras(row);
+        if !extra.is_empty() {
+            writeln!(ui.out(), "    {}", escape::line(&extra))?;
+        }
+        let preview = listing::describe(row);
+        if !preview.is_empty() {
+            let room = ui.width_cols().map(|width| width.saturating_sub(4));
+            let preview = room.map_or(preview.clone(), |room| {
+                crate::cli::columns::cut(&preview, room)
+            });
+            let preview = ui.paint(Label::Dim, &preview);
+            writeln!(ui.out(), "    {preview}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The message that each commit adds or gives to an entry.
+fn added(repo: &Repo, rows: &[LogRow]) -> Result<Vec<Option<Message>>, Failure> {
+    rows.iter()
+        .map(|row| {
+            let content = match row.commit.operation {
+                Operation::Append { content } | Operation::Edit { content, .. } => content,
+                _ => return Ok(None),
+            };
+            let mut alone = Context::default();
+            alone.entries.push_back(Entry {
+                id: EntryId::of(row.hash),
+                content,
+                mask: Mask::default(),
+                priority: Priority::Normal,
+                placed: None,
+                edited: false,
+            });
+            Ok(repo.messages(&alone)?.pop())
+        })
+        .collect()
+}
+
+/// `thinking, text, 2 tool_call`.
+pub fn part_types(message: &Message) -> String {
+    let mut types: Vec<(&str, u32)> = Vec::new();
+    for part in &message.parts {
+        match types.iter_mut().find(|(name, _)| *name == part.type_name()) {
+            Some((_, count)) => *count += 1,
+            None => types.push((part.type_name(), 1)),
+        }
+    }
+    let words: Vec<String> = types
+        .into_iter()
+        .map(|(name, count)| match count {
+            1 => name.to_owned(),
+            _ => format!("{count} {name}"),
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// `model=… temp=0.7`, and the note.
+pub fn extras(row: &LogRow) -> String {
+    let mut words: Vec<String> = row
+        .commit
+        .settings
+        .iter()
+        .map(|(key, value)| setting(key, value))
+        .collect();
+    if let Some(note) = &row.commit.note {
+        words.push(format!("note: {note}"));
+    }
+    words.join("  ")
+}
+
+/// A setting on one line; a long one by its size.
+fn setting(key: &str, value: &str) -> String {
+    let key = if key == "temperature" { "temp" } else { key };
+    let plain = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
+    match plain.len() {
+        0..=60 => format!("{key}={plain}"),
+        long => format!("{key}=… ({})", crate::cli::number::bytes(long as u64)),
+    }
+}

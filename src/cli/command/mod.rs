@@ -1,0 +1,68 @@
+//! One file per command.
+
+mod commit;
+mod compile;
+mod config;
+mod demo;
+mod export;
+mod import;
+mod imported;
+mod init;
+mod log;
+mod resume;
+mod show;
+mod status;
+
+use tract::Error;
+
+use super::app::App;
+use super::failure::Failure;
+
+/// What can be done.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Init(init::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Resume(resume::Args),
+    Demo(demo::Args),
+    Status(status::Args),
+    Log(log::Args),
+    Show(show::Args),
+    Commit(commit::Args),
+    Compile(compile::Args),
+    Config(config::Args),
+}
+
+/// Does it. Without a command: where we are, or how to start.
+pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
+    match command {
+        None => match status::run(&status::Args {}, app) {
+            Err(Failure::Tract(Error::NoRepository { .. })) => start(app),
+            done => done,
+        },
+        Some(Command::Init(args)) => init::run(&args, app),
+        Some(Command::Import(args)) => import::run(&args, app),
+        Some(Command::Export(args)) => export::run(&args, app),
+        Some(Command::Resume(args)) => resume::run(&args, app),
+        Some(Command::Demo(args)) => demo::run(&args, app),
+        Some(Command::Status(args)) => status::run(&args, app),
+        Some(Command::Log(args)) => log::run(&args, app),
+        Some(Command::Show(args)) => show::run(&args, app),
+        Some(Command::Commit(args)) => commit::run(&args, app),
+        Some(Command::Compile(args)) => compile::run(&args, app),
+        Some(Command::Config(args)) => config::run(&args, app),
+    }
+}
+
+/// Four lines on how to start.
+fn start(app: &mut App) -> Result<(), Failure> {
+    use std::io::Write;
+    Ok(write!(
+        app.ui.out(),
+        "tract keeps the context of your conversations with language models. There is no repository here.\n  \
+         tract demo      a session to look around in\n  \
+         tract import    this directory's Claude Code and Codex sessions\n  \
+         tract --help    everything else\n"
+    )?)
+}

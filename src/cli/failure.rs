@@ -1,0 +1,213 @@
+//! From an error to what the user reads: one line of what is wrong, one of what to do, and the exit
+//! code. Advice names commands, so it lives here and not in the library.
+
+use std::io;
+use std::process::ExitCode;
+
+use strsim::normalized_damerau_levenshtein;
+use tract::Error;
+use tract::model::Role;
+use tract::render::escape;
+
+use super::ui::{Label, Ui};
+
+/// How a command can fail.
+#[derive(Debug)]
+pub enum Failure {
+    /// The library says why.
+    Tract(Error),
+    /// The program says why: exit code, what is wrong, what to do.
+    Said(Exit, String, Option<String>),
+    /// Everything has been said already.
+    Quiet(Exit),
+    /// Whoever read our output has stopped reading: silent success.
+    ClosedPipe,
+}
+
+/// The exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// The repository or the revision doesn't allow it.
+    NotAllowed = 1,
+    /// Wrong usage.
+    Usage = 2,
+    /// Damaged data.
+    Damaged = 3,
+    /// Someone was first: try again.
+    Lost = 4,
+}
+
+impl Failure {
+    /// Wrong usage.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::Said(Exit::Usage, what.into(), None)
+    }
+
+    /// The repository doesn't allow it.
+    pub fn refused(what: impl Into<String>) -> Self {
+        Self::Said(Exit::NotAllowed, what.into(), None)
+    }
+
+    /// The same failure, with advice.
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        match self {
+            Self::Said(exit, what, _) => Self::Said(exit, what, Some(hint.into())),
+            other => other,
+        }
+    }
+
+    /// Says what is wrong and gives the exit code.
+    pub fn report(self, ui: &mut Ui) -> ExitCode {
+        let (exit, what, hint) = match self {
+            Self::ClosedPipe => return ExitCode::SUCCESS,
+            Self::Quiet(exit) => return ExitCode::from(exit as u8),
+            Self::Said(exit, what, hint) => (exit, what, hint),
+            Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
+        };
+        let head = ui.paint_err(Label::Error, "error:");
+        ui.complain(&format!("{head} {}", escape::block(&what)));
+        if let Some(hint) = hint {
+            let head = ui.paint_err(Label::Hint, "hint:");
+            ui.complain(&format!("{head} {}", escape::block(&hint)));
+        }
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::ClosedPipe
+            }
+            error => Self::Tract(error),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Tract(Error::io("standard output")(error)),
+        }
+    }
+}
+
+fn exit(error: &Error) -> Exit {
+    match error {
+        Error::Busy { .. } | Error::RefMoved { .. } => Exit::Lost,
+        Error::Damaged { .. }
+        | Error::ForeignDatabase { .. }
+        | Error::NewerDatabase { .. }
+        | Error::Malformed { .. }
+        | Error::StrictImport { .. } => Exit::Damaged,
+        Error::UnknownRole { .. }
+        | Error::EmptyMessage
+        | Error::InvalidInput { .. }
+        | Error::InvalidHash { .. }
+        | Error::InvalidRefName { .. } => Exit::Usage,
+        _ => Exit::NotAllowed,
+    }
+}
+
+/// The error and what lies behind it, unless it says that itself.
+fn sentence(error: &Error) -> String {
+    use std::error::Error as _;
+    let mut text = match error {
+        // The system's own "(os error 2)" helps nobody.
+        Error::Io { path, source } => format!("{}: {}", path.display(), reason(source)),
+        error => error.to_string(),
+    };
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) && !matches!(error, Error::Io { .. }) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// What the system says, as a fragment.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+fn hint(error: &Error) -> Option<String> {
+    match error {
+        Error::NoRepository { .. } => Some("tract init".into()),
+        Error::UnknownRevision {
+            nearest: Some(name),
+            ..
+        } => Some(format!("did you mean {name}?")),
+        Error::UnknownRevision { .. } => Some("`tract log --oneline` lists them".into()),
+        Error::AmbiguousRevision { candidates, .. } => {
+            Some(format!("one of these?\n  {}", candidates.join("\n  ")))
+        }
+        Error::EmptyBranch { .. } => Some("tract import, or tract commit -r user -m \"…\"".into()),
+        Error::UnknownRole { text } => Some(match nearest(text, Role::ALL.map(Role::as_str)) {
+            Some(role) => format!("did you mean {role}?"),
+            None => "system, developer, user, assistant or tool".into(),
+        }),
+        Error::EmptyMessage => {
+            Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
+        }
+        Error::DetachedHead { .. } => {
+            Some("to go on from here and keep both: tract checkout -b NAME".into())
+        }
+        Error::RefMoved { .. } => {
+            Some("someone else committed first: look at `tract log`, then try again".into())
+        }
+        Error::Busy { .. } => Some("try again".into()),
+        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(
+            "known formats: claude-code, codex, openai, anthropic (see tract import --help)".into(),
+        ),
+        Error::StrictImport { .. } => {
+            Some("without --strict, the good part comes in and the problems are listed".into())
+        }
+        Error::StrictCompile { .. } => {
+            Some("without --strict, the request is repaired and each repair is a notice".into())
+        }
+        Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
+        _ => None,
+    }
+}
+
+/// The candidate that is closest to what was typed, if one is close.
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let mut closeness = normalized_damerau_levenshtein(&typed, candidate);
+            if typed.len() >= 2 && candidate.starts_with(&typed) {
+                closeness += 0.5;
+            }
+            (closeness, candidate)
+        })
+        .filter(|(closeness, _)| *closeness >= 0.4)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_role() {
+        let near = |text| nearest(text, Role::ALL.map(Role::as_str));
+        assert_eq!(near("usr"), Some("user"));
+        assert_eq!(near("Assistent"), Some("assistant"));
+        assert_eq!(near("dev"), Some("developer"));
+        assert_eq!(near("xyzzy"), None);
+    }
+}

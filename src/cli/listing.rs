@@ -1,0 +1,247 @@
+//! Commits one to a line, as `log` and `status` list them: short hash, time, operation, role,
+//! tokens, running total, preview. Aligned and cut on a terminal; aligned and whole in a pipe.
+
+use tract::history::LogRow;
+use tract::model::{Head, HideKind, Millis, Operation, RefName};
+use tract::render::escape;
+
+use super::columns;
+use super::number::{grouped, plural, signed, tokens};
+use super::ui::{Label, Ui};
+use super::when;
+
+/// How a list is laid out.
+pub struct Listing<'a> {
+    /// Where HEAD is, so that its branch can be marked.
+    pub head: &'a Head,
+    /// What "ago" is counted from.
+    pub now: Millis,
+    /// Whether the running total has a column.
+    pub running: bool,
+    /// Spaces before every line.
+    pub indent: usize,
+}
+
+/// The word that a list prints for an operation: the command's name for a hide.
+pub fn verb(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::Hide(hide) => hide.kind.verb(),
+        other => other.type_name(),
+    }
+}
+
+/// The colour of that word.
+pub fn verb_label(operation: &Operation) -> Label {
+    match operation {
+        Operation::Hide(_) => Label::Hide,
+        Operation::Restore { .. } => Label::Restore,
+        Operation::Edit { .. } => Label::Warning,
+        Operation::Append { .. } | Operation::Annotate { .. } => Label::Dim,
+    }
+}
+
+/// `-1,204 messages`: what became of the number of visible messages.
+fn messages(row: &LogRow) -> String {
+    let sign = if row.messages < 0 { "-" } else { "+" };
+    format!("{sign}{}", plural(row.messages.unsigned_abs(), "message"))
+}
+
+struct Cells {
+    hash: String,
+    time: String,
+    verb: &'static str,
+    verb_label: Label,
+    role: &'static str,
+    role_label: Label,
+    delta: String,
+    running: String,
+    /// Stands in place of role and delta.
+    hide: Option<String>,
+    refs: Vec<(Label, String)>,
+    preview: String,
+}
+
+impl Listing<'_> {
+    /// Draws the rows, in their order.
+    pub fn lines(&self, rows: &[LogRow], ui: &Ui) -> Vec<String> {
+        let cells: Vec<Cells> = rows.iter().map(|row| self.cells(row, ui)).collect();
+        let widest = |cell: &dyn Fn(&Cells) -> usize| cells.iter().map(cell).max().unwrap_or(0);
+        let time = widest(&|c| c.time.len());
+        let verb = widest(&|c| c.verb.len());
+        let role = widest(&|c| c.role.len());
+        let delta = widest(&|c| c.delta.len());
+        let running = widest(&|c| c.running.len());
+        // A hide says its numbers in the room of role and delta, and wants a little more of it.
+        let middle = (role + 2 + delta).max(widest(&|c| c.hide.as_ref().map_or(0, String::len)));
+        let draw = |c: &Cells| {
+            let mut head = format!(
+                "{}{}  {}  {}  ",
+                " ".repeat(self.indent),
+                ui.paint(Label::Hash, &c.hash),
+                ui.paint(Label::Time, &columns::left(&c.time, time)),
+                ui.paint(c.verb_label, &columns::left(c.verb, verb)),
+            );
+            let mut used = self.indent + c.hash.len() + 2 + time + 2 + verb + 2;
+            match &c.hide {
+                Some(hide) => {
+                    head += &ui.paint(Label::Strong, &columns::left(hide, middle));
+                }
+                None => {
+                    let gap = " ".repeat(middle - role - delta);
+                    head += &ui.paint(c.role_label, &columns::left(c.role, role));
+                    head += &gap;
+                    head += &ui.paint(Label::Tokens, &columns::right(&c.delta, delta));
+                }
+            }
+            used += middle;
+            if self.running {
+                head += "  ";
+                head += &ui.paint(Label::Dim, &columns::right(&c.running, running));
+                used += 2 + running;
+            }
+            self.finish(head, used, c, ui)
+        };
+        cells.iter().map(draw).collect()
+    }
+
+    /// Adds refs and preview, within the terminal's width.
+    fn finish(&self, mut line: String, mut used: usize, cells: &Cells, ui: &Ui) -> String {
+        let width = ui.width_cols();
+        if !cells.refs.is_empty() {
+            let plain: Vec<&str> = cells.refs.iter().map(|(_, text)| text.as_str()).collect();
+            let cols = columns::width_cols(&plain.join(", ")) + 4;
+            if width.is_none_or(|width| used + cols <= width) {
+                let painted: Vec<String> = cells
+                    .refs
+                    .iter()
+                    .map(|(label, text)| ui.paint(*label, text))
+                    .collect();
+                line += &format!("  ({})", painted.join(", "));
+                used += cols;
+            }
+        }
+        let room = width.map(|width| width.saturating_sub(used + 2));
+        let preview = match room {
+            Some(room) => columns::cut(&cells.preview, room),
+            None => cells.preview.clone(),
+        };
+        if !preview.is_empty() {
+            line += "  ";
+            line += &preview;
+        }
+        line.trim_end().to_owned()
+    }
+
+    fn cells(&self, row: &LogRow, ui: &Ui) -> Cells {
+        let time = match row.commit.time {
+            None => "-".to_owned(),
+            Some(time) if ui.is_terminal() => when::ago(time, self.now),
+            Some(time) => when::absolute(time),
+        };
+        let hide = match &row.commit.operation {
+            Operation::Hide(hide) if row.messages == 0 && hide.kind == HideKind::Prune => {
+                let parts = plural(hide.parts.len() as u64, "part");
+                Some(format!("-{parts}  {} tokens", signed(row.delta)))
+            }
+            Operation::Hide(_) | Operation::Restore { .. } => {
+                Some(format!("{}  {} tokens", messages(row), signed(row.delta)))
+            }
+            _ => None,
+        };
+        Cells {
+            hash: row.hash.short(),
+            time,
+            verb: verb(&row.commit.operation),
+            verb_label: verb_label(&row.commit.operation),
+            role: row.role.map_or("", |role| role.as_str()),
+            role_label: row.role.map_or(Label::Dim, Label::role),
+            delta: match &row.commit.operation {
+                Operation::Annotate { .. } if row.delta == 0 => String::new(),
+                _ => signed(row.delta),
+            },
+            running: tokens(row.running),
+            hide,
+            refs: marks(&row.refs, self.head, ui.is_terminal()),
+            preview: describe(row),
+        }
+    }
+}
+
+/// One line about what a commit brings, safe to print.
+pub fn describe(row: &LogRow) -> String {
+    match &row.commit.operation {
+        Operation::Restore { target, .. } => format!("of {}", target.short()),
+        Operation::Annotate {
+            targets,
+            priority,
+            reason,
+        } => {
+            let what = plural(targets.len() as u64, "message");
+            let reason = reason.as_deref().map(|r| format!(": {r}"));
+            escape::line(&format!("{priority}, {what}{}", reason.unwrap_or_default())).into_owned()
+        }
+        _ => escape::line(&row.preview).into_owned(),
+    }
+}
+
+/// The refs at a commit as people read them: `HEAD -> main`, then the others. On a terminal a
+/// session's id is cut to what tells it from others.
+pub fn marks(refs: &[RefName], head: &Head, short: bool) -> Vec<(Label, String)> {
+    let here = |name: &RefName| refs.contains(name);
+    let mut marks = Vec::new();
+    let attached = match head {
+        Head::Attached { branch, .. } if here(branch) => Some(branch),
+        _ => None,
+    };
+    match attached {
+        Some(branch) => marks.push((Label::Head, format!("HEAD -> {}", branch.short()))),
+        None if here(&RefName::head()) => marks.push((Label::Head, "HEAD".to_owned())),
+        None => {}
+    }
+    for name in refs {
+        if *name == RefName::head() || Some(name) == attached {
+            continue;
+        }
+        marks.push(match name.as_str().strip_prefix(RefName::SESSIONS) {
+            Some(session) if short => (Label::Session, shorten(session)),
+            Some(session) => (Label::Session, session.to_owned()),
+            None => (Label::Branch, name.short().to_owned()),
+        });
+    }
+    marks
+}
+
+/// `claude-code/2f6c1f0e-…` from `claude-code/` and a UUID.
+fn shorten(session: &str) -> String {
+    match session.split_once('/') {
+        Some((tool, id)) if id.len() > 12 && !id.contains('/') => {
+            let id: String = id.chars().take(8).collect();
+            format!("{tool}/{id}…")
+        }
+        _ => session.to_owned(),
+    }
+}
+
+/// `2 truncations, 1 compaction`: the active hides of a context, if there are any.
+pub fn hides(context: &tract::context::Context) -> Option<String> {
+    let kinds: Vec<String> = HideKind::ALL
+        .into_iter()
+        .map(|kind| (kind, u64::from(context.active_hides(kind))))
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| plural(count, kind.as_str()))
+        .collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+/// `182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
+pub fn context_line(context: &tract::context::Context) -> String {
+    let mut line = plural(context.entries.len() as u64, "message");
+    let hidden = context.hidden_entries();
+    if hidden > 0 {
+        line += &format!(", {} hidden", grouped(hidden));
+    }
+    if let Some(hides) = hides(context) {
+        line += &format!(" ({hides})");
+    }
+    line
+}

@@ -1,0 +1,181 @@
+//! The command line: the root of all arguments, and one match.
+//!
+//! The program owns every word that the user sees. A command's arguments, help and sentence are in
+//! its file under `command/`; what it does is the library's.
+
+mod app;
+mod columns;
+mod command;
+mod failure;
+mod listing;
+mod number;
+mod ui;
+mod when;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use app::{App, Environment};
+use failure::{Exit, Failure};
+use ui::{ColorChoice, Ui};
+
+const TEMPLATE: &str = "\
+{about}
+
+{usage-heading} {usage}
+
+Bring in, take out   init import export resume demo
+Look                 status log show
+Write                commit
+Send                 compile
+Look after           config
+
+{options}
+
+`tract COMMAND --help` says more, with an example.
+";
+
+/// Version control for the context of conversations with language models
+#[derive(Debug, Parser)]
+#[command(name = "tract", version, help_template = TEMPLATE, disable_help_subcommand = true)]
+#[command(max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Option<command::Command>,
+}
+
+/// Options that every command takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Globals {
+    /// The repository, instead of the one here or above (also: TRACT_REPO)
+    #[arg(long, global = true, value_name = "PATH", help_heading = "Everywhere")]
+    repo: Option<PathBuf>,
+    /// Act as if HEAD were this branch; HEAD stays (also: TRACT_BRANCH)
+    #[arg(
+        long,
+        global = true,
+        value_name = "BRANCH",
+        help_heading = "Everywhere"
+    )]
+    on: Option<String>,
+    /// A repository in memory, gone when the command ends
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    ephemeral: bool,
+    /// Use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help = "Use colour: auto, always or never",
+        help_heading = "Everywhere"
+    )]
+    color: ColorChoice,
+    /// Say only what is wrong
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    quiet: bool,
+}
+
+/// Runs the program on these arguments.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let env = Environment::read();
+    let matches = match Cli::command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error, &env),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, &env),
+    };
+    let globals = cli.globals;
+    let mut app = App {
+        ui: Ui::new(globals.color, &env.surroundings, globals.quiet),
+        globals,
+        env,
+    };
+    let done = command::run(cli.command, &mut app);
+    let flushed = app.ui.flush().map_err(Failure::from);
+    match done.and(flushed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(&mut app.ui),
+    }
+}
+
+/// Help and version, which clap calls errors, and wrong usage, in the form of all our errors.
+fn refuse(error: &clap::Error, env: &Environment) -> ExitCode {
+    let asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if asked {
+        // A closed pipe is no error.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let what = text.split("\n\n").next().unwrap_or(&text);
+    let what = what.strip_prefix("error: ").unwrap_or(what);
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let mut ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
+    Failure::Said(Exit::Usage, words.join(" "), Some(usage_hint(error))).report(&mut ui)
+}
+
+fn usage_hint(error: &clap::Error) -> String {
+    let suggested = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ]
+    .into_iter()
+    .find_map(|kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    });
+    if let Some(suggested) = suggested {
+        return format!("did you mean {suggested}?");
+    }
+    // The usage line begins with the command's name.
+    let usage = error.to_string();
+    let usage = usage.lines().find_map(|line| line.strip_prefix("Usage: "));
+    let name: Vec<&str> = usage
+        .unwrap_or("tract")
+        .split(' ')
+        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect();
+    format!("{} --help", name.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_well_formed_and_every_command_has_an_example() {
+        let mut root = Cli::command();
+        root.build();
+        root.clone().debug_assert();
+        for command in root.get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_default();
+            assert!(
+                help.contains(&format!("tract {}", command.get_name())),
+                "{} lacks an example",
+                command.get_name()
+            );
+            assert!(
+                TEMPLATE.contains(&format!(" {}", command.get_name())),
+                "{} is in no group of the help",
+                command.get_name()
+            );
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Numbers as people write and read them: `128k`, `1,204`, `3 messages`.
+
+use std::str::FromStr;
+
+use tract::model::TokenCount;
+
+/// `1204` as `1,204`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `412` as `+412`, `-96310` as `-96,310`, and `0` as `0`.
+pub fn signed(number: i64) -> String {
+    match number {
+        0 => "0".to_owned(),
+        1.. => format!("+{}", grouped(number.unsigned_abs())),
+        _ => format!("-{}", grouped(number.unsigned_abs())),
+    }
+}
+
+/// A count, with `~` where it is an estimate.
+pub fn tokens(count: TokenCount) -> String {
+    let mark = if count.estimated { "~" } else { "" };
+    format!("{mark}{}", grouped(count.tokens))
+}
+
+/// `1 message`, `2 messages`; `1 entry`, `2 entries`.
+pub fn plural(number: u64, noun: &str) -> String {
+    let count = grouped(number);
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("{count} {noun}"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with("ch") => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// An amount of tokens as it is typed: `5000`, `128k`, `1.5m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount(pub u64);
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is no amount (5000, 128k, 1.5m)");
+        let plain = text.trim().replace(['_', ','], "").to_ascii_lowercase();
+        let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
+            Some(digits) if plain.ends_with('k') => (digits, 1_000),
+            Some(digits) => (digits, 1_000_000),
+            None => (plain.as_str(), 1),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !digits_only(whole) || !digits_only(fraction) {
+            return Err(wrong());
+        }
+        let mut amount = whole
+            .parse::<u64>()
+            .ok()
+            .and_then(|n| n.checked_mul(unit))
+            .ok_or_else(wrong)?;
+        let mut place = unit;
+        for digit in fraction.bytes() {
+            if place % 10 != 0 {
+                return Err(wrong());
+            }
+            place /= 10;
+            amount = amount
+                .checked_add(u64::from(digit - b'0') * place)
+                .ok_or_else(wrong)?;
+        }
+        Ok(Self(amount))
+    }
+}
+
+/// `128000` as `128k`, `1500000` as `1.5m`; anything crooked as it is.
+pub fn amount(number: u64) -> String {
+    match number {
+        n if n >= 1_000_000 && n % 1_000_000 == 0 => format!("{}m", n / 1_000_000),
+        n if n >= 1_000_000 && n % 100_000 == 0 => {
+            format!("{}.{}m", n / 1_000_000, n % 1_000_000 / 100_000)
+        }
+        n if n >= 1_000 && n % 1_000 == 0 => format!("{}k", n / 1_000),
+        n => grouped(n),
+    }
+}
+
+/// A size in bytes: `812 B`, `1.4 MB`.
+pub fn bytes(size_bytes: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB"];
+    if size_bytes < 1_000 {
+        return format!("{size_bytes} B");
+    }
+    let mut size = size_bytes as f64 / 1_000.0;
+    let mut unit = 0;
+    while size >= 999.5 && unit + 1 < units.len() {
+        size /= 1_000.0;
+        unit += 1;
+    }
+    if size < 10.0 {
+        format!("{size:.1} {}", units[unit])
+    } else {
+        format!("{size:.0} {}", units[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            [0, 7, 999, 1_000, 96_310, 1_234_567].map(grouped),
+            ["0", "7", "999", "1,000", "96,310", "1,234,567"]
+        );
+        assert_eq!([0, 412, -96_310].map(signed), ["0", "+412", "-96,310"]);
+        assert_eq!(plural(1, "message"), "1 message");
+        assert_eq!(plural(2, "entry"), "2 entries");
+        assert_eq!(plural(2, "branch"), "2 branches");
+        assert_eq!(plural(3, "key"), "3 keys");
+        assert_eq!(
+            [812, 1_400, 999_700, 45_000_000].map(bytes),
+            ["812 B", "1.4 kB", "1.0 MB", "45 MB"]
+        );
+    }
+
+    #[test]
+    fn amounts_are_read_as_they_are_typed() {
+        let read = |text: &str| text.parse::<Amount>().map(|a| a.0).ok();
+        assert_eq!(read("128k"), Some(128_000));
+        assert_eq!(read("1.5M"), Some(1_500_000));
+        assert_eq!(read("5_000"), Some(5_000));
+        for bad in [
+            "",
+            "k",
+            "-1",
+            "1.5",
+            "1.2345k",
+            "12kk",
+            "1e3",
+            "99999999999999999999k",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(
+            [128_000, 1_500_000, 2_000_000, 1_234].map(amount),
+            ["128k", "1.5m", "2m", "1,234"]
+        );
+    }
+}

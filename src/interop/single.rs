@@ -1,0 +1,77 @@
+//! One message in a provider's form, as a person or a program hands it over.
+
+use serde_json::value::RawValue;
+
+use super::{
+    Action, BranchStart, Format, ImportOptions, Problem, SessionEnd, SessionStart, Sink, Step,
+    sniff,
+};
+use crate::error::{Error, Result};
+use crate::model::Message;
+
+/// Reads one message object, OpenAI's or Anthropic's.
+///
+/// # Errors
+///
+/// [`Error::InvalidInput`] if it is no JSON object, or not one message in either form.
+pub fn message(text: &str) -> Result<Message> {
+    let bad = |detail: String| Error::input("message", detail);
+    let text = text.trim();
+    if let Err(error) = serde_json::from_str::<&RawValue>(text) {
+        return Err(bad(format!("not JSON: {error}")));
+    }
+    if !text.starts_with('{') {
+        return Err(bad("not a JSON object".to_owned()));
+    }
+    let list = format!("[{text}]");
+    let input = list.as_bytes();
+    // What both providers could have written is read as OpenAI's.
+    let format = match sniff::sniff(&input)? {
+        Some(Format::Anthropic) => Format::Anthropic,
+        _ => Format::OpenAi,
+    };
+    let mut found = Found::default();
+    format
+        .importer()
+        .import(&input, ImportOptions::default(), &mut found)?;
+    match (found.problem, found.messages.pop()) {
+        (Some(reason), _) => Err(bad(reason)),
+        (None, Some(message)) if found.messages.is_empty() => Ok(message),
+        (None, Some(_)) => Err(bad("it holds several messages".to_owned())),
+        (None, None) => Err(bad("no message in it".to_owned())),
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    messages: Vec<Message>,
+    problem: Option<String>,
+}
+
+impl Sink for Found {
+    fn session(&mut self, _: SessionStart) -> Result<()> {
+        Ok(())
+    }
+
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        if let Action::Append(message) = step.action {
+            self.messages.push(message);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: SessionEnd) -> Result<()> {
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.problem.get_or_insert(problem.reason);
+        Ok(())
+    }
+
+    fn progress(&mut self, _: u64, _: u64) {}
+}
