@@ -1,8 +1,27 @@
-//! The format.
-use super::*;
+//! Claude Code session JSONL.
+//!
+//! A session is a tree of records; its messages are put together along the path to the current
+//! leaf. The importer reads the file twice: once for the tree ([`index`]), once for the messages
+//! ([`read`]). Deliberately absent: other files of the session (a sub-agent's own file is a source
+//! of its own), and what the client adds to a request but doesn't write down.
+
+mod index;
+mod path;
+mod read;
+mod record;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
 use std::io::Write;
+
+use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink};
+use crate::error::Result;
+
 /// This format's importer and exporter.
 pub struct ClaudeCode;
+
 impl Importer for ClaudeCode {
     fn import(
         &self,
@@ -10,10 +29,10 @@ impl Importer for ClaudeCode {
         options: ImportOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let _ = (input, options, sink);
-        todo!()
+        read::import(input, options, sink)
     }
 }
+
 impl Exporter for ClaudeCode {
     fn export(
         &self,
@@ -21,7 +40,6 @@ impl Exporter for ClaudeCode {
         document: &Document,
         out: &mut dyn Write,
     ) -> Result<Vec<String>> {
-        let _ = (messages, document, out);
-        todo!()
+        write::export(messages, document, out)
     }
 }

@@ -1,0 +1,540 @@
+//! The first pass: every line is read once, and what remains of a record is a small entry.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use serde_json::value::RawValue;
+
+use super::record::{
+    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Text, is_true,
+    string,
+};
+use crate::error::{Error, Result};
+use crate::interop::lines::{Lines, json_values, mend};
+use crate::interop::{Input, Problem, Sink, Span};
+
+/// An interned string.
+pub(super) type Name = u32;
+
+/// What a record is to the importer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A user record.
+    User,
+    /// An assistant record.
+    Assistant,
+    /// An assistant record that the client wrote; no context.
+    Synthetic,
+    /// The summary that follows a compaction.
+    Summary,
+    /// `compact_boundary`.
+    Boundary,
+    /// `microcompact_boundary`.
+    Micro,
+    /// A prompt as attachment.
+    QueuedCommand,
+    /// A prompt whose only trace is the queue.
+    Queued,
+    /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
+    Mirror(bool),
+    /// Any other record of the tree.
+    Node,
+}
+
+/// One record.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) span: Span,
+    pub(super) line: u64,
+    pub(super) kind: Kind,
+    pub(super) sidechain: bool,
+    pub(super) uuid: Option<Name>,
+    pub(super) parent: Option<Name>,
+    pub(super) logical_parent: Option<Name>,
+    pub(super) message: Option<Name>,
+    pub(super) agent: Option<Name>,
+    /// Compactions before it in the file.
+    pub(super) epoch: u32,
+    pub(super) calls: Vec<Name>,
+    pub(super) results: Vec<Name>,
+}
+
+impl Entry {
+    /// Whether it can be behind a message.
+    pub(super) fn is_message(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::User | Kind::Assistant | Kind::Summary | Kind::QueuedCommand
+        )
+    }
+}
+
+/// Text to small number and back.
+#[derive(Default)]
+pub(super) struct Names {
+    numbers: HashMap<Box<str>, Name>,
+    texts: Vec<Box<str>>,
+}
+
+impl Names {
+    fn intern(&mut self, text: &str) -> Name {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.texts.len() as Name;
+        self.numbers.insert(text.into(), number);
+        self.texts.push(text.into());
+        number
+    }
+
+    fn text(&mut self, text: &Text<'_>) -> Option<Name> {
+        text.as_str().map(|text| self.intern(text))
+    }
+
+    pub(super) fn of(&self, name: Name) -> &str {
+        &self.texts[name as usize]
+    }
+}
+
+/// What a compaction keeps verbatim.
+#[derive(Debug, Default)]
+pub(super) struct Preserved {
+    pub(super) anchor: Option<Name>,
+    pub(super) uuids: Vec<Name>,
+}
+
+/// All of a file but the text.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) entries: Vec<Entry>,
+    pub(super) names: Names,
+    pub(super) by_uuid: HashMap<Name, u32>,
+    /// By boundary.
+    pub(super) preserved: HashMap<u32, Preserved>,
+    pub(super) other: BTreeMap<String, u64>,
+    pub(super) session_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    pub(super) cwd: Option<String>,
+    pub(super) custom_title: Option<String>,
+    pub(super) ai_title: Option<String>,
+    /// `summary` records: leaf and title.
+    summaries: Vec<(Name, String)>,
+    /// The last `last-prompt`'s leaf, and how many entries stood before it.
+    pub(super) last_prompt: Option<(Name, usize)>,
+    pub(super) attachments: u64,
+    pub(super) lone_surrogates: u64,
+    records: u64,
+    epoch: u32,
+    mirrored: HashSet<Name>,
+    queue: VecDeque<(u32, Option<u64>)>,
+    /// Removed from the queue: given to the model in mid-turn.
+    given: Vec<(u32, Option<u64>, usize)>,
+    /// Prompts that only the queue holds: the entry, and how many entries stood before it was
+    /// given.
+    pub(super) given_places: Vec<(u32, usize)>,
+    /// How often a text stands in a user record or an attachment.
+    said: HashMap<u64, u32>,
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.trim().hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Index {
+    /// Reads all of `input`.
+    pub(super) fn read(input: &dyn Input, sink: &mut dyn Sink) -> Result<Self> {
+        let mut index = Self::default();
+        let mut lines = Lines::new(input)?;
+        while let Some(line) = lines.next_line()? {
+            let number = line.number;
+            let mut problem = |reason: String, harmless| {
+                sink.problem(Problem {
+                    line: number,
+                    reason,
+                    harmless,
+                })
+            };
+            if line.bytes.is_empty() && line.span.len > 0 {
+                problem(
+                    format!("the line is too long ({} bytes)", line.span.len),
+                    false,
+                )?;
+                continue;
+            }
+            let mended = mend(line.bytes);
+            index.lone_surrogates += mended.lone_surrogates;
+            if mended.invalid_utf8 && line.terminated {
+                problem("invalid UTF-8".to_owned(), false)?;
+            }
+            let (values, failure) = json_values(&mended.text);
+            if values.len() > 1 {
+                problem(
+                    format!("{} objects on one line; all are used", values.len()),
+                    false,
+                )?;
+            }
+            // Mending changes lengths; a span then covers the whole line.
+            let exact = mended.text.len() == line.bytes.len();
+            for (offset, value) in &values {
+                let span = if exact || values.len() > 1 {
+                    Span {
+                        offset: line.span.offset + *offset as u64,
+                        len: value.get().len() as u64,
+                    }
+                } else {
+                    line.span
+                };
+                if let Err(error) = index.add(value, span, number, input, &mut problem)? {
+                    problem(format!("not a record: {error}"), false)?;
+                }
+            }
+            if let Some(reason) = failure {
+                if line.terminated {
+                    problem(format!("bad JSON: {reason}"), false)?;
+                } else {
+                    problem("the last line is torn".to_owned(), true)?;
+                }
+            }
+            let bytes = line.span.offset + line.span.len;
+            index.records += values.len() as u64;
+            if number % 256 == 0 {
+                sink.progress(bytes, index.records);
+            }
+        }
+        sink.progress(input.size_bytes(), index.records);
+        index.settle_queue();
+        Ok(index)
+    }
+
+    fn count(&mut self, label: impl Into<String>) {
+        *self.other.entry(label.into()).or_default() += 1;
+    }
+
+    fn add(
+        &mut self,
+        value: &RawValue,
+        span: Span,
+        line: u64,
+        input: &dyn Input,
+        problem: &mut dyn FnMut(String, bool) -> Result<()>,
+    ) -> Result<Result<(), serde_json::Error>> {
+        let record: Record<'_> = match serde_json::from_str(value.get()) {
+            Ok(record) => record,
+            Err(error) => return Ok(Err(error)),
+        };
+        let kind = record.kind.as_str().unwrap_or("(no type)");
+        if self.session_id.is_none() {
+            self.session_id = record.session_id.as_str().map(str::to_owned);
+        }
+        if self.cwd.is_none() {
+            self.cwd = record.cwd.as_str().map(str::to_owned);
+        }
+        let Some(uuid) = self.names.text(&record.uuid) else {
+            self.add_loose(kind, &record, span, line);
+            return Ok(Ok(()));
+        };
+        if let Some(&first) = self.by_uuid.get(&uuid) {
+            let same = same_bytes(input, self.entries[first as usize].span, span)?;
+            problem(
+                format!(
+                    "uuid {} again (first on line {})",
+                    self.names.of(uuid),
+                    self.entries[first as usize].line
+                ),
+                same,
+            )?;
+            self.count(format!("{kind} (repeated uuid)"));
+            return Ok(Ok(()));
+        }
+        let mut entry = Entry {
+            span,
+            line,
+            kind: Kind::Node,
+            sidechain: is_true(record.is_sidechain),
+            uuid: Some(uuid),
+            parent: self.names.text(&record.parent_uuid),
+            logical_parent: self.names.text(&record.logical_parent_uuid),
+            message: None,
+            agent: self.names.text(&record.agent_id),
+            epoch: self.epoch,
+            calls: Vec::new(),
+            results: Vec::new(),
+        };
+        match kind {
+            "user" | "assistant" => {
+                entry.kind = if kind == "assistant" {
+                    Kind::Assistant
+                } else if is_true(record.is_compact_summary) {
+                    Kind::Summary
+                } else {
+                    Kind::User
+                };
+                let synthetic = match self.add_message(record.message, &mut entry) {
+                    Ok(synthetic) => synthetic,
+                    Err(error) => return Ok(Err(error)),
+                };
+                if entry.kind == Kind::Assistant
+                    && (synthetic || is_true(record.is_api_error_message))
+                {
+                    entry.kind = Kind::Synthetic;
+                }
+                if self.agent_id.is_none() && entry.sidechain {
+                    self.agent_id = record.agent_id.as_str().map(str::to_owned);
+                }
+            }
+            "system" => self.add_system(&record, &mut entry),
+            "attachment" => {
+                let attachment: Attachment<'_> = record
+                    .attachment
+                    .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                    .unwrap_or_default();
+                let name = attachment.kind.as_str().unwrap_or("(no type)");
+                if name == "queued_command" && attachment.prompt.is_some() {
+                    entry.kind = Kind::QueuedCommand;
+                    self.say(attachment.prompt);
+                } else {
+                    self.count(format!("attachment/{name}"));
+                    // Only what is rendered into a request is missing from the file.
+                    if !matches!(
+                        name,
+                        "queued_command"
+                            | "hook_success"
+                            | "hook_cancelled"
+                            | "command_permissions"
+                    ) {
+                        self.attachments += 1;
+                    }
+                }
+            }
+            "progress" => self.add_progress(&record, &mut entry),
+            _ => self.count(kind),
+        }
+        self.by_uuid.insert(uuid, self.entries.len() as u32);
+        self.entries.push(entry);
+        Ok(Ok(()))
+    }
+
+    /// Notes what pairs a message; says whether the client made it up.
+    fn add_message(
+        &mut self,
+        raw: Option<&RawValue>,
+        entry: &mut Entry,
+    ) -> Result<bool, serde_json::Error> {
+        let Some(raw) = raw else {
+            return Err(serde::de::Error::missing_field("message"));
+        };
+        let head: MessageHead<'_> = serde_json::from_str(raw.get())?;
+        if matches!(entry.kind, Kind::Assistant | Kind::Mirror(true)) {
+            entry.message = self.names.text(&head.id);
+        }
+        match head.content.map(RawValue::get) {
+            Some(text) if text.starts_with('[') => {
+                let blocks: Vec<BlockHead<'_>> = serde_json::from_str(text)?;
+                for block in blocks {
+                    match block.kind.as_str() {
+                        Some("tool_use") => entry.calls.extend(self.names.text(&block.id)),
+                        Some("tool_result") => {
+                            entry.results.extend(self.names.text(&block.tool_use_id));
+                        }
+                        Some("text") if entry.kind == Kind::User => self.say(block.text),
+                        _ => {}
+                    }
+                }
+            }
+            Some(text) if text.starts_with('"') => {
+                if entry.kind == Kind::User {
+                    self.say(head.content);
+                }
+            }
+            None => {}
+            Some(_) => {
+                return Err(serde::de::Error::custom("content is no text and no list"));
+            }
+        }
+        Ok(head.model.as_str() == Some("<synthetic>"))
+    }
+
+    fn say(&mut self, text: Option<&RawValue>) {
+        if let Some(text) = string(text) {
+            *self.said.entry(hash(&text)).or_default() += 1;
+        }
+    }
+
+    fn add_system(&mut self, record: &Record<'_>, entry: &mut Entry) {
+        match record.subtype.as_str() {
+            Some("compact_boundary") => {
+                entry.kind = Kind::Boundary;
+                self.epoch += 1;
+                entry.epoch = self.epoch;
+                let metadata: CompactMetadata = record
+                    .compact_metadata
+                    .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                    .unwrap_or_default();
+                if let Some(kept) = metadata.preserved_messages {
+                    let preserved = Preserved {
+                        anchor: kept.anchor_uuid.map(|uuid| self.names.intern(&uuid)),
+                        uuids: kept
+                            .uuids
+                            .iter()
+                            .map(|uuid| self.names.intern(uuid))
+                            .collect(),
+                    };
+                    self.preserved.insert(self.entries.len() as u32, preserved);
+                }
+            }
+            Some("microcompact_boundary") => entry.kind = Kind::Micro,
+            Some(subtype) => self.count(format!("system/{subtype}")),
+            None => self.count("system"),
+        }
+    }
+
+    /// A mirrored sub-agent's record, or any other sign of progress.
+    fn add_progress(&mut self, record: &Record<'_>, entry: &mut Entry) {
+        let data: ProgressData<'_> = record
+            .data
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        if data.kind.as_str() == Some("agent_progress")
+            && let Some(agent) = self.names.text(&data.agent_id)
+            && let Some(raw) = data.message
+            && let Ok(inner) = serde_json::from_str::<Record<'_>>(raw.get())
+            && let Some(role @ ("user" | "assistant")) = inner.kind.as_str()
+            && inner.message.is_some()
+        {
+            let repeated = match self.names.text(&inner.uuid) {
+                Some(uuid) => !self.mirrored.insert(uuid),
+                None => false,
+            };
+            entry.kind = Kind::Mirror(role == "assistant");
+            if !repeated && self.add_message(inner.message, entry).is_ok() {
+                entry.agent = Some(agent);
+                return;
+            }
+            entry.kind = Kind::Node;
+        }
+        self.count("progress");
+    }
+
+    /// A record that is no node of the tree.
+    fn add_loose(&mut self, kind: &str, record: &Record<'_>, span: Span, line: u64) {
+        match kind {
+            "custom-title" => self.custom_title = record.custom_title.as_str().map(str::to_owned),
+            "ai-title" => self.ai_title = record.ai_title.as_str().map(str::to_owned),
+            "summary" => {
+                if let (Some(leaf), Some(title)) =
+                    (self.names.text(&record.leaf_uuid), record.summary.as_str())
+                {
+                    self.summaries.push((leaf, title.to_owned()));
+                }
+            }
+            "last-prompt" => {
+                if let Some(leaf) = self.names.text(&record.leaf_uuid) {
+                    self.last_prompt = Some((leaf, self.entries.len()));
+                }
+            }
+            "queue-operation" => match record.operation.as_str() {
+                Some("enqueue") => {
+                    let content = string(record.content);
+                    self.queue
+                        .push_back((self.entries.len() as u32, content.as_deref().map(hash)));
+                    self.entries.push(Entry {
+                        span,
+                        line,
+                        kind: Kind::Queued,
+                        sidechain: false,
+                        uuid: None,
+                        parent: None,
+                        logical_parent: None,
+                        message: None,
+                        agent: None,
+                        epoch: self.epoch,
+                        calls: Vec::new(),
+                        results: Vec::new(),
+                    });
+                    return;
+                }
+                Some("dequeue") => {
+                    if self.queue.pop_front().is_some() {
+                        self.count("queue-operation");
+                    }
+                }
+                Some("remove") => {
+                    if let Some((entry, text)) = self.queue.pop_front() {
+                        self.given.push((entry, text, self.entries.len()));
+                    }
+                }
+                Some("popAll") => {
+                    let emptied = self.queue.len();
+                    self.queue.clear();
+                    for _ in 0..emptied {
+                        self.count("queue-operation");
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        self.count(kind);
+    }
+
+    /// Prompts from the queue that no other record repeats: each keeps the entry of its
+    /// `enqueue`, and goes to the place of its `remove`.
+    fn settle_queue(&mut self) {
+        for _ in std::mem::take(&mut self.queue) {
+            self.count("queue-operation");
+        }
+        for (entry, text, place) in std::mem::take(&mut self.given) {
+            let repeated = text.is_none_or(|text| match self.said.get_mut(&text) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    true
+                }
+                _ => false,
+            });
+            if repeated {
+                self.count("queue-operation");
+            } else {
+                self.given_places.push((entry, place));
+            }
+        }
+    }
+
+    /// The title, by the record that decides.
+    pub(super) fn title(&self) -> Option<String> {
+        let of_summary = || {
+            self.summaries
+                .iter()
+                .rev()
+                .find(|(leaf, _)| self.by_uuid.contains_key(leaf))
+                .map(|(_, title)| title.clone())
+        };
+        self.custom_title
+            .clone()
+            .or_else(|| self.ai_title.clone())
+            .or_else(of_summary)
+    }
+}
+
+fn same_bytes(input: &dyn Input, a: Span, b: Span) -> Result<bool> {
+    Ok(a.len == b.len && read_span(input, a)? == read_span(input, b)?)
+}
+
+/// The bytes of a span.
+pub(super) fn read_span(input: &dyn Input, span: Span) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; span.len as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let got = input
+            .read_at(span.offset + filled as u64, &mut bytes[filled..])
+            .map_err(Error::io("source"))?;
+        if got == 0 {
+            break;
+        }
+        filled += got;
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}

@@ -1,0 +1,371 @@
+//! The tree of records, and which of them make up a path's messages.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::index::{Index, Kind, Name};
+use crate::error::Result;
+use crate::interop::{Problem, Sink};
+
+/// What one step is made of; records by entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// All records of one reply.
+    Reply(Vec<u32>),
+    /// All results of a reply's calls.
+    Results(Vec<u32>),
+    /// A result without its call.
+    Orphan(u32),
+    /// A user's record, an attached or a queued prompt.
+    Input(u32),
+    /// A compaction: its boundary, and its summary.
+    Compaction(Option<u32>, u32),
+    /// A microcompaction.
+    Prune(u32),
+}
+
+impl Item {
+    /// The records behind it.
+    pub(super) fn records(&self) -> Vec<u32> {
+        match self {
+            Self::Reply(records) | Self::Results(records) => records.clone(),
+            Self::Orphan(record) | Self::Input(record) | Self::Prune(record) => vec![*record],
+            Self::Compaction(boundary, summary) => {
+                boundary.iter().chain([summary]).copied().collect()
+            }
+        }
+    }
+}
+
+/// Which conversation a record belongs to.
+type Scope = u32;
+const MAIN: Scope = 0;
+
+/// Parents, and the ways to a reply's other records.
+pub(super) struct Tree<'i> {
+    index: &'i Index,
+    /// Whether the file is a sub-agent's own.
+    agent_file: bool,
+    parents: Vec<Option<u32>>,
+    scopes: Vec<Scope>,
+    by_message: HashMap<(Scope, Name, u32), Vec<u32>>,
+    by_result: HashMap<(Scope, Name), Vec<u32>>,
+    /// Prompts from the queue, by the record that they come after.
+    queued: BTreeMap<Option<u32>, Vec<u32>>,
+}
+
+impl<'i> Tree<'i> {
+    pub(super) fn new(index: &'i Index, sink: &mut dyn Sink) -> Result<Self> {
+        let mut messages = index.entries.iter().filter(|entry| entry.is_message());
+        let agent_file = messages.clone().next().is_some() && messages.all(|entry| entry.sidechain);
+        let mut tree = Self {
+            index,
+            agent_file,
+            parents: Vec::with_capacity(index.entries.len()),
+            scopes: Vec::with_capacity(index.entries.len()),
+            by_message: HashMap::new(),
+            by_result: HashMap::new(),
+            queued: BTreeMap::new(),
+        };
+        tree.link(sink)?;
+        tree.collect();
+        Ok(tree)
+    }
+
+    /// Whether the file is a sub-agent's own.
+    pub(super) fn is_agent_file(&self) -> bool {
+        self.agent_file
+    }
+
+    fn is_main(&self, record: u32) -> bool {
+        let entry = &self.index.entries[record as usize];
+        entry.kind != Kind::Queued && (self.agent_file || !entry.sidechain)
+    }
+
+    fn link(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        // The previous record of the main thread, and of each sub-agent.
+        let mut previous: HashMap<Option<Name>, u32> = HashMap::new();
+        for (at, entry) in self.index.entries.iter().enumerate() {
+            let at = at as u32;
+            if entry.kind == Kind::Queued {
+                self.parents.push(None);
+                self.scopes.push(MAIN);
+                continue;
+            }
+            let main = self.is_main(at);
+            let key = if main {
+                None
+            } else {
+                Some(entry.agent.unwrap_or(Name::MAX))
+            };
+            let before = previous.get(&key).copied();
+            let find = |name: Option<Name>| {
+                name.and_then(|name| self.index.by_uuid.get(&name).copied())
+                    .filter(|parent| *parent != at && self.is_main(*parent) == main)
+            };
+            let parent = match entry.parent {
+                Some(name) => {
+                    let found = find(Some(name)).map(|parent| self.past_compaction(at, parent));
+                    if found.is_none() && before.is_some() {
+                        sink.problem(Problem {
+                            line: entry.line,
+                            reason: format!(
+                                "parent {} is not in the file; the record before it is taken",
+                                self.index.names.of(name)
+                            ),
+                            harmless: false,
+                        })?;
+                    }
+                    found.or(before)
+                }
+                None if matches!(entry.kind, Kind::Boundary | Kind::Summary) => {
+                    find(entry.logical_parent).or(before)
+                }
+                None => None,
+            };
+            self.parents.push(parent);
+            self.scopes.push(if main { MAIN } else { at + 1 });
+            previous.insert(key, at);
+        }
+        // A sidechain's scope is its root.
+        for at in 0..self.parents.len() {
+            if self.scopes[at] != MAIN {
+                self.scopes[at] = self.walk(at as u32)[0] + 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a record follows one that a compaction kept, the way to the root goes through the
+    /// compaction's summary.
+    fn past_compaction(&self, record: u32, parent: u32) -> u32 {
+        let Some(name) = self.index.entries[parent as usize].uuid else {
+            return parent;
+        };
+        self.index
+            .preserved
+            .iter()
+            .filter(|(boundary, _)| (parent + 1..record).contains(boundary))
+            .filter(|(_, kept)| kept.uuids.contains(&name))
+            .filter_map(|(_, kept)| self.index.by_uuid.get(&kept.anchor?).copied())
+            .filter(|anchor| *anchor < record)
+            .max()
+            .unwrap_or(parent)
+    }
+
+    fn collect(&mut self) {
+        let mut last = None;
+        let mut given = self.index.given_places.iter().copied().peekable();
+        for (at, entry) in self.index.entries.iter().enumerate() {
+            while let Some((record, _)) = given.next_if(|(_, place)| *place <= at) {
+                self.queued.entry(last).or_default().push(record);
+            }
+            let at = at as u32;
+            let scope = match entry.kind {
+                // Numbers from the top can't be a root's.
+                Kind::Mirror(_) => Scope::MAX - entry.agent.unwrap_or_default(),
+                Kind::User | Kind::Assistant => self.scopes[at as usize],
+                _ => MAIN,
+            };
+            if entry.is_message() && scope == MAIN {
+                last = Some(at);
+            }
+            if let Kind::User | Kind::Assistant | Kind::Mirror(_) = entry.kind {
+                if let Some(message) = entry.message {
+                    let key = (scope, message, entry.epoch);
+                    self.by_message.entry(key).or_default().push(at);
+                }
+                for call in &entry.results {
+                    self.by_result.entry((scope, *call)).or_default().push(at);
+                }
+            }
+        }
+        for (record, _) in given {
+            self.queued.entry(last).or_default().push(record);
+        }
+    }
+
+    /// From the root to `leaf`.
+    fn walk(&self, leaf: u32) -> Vec<u32> {
+        let mut seen = HashSet::new();
+        let mut path = Vec::new();
+        let mut next = Some(leaf);
+        while let Some(record) = next.filter(|record| seen.insert(*record)) {
+            path.push(record);
+            next = self.parents[record as usize];
+        }
+        path.reverse();
+        path
+    }
+
+    /// The items of the main path.
+    pub(super) fn main(&self) -> Vec<Item> {
+        let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
+            let entry = &self.index.entries[*record as usize];
+            self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
+        });
+        let Some(leaf) = leaf else {
+            return self.items(&[], true);
+        };
+        let path = self.walk(leaf);
+        self.items(&self.prompted(&path).unwrap_or(path), true)
+    }
+
+    /// The path to the leaf that `last-prompt` names, where it stands at the end and names another
+    /// leaf than the last record: a rewind that nothing followed yet.
+    fn prompted(&self, path: &[u32]) -> Option<Vec<u32>> {
+        let (name, place) = self.index.last_prompt?;
+        let leaf = *self.index.by_uuid.get(&name)?;
+        let last = *path.last()?;
+        let is_leaf = !self.parents.contains(&Some(leaf));
+        let other = self.is_main(leaf) && is_leaf && !path.contains(&leaf);
+        (other && place > last as usize).then(|| self.walk(leaf))
+    }
+
+    /// What a path's messages are made of.
+    fn items(&self, path: &[u32], main: bool) -> Vec<Item> {
+        let on_path: HashSet<u32> = path.iter().copied().collect();
+        let mut done = HashSet::new();
+        let mut items = Vec::new();
+        let mut boundary = None;
+        if main {
+            self.after(None, &mut items);
+        }
+        for &record in path {
+            if !done.insert(record) {
+                continue;
+            }
+            let entry = &self.index.entries[record as usize];
+            let mut used = vec![record];
+            match entry.kind {
+                Kind::Assistant | Kind::Mirror(true) => {
+                    let scope = self.scope(record);
+                    let reply = entry
+                        .message
+                        .and_then(|message| self.by_message.get(&(scope, message, entry.epoch)))
+                        .cloned()
+                        .unwrap_or_else(|| vec![record]);
+                    done.extend(&reply);
+                    let results = self.results(&reply, scope, &on_path, &mut done);
+                    used = reply.iter().chain(&results).copied().collect();
+                    items.push(Item::Reply(reply));
+                    if !results.is_empty() {
+                        items.push(Item::Results(results));
+                    }
+                }
+                Kind::User | Kind::Mirror(false) if !entry.results.is_empty() => {
+                    items.push(Item::Orphan(record));
+                }
+                Kind::User | Kind::Mirror(false) | Kind::QueuedCommand => {
+                    items.push(Item::Input(record));
+                }
+                Kind::Boundary => boundary = Some(record),
+                Kind::Summary => items.push(Item::Compaction(boundary.take(), record)),
+                Kind::Micro => items.push(Item::Prune(record)),
+                Kind::Synthetic | Kind::Queued | Kind::Node => {}
+            }
+            if main {
+                for record in used {
+                    self.after(Some(record), &mut items);
+                }
+            }
+        }
+        items
+    }
+
+    fn after(&self, record: Option<u32>, items: &mut Vec<Item>) {
+        if let Some(queued) = self.queued.get(&record) {
+            items.extend(queued.iter().copied().map(Item::Input));
+        }
+    }
+
+    fn scope(&self, record: u32) -> Scope {
+        match self.index.entries[record as usize] {
+            ref entry if matches!(entry.kind, Kind::Mirror(_)) => {
+                Scope::MAX - entry.agent.unwrap_or_default()
+            }
+            _ => self.scopes[record as usize],
+        }
+    }
+
+    /// The records of the results of a reply's calls, in the order of the calls.
+    fn results(
+        &self,
+        reply: &[u32],
+        scope: Scope,
+        on_path: &HashSet<u32>,
+        done: &mut HashSet<u32>,
+    ) -> Vec<u32> {
+        let mut results = Vec::new();
+        for &record in reply {
+            for call in &self.index.entries[record as usize].calls {
+                let Some(found) = self.by_result.get(&(scope, *call)) else {
+                    continue;
+                };
+                let open = |result: &&u32| !done.contains(*result) && **result > record;
+                let result = found
+                    .iter()
+                    .filter(open)
+                    .find(|result| on_path.contains(result))
+                    .or_else(|| found.iter().find(open));
+                if let Some(&result) = result {
+                    done.insert(result);
+                    results.push(result);
+                }
+            }
+        }
+        results
+    }
+
+    /// Paths to the leaves that no path in `covered` reaches, in file order.
+    pub(super) fn other_leaves(&self, covered: &[bool]) -> Vec<u32> {
+        let count = self.index.entries.len();
+        let open = |record: u32| {
+            let entry = &self.index.entries[record as usize];
+            self.is_main(record) && entry.is_message() && !covered[record as usize]
+        };
+        let mut inner = vec![false; count];
+        for record in (0..count as u32).filter(|record| open(*record)) {
+            let mut next = self.parents[record as usize];
+            while let Some(parent) = next.filter(|parent| !inner[*parent as usize]) {
+                inner[parent as usize] = true;
+                next = self.parents[parent as usize];
+            }
+        }
+        (0..count as u32)
+            .filter(|record| open(*record) && !inner[*record as usize])
+            .collect()
+    }
+
+    /// The items on the way to a leaf of the main thread.
+    pub(super) fn leaf(&self, leaf: u32) -> Vec<Item> {
+        self.items(&self.walk(leaf), true)
+    }
+
+    /// Sub-agents: a name if there is one, and the items.
+    pub(super) fn agents(&self) -> Vec<(Option<Name>, Vec<Item>)> {
+        let mut last: BTreeMap<Scope, u32> = BTreeMap::new();
+        let mut mirrored: BTreeMap<u32, (Name, Vec<u32>)> = BTreeMap::new();
+        let mut first_of: HashMap<Name, u32> = HashMap::new();
+        for (at, entry) in self.index.entries.iter().enumerate() {
+            let at = at as u32;
+            if let (Kind::Mirror(_), Some(agent)) = (entry.kind, entry.agent) {
+                let first = *first_of.entry(agent).or_insert(at);
+                mirrored
+                    .entry(first)
+                    .or_insert((agent, Vec::new()))
+                    .1
+                    .push(at);
+            } else if entry.is_message() && entry.kind != Kind::Queued && !self.is_main(at) {
+                last.insert(self.scopes[at as usize], at);
+            }
+        }
+        let inline = last.into_values().map(|leaf| {
+            let agent = self.index.entries[leaf as usize].agent;
+            (agent, self.items(&self.walk(leaf), false))
+        });
+        let mirrored = mirrored
+            .into_values()
+            .map(|(agent, path)| (Some(agent), self.items(&path, false)));
+        inline.chain(mirrored).collect()
+    }
+}

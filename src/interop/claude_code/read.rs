@@ -1,0 +1,505 @@
+//! The second pass: the records that messages need are read again, and become steps.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::value::RawValue;
+
+use super::index::{Entry, Index, Kind, read_span};
+use super::path::{Item, Tree};
+use super::record::{
+    Attachment, MessageHead, MicrocompactMetadata, ProgressData, Record, UsageCounts,
+};
+use crate::error::Result;
+use crate::interop::blocks::parts_of_content;
+use crate::interop::lines::mend;
+use crate::interop::{
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Problem, SessionEnd, SessionStart,
+    Sink, Step, StepEntry, StepId, Usage,
+};
+use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
+
+/// What stands in place of a cleared result, in the client's own words.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+/// A step on a path that has been told to the sink.
+#[derive(Clone)]
+struct Told {
+    item: Item,
+    /// None where the item made no step.
+    step: Option<usize>,
+    /// The model in force after it.
+    model: Option<String>,
+    /// Calls answered by its parts.
+    results: Vec<(String, u32)>,
+    /// Calls whose results it cleared.
+    cleared: Vec<String>,
+    compaction: bool,
+}
+
+struct Reader<'a> {
+    index: &'a Index,
+    input: &'a dyn Input,
+    sink: &'a mut dyn Sink,
+    steps: usize,
+    covered: Vec<bool>,
+    opaque: BTreeMap<String, u64>,
+    other: BTreeMap<String, u64>,
+}
+
+/// What is taken from one record.
+struct Piece {
+    parts: Vec<Part>,
+    model: Option<String>,
+    usage: Option<Usage>,
+    time: Option<Millis>,
+}
+
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let index = Index::read(input, sink)?;
+    let tree = Tree::new(&index, sink)?;
+    sink.session(session(&index, &tree, options))?;
+    let mut reader = Reader {
+        index: &index,
+        input,
+        sink,
+        steps: 0,
+        covered: vec![false; index.entries.len()],
+        opaque: BTreeMap::new(),
+        other: index.other.clone(),
+    };
+    let main = reader.path(tree.main(), Vec::new())?;
+    let mut paths = vec![main];
+    let mut number = 0;
+    for leaf in tree.other_leaves(&reader.covered) {
+        if reader.covered[leaf as usize] {
+            continue;
+        }
+        number += 1;
+        let path = reader.leaf(number, tree.leaf(leaf), &paths)?;
+        paths.push(path);
+    }
+    reader.agents(&tree)?;
+    reader.end()
+}
+
+fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> SessionStart {
+    let recorded = index.session_id.clone();
+    if tree.is_agent_file() {
+        let parent = recorded.unwrap_or_default();
+        let id = match (&index.agent_id, parent.is_empty()) {
+            (Some(agent), false) => format!("{parent}/agent-{agent}"),
+            (Some(agent), true) => format!("agent-{agent}"),
+            (None, _) => options.stem.to_owned(),
+        };
+        return SessionStart {
+            id,
+            forked_from: None,
+        };
+    }
+    if uuid::Uuid::try_parse(options.stem).is_ok() {
+        return SessionStart {
+            id: options.stem.to_owned(),
+            forked_from: recorded.filter(|id| id != options.stem),
+        };
+    }
+    SessionStart {
+        id: recorded.unwrap_or_else(|| options.stem.to_owned()),
+        forked_from: None,
+    }
+}
+
+impl Reader<'_> {
+    fn entry(&self, record: u32) -> &Entry {
+        &self.index.entries[record as usize]
+    }
+
+    fn trouble(&mut self, record: u32, reason: String) -> Result<()> {
+        self.sink.problem(Problem {
+            line: self.entry(record).line,
+            reason,
+            harmless: false,
+        })
+    }
+
+    /// Tells the items that `told` lacks.
+    fn path(&mut self, items: Vec<Item>, mut told: Vec<Told>) -> Result<Vec<Told>> {
+        for item in items.into_iter().skip(told.len()) {
+            for record in item.records() {
+                self.covered[record as usize] = true;
+            }
+            let next = match &item {
+                Item::Prune(record) => self.prune(*record, &told)?,
+                Item::Compaction(boundary, summary) => {
+                    self.compaction(*boundary, *summary, &told)?
+                }
+                _ => self.append(&item, &told)?,
+            };
+            told.push(Told { item, ..next });
+        }
+        Ok(told)
+    }
+
+    /// A branch to a leaf that was left behind.
+    fn leaf(&mut self, number: usize, items: Vec<Item>, paths: &[Vec<Told>]) -> Result<Vec<Told>> {
+        let shared = |path: &&Vec<Told>| {
+            let pairs = path.iter().zip(&items);
+            pairs.take_while(|(told, item)| told.item == **item).count()
+        };
+        let told = match paths.iter().max_by_key(shared) {
+            Some(path) => path[..shared(&path)].to_vec(),
+            None => Vec::new(),
+        };
+        let after = told.iter().rev().find_map(|told| told.step).map(StepId);
+        self.sink.branch(BranchStart {
+            name: format!("leaf-{number}"),
+            after,
+            title: None,
+        })?;
+        self.path(items, told)
+    }
+
+    fn agents(&mut self, tree: &Tree<'_>) -> Result<()> {
+        let mut names = HashSet::new();
+        for (number, (agent, items)) in (1..).zip(tree.agents()) {
+            if items.is_empty() {
+                continue;
+            }
+            let agent = match agent {
+                Some(agent) => self.index.names.of(agent).to_owned(),
+                None => number.to_string(),
+            };
+            let mut name = format!("agent-{agent}");
+            if !names.insert(name.clone()) {
+                name = format!("{name}-{number}");
+                names.insert(name.clone());
+            }
+            self.sink.branch(BranchStart {
+                name,
+                after: None,
+                title: None,
+            })?;
+            self.path(items, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<()> {
+        for (record, entry) in self.index.entries.iter().enumerate() {
+            let label = match entry.kind {
+                Kind::Synthetic => "assistant (synthetic)",
+                _ if self.covered[record] => continue,
+                Kind::User | Kind::Summary if entry.sidechain => "user (sidechain)",
+                Kind::User | Kind::Summary => "user",
+                Kind::Assistant if entry.sidechain => "assistant (sidechain)",
+                Kind::Assistant => "assistant",
+                Kind::Boundary => "system/compact_boundary",
+                Kind::Micro => "system/microcompact_boundary",
+                Kind::QueuedCommand => "attachment/queued_command",
+                Kind::Queued => "queue-operation",
+                Kind::Mirror(_) => "progress",
+                Kind::Node => continue,
+            };
+            *self.other.entry(label.to_owned()).or_default() += 1;
+        }
+        let mut absent = vec!["system prompt".to_owned(), "tool definitions".to_owned()];
+        match self.index.attachments {
+            0 => {}
+            1 => absent.push("1 attachment".to_owned()),
+            count => absent.push(format!("{count} attachments")),
+        }
+        self.sink.end(SessionEnd {
+            title: self.index.title(),
+            cwd: self.index.cwd.clone(),
+            other_records: self.other,
+            opaque_blocks: self.opaque,
+            absent,
+            lone_surrogates: self.index.lone_surrogates,
+        })
+    }
+
+    fn text(&self, record: u32) -> Result<String> {
+        let bytes = read_span(self.input, self.entry(record).span)?;
+        Ok(mend(&bytes).text.into_owned())
+    }
+
+    /// The message in one record; what can't be read was reported, and is empty.
+    fn piece(&mut self, record: u32) -> Result<Piece> {
+        let text = self.text(record)?;
+        match self.parse(record, &text) {
+            Ok(piece) => Ok(piece),
+            Err(error) => {
+                self.trouble(record, format!("content that can't be read: {error}"))?;
+                Ok(Piece {
+                    parts: Vec::new(),
+                    model: None,
+                    usage: None,
+                    time: None,
+                })
+            }
+        }
+    }
+
+    fn parse(&mut self, record: u32, text: &str) -> Result<Piece, serde_json::Error> {
+        let outer: Record<'_> = serde_json::from_str(text)?;
+        let mut time = outer.timestamp.as_str().and_then(Millis::parse);
+        let mut piece = |content: Option<&RawValue>| -> Result<Vec<Part>, serde_json::Error> {
+            let Some(content) = content else {
+                return Ok(Vec::new());
+            };
+            let (parts, opaque) = parts_of_content(content)?;
+            for (kind, count) in opaque {
+                *self.opaque.entry(kind).or_default() += count;
+            }
+            Ok(parts)
+        };
+        let message = match self.index.entries[record as usize].kind {
+            Kind::Queued => {
+                return Ok(Piece {
+                    parts: piece(outer.content)?,
+                    model: None,
+                    usage: None,
+                    time,
+                });
+            }
+            Kind::QueuedCommand => {
+                let attachment: Attachment<'_> =
+                    serde_json::from_str(outer.attachment.map_or("{}", RawValue::get))?;
+                return Ok(Piece {
+                    parts: piece(attachment.prompt)?,
+                    model: None,
+                    usage: None,
+                    time,
+                });
+            }
+            Kind::Mirror(_) => {
+                let data: ProgressData<'_> =
+                    serde_json::from_str(outer.data.map_or("{}", RawValue::get))?;
+                let inner: Record<'_> =
+                    serde_json::from_str(data.message.map_or("{}", RawValue::get))?;
+                time = inner.timestamp.as_str().and_then(Millis::parse).or(time);
+                inner.message
+            }
+            _ => outer.message,
+        };
+        let head: MessageHead<'_> = serde_json::from_str(message.map_or("{}", RawValue::get))?;
+        let counts = head
+            .usage
+            .and_then(|raw| serde_json::from_str::<UsageCounts>(raw.get()).ok());
+        Ok(Piece {
+            parts: piece(head.content)?,
+            model: head.model.as_str().map(str::to_owned),
+            usage: counts.map(|counts| Usage {
+                input_tokens: [
+                    counts.input_tokens,
+                    counts.cache_creation_input_tokens,
+                    counts.cache_read_input_tokens,
+                ]
+                .into_iter()
+                .flatten()
+                .fold(0, u64::saturating_add),
+                output_tokens: counts.output_tokens.unwrap_or(0),
+            }),
+            time,
+        })
+    }
+
+    fn step(&mut self, step: Step) -> Result<usize> {
+        self.sink.step(step)?;
+        self.steps += 1;
+        Ok(self.steps - 1)
+    }
+
+    fn append(&mut self, item: &Item, told: &[Told]) -> Result<Told> {
+        let records = item.records();
+        let mut parts = Vec::new();
+        let (mut model, mut usage, mut time) = (None, None, None);
+        for &record in &records {
+            let piece = self.piece(record)?;
+            parts.extend(piece.parts);
+            model = piece.model.or(model);
+            usage = piece.usage.or(usage);
+            time = time.or(piece.time);
+        }
+        let all_results = parts
+            .iter()
+            .all(|part| matches!(part, Part::ToolResult { .. }));
+        let role = match item {
+            Item::Reply(_) => Role::Assistant,
+            _ if all_results && !parts.is_empty() => Role::Tool,
+            _ => Role::User,
+        };
+        if let Item::Orphan(record) = item {
+            self.trouble(*record, "a tool result without its call".to_owned())?;
+        }
+        let results = answered(&parts);
+        let before = told.last().and_then(|told| told.model.clone());
+        let mut settings = Settings::new();
+        let mut now = before.clone();
+        if role == Role::Assistant && model.is_some() && model != before {
+            let text = serde_json::Value::from(model.as_deref()).to_string();
+            settings.insert("model".to_owned(), text);
+            now = model;
+        }
+        let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
+        spans.sort();
+        let step = self.step(Step {
+            action: Action::Append(Message {
+                role,
+                name: None,
+                parts,
+            }),
+            time,
+            settings,
+            records: spans,
+            usage: usage.filter(|_| role == Role::Assistant),
+        })?;
+        Ok(Told {
+            item: item.clone(),
+            step: Some(step),
+            model: now,
+            results,
+            cleared: Vec::new(),
+            compaction: false,
+        })
+    }
+
+    /// A compaction: everything before it goes but what it names.
+    fn compaction(&mut self, boundary: Option<u32>, summary: u32, told: &[Told]) -> Result<Told> {
+        let piece = self.piece(summary)?;
+        let message = Message {
+            role: Role::User,
+            name: None,
+            parts: piece.parts,
+        };
+        let kept: HashSet<u32> = boundary
+            .and_then(|boundary| self.index.preserved.get(&boundary))
+            .into_iter()
+            .flat_map(|kept| &kept.uuids)
+            .filter_map(|uuid| self.index.by_uuid.get(uuid).copied())
+            .collect();
+        let keep: Vec<StepEntry> = told
+            .iter()
+            .filter(|told| told.item.records().iter().any(|r| kept.contains(r)))
+            .filter_map(Told::entry)
+            .collect();
+        let action = if told.iter().all(|told| told.step.is_none()) {
+            Action::Append(message)
+        } else {
+            Action::Hide(HideStep {
+                kind: HideKind::Compaction,
+                cover: Cover::Everything,
+                replacements: vec![(keep.first().copied(), message)],
+                keep,
+                parts: Vec::new(),
+            })
+        };
+        let records = boundary.into_iter().chain([summary]);
+        let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
+        records.sort();
+        let step = self.step(Step {
+            action,
+            time: piece.time,
+            settings: Settings::new(),
+            records,
+            usage: None,
+        })?;
+        Ok(Told {
+            item: Item::Compaction(boundary, summary),
+            step: Some(step),
+            model: told.last().and_then(|told| told.model.clone()),
+            results: Vec::new(),
+            cleared: Vec::new(),
+            compaction: true,
+        })
+    }
+
+    /// A microcompaction: the named results are cleared.
+    fn prune(&mut self, record: u32, told: &[Told]) -> Result<Told> {
+        let text = self.text(record)?;
+        let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
+        let metadata: MicrocompactMetadata = outer
+            .microcompact_metadata
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
+        let start = told.iter().rposition(|told| told.compaction).unwrap_or(0);
+        let mut parts = Vec::new();
+        let mut cleared = Vec::new();
+        for call in metadata.compacted_tool_ids {
+            let found = told[start..].iter().rev().find_map(|told| {
+                let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
+                Some((told.entry()?, *part))
+            });
+            if let Some((entry, part)) = found
+                && !gone.contains(&call)
+                && !cleared.contains(&call)
+            {
+                let stub = Message {
+                    role: Role::Tool,
+                    name: None,
+                    parts: vec![Part::ToolResult {
+                        call: call.clone(),
+                        content: vec![Part::text(CLEARED)],
+                        is_error: false,
+                    }],
+                };
+                parts.push((entry, part, Some(stub)));
+                cleared.push(call);
+            }
+        }
+        let mut step = None;
+        if parts.is_empty() {
+            let label = "system/microcompact_boundary".to_owned();
+            *self.other.entry(label).or_default() += 1;
+        } else {
+            step = Some(self.step(Step {
+                action: Action::Hide(HideStep {
+                    kind: HideKind::Prune,
+                    cover: Cover::Nothing,
+                    keep: Vec::new(),
+                    parts,
+                    replacements: Vec::new(),
+                }),
+                time: outer.timestamp.as_str().and_then(Millis::parse),
+                settings: Settings::new(),
+                records: vec![self.entry(record).span],
+                usage: None,
+            })?);
+        }
+        Ok(Told {
+            item: Item::Prune(record),
+            step,
+            model: told.last().and_then(|told| told.model.clone()),
+            results: Vec::new(),
+            cleared,
+            compaction: false,
+        })
+    }
+}
+
+impl Told {
+    /// The entry that its message became.
+    fn entry(&self) -> Option<StepEntry> {
+        let step = StepId(self.step?);
+        match self.item {
+            Item::Prune(_) => None,
+            Item::Compaction(..) => None,
+            _ => Some(StepEntry {
+                step,
+                replacement: None,
+            }),
+        }
+    }
+}
+
+fn answered(parts: &[Part]) -> Vec<(String, u32)> {
+    let calls = parts.iter().zip(0..).filter_map(|(part, at)| match part {
+        Part::ToolResult { call, .. } => Some((call.clone(), at)),
+        _ => None,
+    });
+    calls.collect()
+}
