@@ -10,7 +10,7 @@ use super::item::{self, Meaning};
 use super::read::typed;
 use super::record::{Raw, Record, word};
 use crate::error::{Error, Result};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Outgoing, Usage};
 use crate::model::{Message, Millis, Part, Role, Settings};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -26,6 +26,7 @@ pub(super) fn export(
         legacy: !document.fresh && is_legacy(messages, document),
         time: document.now.unwrap_or(Millis(0)),
         cwd: &document.cwd,
+        total: Usage::default(),
     };
     let first = match messages.first() {
         Some(first) if document.after.is_empty() && first.message.role == Role::System => {
@@ -53,7 +54,7 @@ pub(super) fn export(
         let kept = kept(outgoing);
         match &kept {
             Some(records) => {
-                for record in records {
+                for record in *records {
                     writer.kept(record)?;
                 }
             }
@@ -67,6 +68,9 @@ pub(super) fn export(
             closing.extend(pairs.closing(at, &outgoing.message));
         }
         writer.event(&outgoing.message, prompt)?;
+        if let (Some(usage), true) = (outgoing.usage, document.after.is_empty()) {
+            writer.count(usage)?;
+        }
     }
     for item in closing {
         writer.item(&item)?;
@@ -234,10 +238,40 @@ enum NewEvent<'a> {
     AgentMessage {
         message: String,
     },
+    TokenCount {
+        info: NewInfo,
+    },
     ThreadNameUpdated {
         thread_id: &'a str,
         thread_name: &'a str,
     },
+}
+
+#[derive(Serialize)]
+struct NewInfo {
+    total_token_usage: NewUsage,
+    last_token_usage: NewUsage,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct NewUsage {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    output_tokens: u64,
+    reasoning_output_tokens: u64,
+    total_tokens: u64,
+}
+
+impl From<Usage> for NewUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            cached_input_tokens: 0,
+            output_tokens: usage.output_tokens,
+            reasoning_output_tokens: 0,
+            total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        }
+    }
 }
 
 struct Writer<'a> {
@@ -246,6 +280,8 @@ struct Writer<'a> {
     /// Of the records that are being written.
     time: Millis,
     cwd: &'a str,
+    /// The sum of what was counted.
+    total: Usage,
 }
 
 impl Writer<'_> {
@@ -380,6 +416,21 @@ impl Writer<'_> {
             summary: "auto",
         };
         self.enveloped("turn_context", &json(&turn))
+    }
+
+    /// What the provider counted; it also parts a reply from the next.
+    fn count(&mut self, last: Usage) -> Result<()> {
+        if self.legacy {
+            return Ok(());
+        }
+        let total = &mut self.total;
+        total.input_tokens = total.input_tokens.saturating_add(last.input_tokens);
+        total.output_tokens = total.output_tokens.saturating_add(last.output_tokens);
+        let info = NewInfo {
+            total_token_usage: (*total).into(),
+            last_token_usage: last.into(),
+        };
+        self.enveloped("event_msg", &json(&NewEvent::TokenCount { info }))
     }
 
     /// What the tool's screen and its list of sessions show of a message.
