@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::compose::{Pairs, Remarks, image_url, items, json};
 use super::item::{self, Meaning};
-use super::read::typed;
-use super::record::{Raw, Record, word};
+use super::read::{history, typed};
+use super::record::{Compacted, Raw, Record, decode, word};
 use crate::error::{Error, Result};
 use crate::interop::{Document, Outgoing, Usage};
 use crate::model::{Message, Millis, Part, Role, Settings};
@@ -59,7 +59,9 @@ pub(super) fn export(
                 }
             }
             None => {
-                for item in items(at, &outgoing.message, &pairs, &mut remarks) {
+                let replaced = replaced(outgoing);
+                let new = || items(at, &outgoing.message, &pairs, &mut remarks);
+                for item in replaced.unwrap_or_else(new) {
                     writer.item(&item)?;
                 }
             }
@@ -119,6 +121,21 @@ fn kept(outgoing: &Outgoing) -> Option<&[String]> {
     };
     let records = &outgoing.records;
     (!records.is_empty() && records.iter().all(said)).then_some(records)
+}
+
+/// The items that a compaction's record holds for a message that it put in place of others.
+fn replaced(outgoing: &Outgoing) -> Option<Vec<String>> {
+    outgoing.records.iter().find_map(|text| {
+        let record = serde_json::from_str::<Record<'_>>(text).ok()?;
+        if word(record.r#type)? != "compacted" {
+            return None;
+        }
+        let items = decode::<Compacted<'_>>(record.payload)?.replacement_history?;
+        let messages = history(&items, &mut Vec::new());
+        let mut messages = messages.into_iter();
+        let (_, items) = messages.find(|(message, _)| *message == outgoing.message)?;
+        Some(items.iter().map(|item| item.get().to_owned()).collect())
+    })
 }
 
 /// Whether the file is of the layout without envelopes.

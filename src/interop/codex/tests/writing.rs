@@ -250,6 +250,30 @@ fn a_continuation_is_new_lines_alone() {
 }
 
 #[test]
+fn what_a_compaction_put_in_place_goes_out_as_it_stood_there() {
+    let bytes = data("compact-rollback.jsonl");
+    let collected = Collected::of(&bytes);
+    let step = &collected.steps[6];
+    let record = slice(&bytes, step.records[0]).to_owned();
+    let replacements = &collected.hides()[0].replacements;
+    let messages: Vec<_> = replacements
+        .iter()
+        .map(|(_, message)| Outgoing {
+            records: vec![record.clone()],
+            ..new(message.clone())
+        })
+        .collect();
+    let (text, _) = export(&messages, &Document::default());
+    let items = lines(&text).into_iter();
+    let items: Vec<Value> = items
+        .filter(|line| line["type"] == "response_item")
+        .map(|line| line["payload"].clone())
+        .collect();
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    assert_eq!(Value::from(items), record["payload"]["replacement_history"]);
+}
+
+#[test]
 fn real_rollouts_go_out_as_they_came() {
     for (name, bytes) in super::real::real() {
         let collected = Collected::of(&bytes);
