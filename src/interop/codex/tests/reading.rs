@@ -201,6 +201,29 @@ fn a_rollback_drops_the_last_turns() {
 }
 
 #[test]
+fn a_turn_is_dropped_once() {
+    let collected = Collected::of(&data("rollback-twice.jsonl"));
+    let covers: Vec<_> = collected.hides().iter().map(|hide| hide.cover).collect();
+    let expected = [
+        Cover::Range(append(2), append(3)),
+        Cover::Range(append(0), append(6)),
+    ];
+    assert_eq!(covers, expected);
+}
+
+#[test]
+fn a_count_may_come_before_its_reply_and_again_after() {
+    let collected = Collected::of(&data("early-counts.jsonl"));
+    assert_eq!(roles(&collected), "uata");
+    let counts: Vec<_> = collected
+        .steps
+        .iter()
+        .map(|step| step.usage.map(|usage| usage.input_tokens))
+        .collect();
+    assert_eq!(counts, [None, Some(10), None, Some(20)]);
+}
+
+#[test]
 fn an_old_compaction_keeps_the_users_messages() {
     let collected = Collected::of(&data("compact-old.jsonl"));
     let hides = collected.hides();

@@ -188,6 +188,15 @@ fn a_resumed_session_has_an_id_of_its_own() {
 }
 
 #[test]
+fn a_resumed_session_has_no_open_call() {
+    let bytes = data("rare.jsonl");
+    let messages = outgoing(&bytes, &Collected::of(&bytes));
+    let closing = |text: &str| text.contains(r#""output":"aborted""#);
+    assert!(closing(&export(&messages, &document()).0));
+    assert!(!closing(&export(&messages, &Document::default()).0));
+}
+
+#[test]
 fn an_edited_system_prompt_keeps_the_rest_of_its_record() {
     let bytes = data("plain.jsonl");
     let mut messages = outgoing(&bytes, &Collected::of(&bytes));
