@@ -9,9 +9,11 @@
 //!
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
+mod compose;
 mod item;
 mod read;
 mod record;
+mod write;
 
 use std::io::Write;
 
@@ -42,8 +44,7 @@ impl Exporter for Codex {
         document: &Document,
         out: &mut dyn Write,
     ) -> Result<Vec<String>> {
-        let _ = (messages, document, out);
-        todo!()
+        write::export(messages, document, out)
     }
 }
 

@@ -378,7 +378,7 @@ impl<'s> Reader<'s> {
 
     /// Tells of a finished reply and its outputs.
     fn flush(&mut self) -> Result<()> {
-        if let Some(reply) = self.held.first_mut() {
+        if let Some(reply) = self.held.first_mut().filter(|step| is_reply(step)) {
             let early = self.early.take();
             reply.usage = reply.usage.or(early);
         }
@@ -579,7 +579,7 @@ impl<'s> Reader<'s> {
                 let messages = history(&items, &mut opaque);
                 self.count_opaque(opaque);
                 self.users.clear();
-                messages
+                messages.into_iter().map(|(message, _)| message).collect()
             }
             None => {
                 keep.extend(self.users.iter().map(|user| user.entry));
@@ -673,16 +673,20 @@ fn is_reply(step: &Step) -> bool {
     matches!(&step.action, Action::Append(message) if message.role == Role::Assistant)
 }
 
-/// The messages that a list of response items makes.
-fn history(items: &[&RawValue], opaque: &mut Vec<String>) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
+/// The messages that a list of response items makes, each with its items.
+pub(super) fn history<'a>(
+    items: &[&'a RawValue],
+    opaque: &mut Vec<String>,
+) -> Vec<(Message, Vec<&'a RawValue>)> {
+    let mut messages: Vec<(Message, Vec<&RawValue>)> = Vec::new();
     let mut reply = false;
     for item in items {
         let (message, is_reply) = match item::read(item, opaque) {
             Meaning::Aside => continue,
             Meaning::Reply { parts, .. } => {
-                if let (true, Some(last)) = (reply, messages.last_mut()) {
+                if let (true, Some((last, items))) = (reply, messages.last_mut()) {
                     last.parts.extend(parts);
+                    items.push(item);
                     continue;
                 }
                 let message = Message {
@@ -695,7 +699,7 @@ fn history(items: &[&RawValue], opaque: &mut Vec<String>) -> Vec<Message> {
             Meaning::Input(message) | Meaning::Output { message, .. } => (message, false),
         };
         reply = is_reply;
-        messages.push(message);
+        messages.push((message, vec![item]));
     }
     messages
 }

@@ -1,14 +1,16 @@
 //! Rollouts of our own, and real ones where a folder of them is named.
 
+mod reading;
 mod real;
+mod writing;
 
 use super::Codex;
 use crate::error::Result;
 use crate::interop::{
-    Action, BranchStart, HideStep, ImportOptions, Importer, Problem, SessionEnd, SessionStart,
-    Sink, Span, Step,
+    Action, BranchStart, Document, Exporter, HideStep, ImportOptions, Importer, Outgoing, Problem,
+    SessionEnd, SessionStart, Sink, Span, Step,
 };
-use crate::model::Message;
+use crate::model::{Message, Role, Settings};
 
 /// Keeps all that an importer tells.
 #[derive(Debug, Default, PartialEq)]
@@ -81,4 +83,56 @@ impl Collected {
 fn slice(bytes: &[u8], span: Span) -> &str {
     let range = span.offset as usize..(span.offset + span.len) as usize;
     std::str::from_utf8(&bytes[range]).expect("a record's text")
+}
+
+/// A file of `tests/data/codex`.
+fn data(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/codex");
+    std::fs::read(format!("{folder}/{name}")).expect("a rollout of our own")
+}
+
+/// Without the steps of the last group, which more records may add to.
+fn finished(steps: &[Step]) -> &[Step] {
+    let role = |step: &Step| match &step.action {
+        Action::Append(message) => Some(message.role),
+        Action::Hide(_) => None,
+    };
+    let end = steps
+        .iter()
+        .rposition(|step| role(step) != Some(Role::Tool));
+    match end {
+        Some(end) if role(&steps[end]) == Some(Role::Assistant) => &steps[..end],
+        _ => steps,
+    }
+}
+
+/// The appended messages, ready to go out untouched.
+fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
+    let mut settings = Settings::new();
+    let mut messages = Vec::new();
+    for step in &collected.steps {
+        settings.extend(step.settings.clone());
+        let Action::Append(message) = &step.action else {
+            continue;
+        };
+        let records = step.records.iter();
+        messages.push(Outgoing {
+            message: message.clone(),
+            time: step.time,
+            settings: settings.clone(),
+            usage: step.usage,
+            records: records.map(|span| slice(bytes, *span).to_owned()).collect(),
+            replaces: Vec::new(),
+            is_summary: false,
+        });
+    }
+    messages
+}
+
+fn export(messages: &[Outgoing], document: &Document) -> (String, Vec<String>) {
+    let mut out = Vec::new();
+    let remarks = Codex
+        .export(messages, document, &mut out)
+        .expect("a vector takes everything");
+    (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Collected, slice};
-use crate::interop::{Action, Step};
-use crate::model::Role;
+use super::{Collected, finished, slice};
 
-fn real() -> Vec<(String, Vec<u8>)> {
+pub(super) fn real() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = std::env::var_os("TRACT_REAL_SESSIONS") else {
         eprintln!("TRACT_REAL_SESSIONS is not set: skipped");
         return Vec::new();
@@ -128,18 +126,6 @@ fn only_damage_is_a_problem() {
             .collect();
         let glued = name.starts_with("gitsync-fb72ba1a");
         assert_eq!(lines, if glued { vec![1837] } else { vec![] }, "{name}");
-    }
-}
-
-/// Without the steps of the last, unfinished group.
-fn finished(steps: &[Step]) -> &[Step] {
-    let reply = |step: &Step| matches!(&step.action, Action::Append(message) if message.role == Role::Assistant);
-    let result =
-        |step: &Step| matches!(&step.action, Action::Append(message) if message.role == Role::Tool);
-    let end = steps.iter().rposition(|step| !result(step));
-    match end {
-        Some(end) if reply(&steps[end]) => &steps[..end],
-        _ => steps,
     }
 }
 
