@@ -181,7 +181,13 @@ pub fn check_anthropic(request: &Value) -> Vec<String> {
         };
         found.require(!blocks.is_empty(), &at, "has no blocks");
         if role == "assistant" {
-            awaited = anthropic_reply(blocks, &at, &mut ids, &mut found);
+            awaited = anthropic_reply(
+                blocks,
+                index + 1 == messages.len(),
+                &at,
+                &mut ids,
+                &mut found,
+            );
         } else {
             anthropic_user(blocks, &at, &mut awaited, &mut found);
         }
@@ -207,6 +213,7 @@ pub fn check_anthropic(request: &Value) -> Vec<String> {
 /// Checks a reply's blocks; returns the ids of its calls.
 fn anthropic_reply<'a>(
     blocks: &'a [Value],
+    is_last: bool,
     at: &str,
     ids: &mut HashSet<&'a str>,
     found: &mut Findings,
@@ -262,6 +269,17 @@ fn anthropic_reply<'a>(
                 );
             }
             _ => found.require(false, at, "has a block that replies do not allow"),
+        }
+    }
+    // A paused reply is sent back as it is, with the calls at its end.
+    if is_last {
+        for block in blocks.iter().rev() {
+            match text_of(block, "type") {
+                Some("server_tool_use" | "mcp_tool_use") => {
+                    server.remove(text_of(block, "id").unwrap_or_default());
+                }
+                _ => break,
+            }
         }
     }
     found.require(
