@@ -12,7 +12,7 @@ use crate::compile::Repair;
 use crate::compile::ids::{IdRule, plain};
 use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
 use crate::compile::notice::Tally;
-use crate::compile::own_blocks::{Own, Place, in_result, own_blocks};
+use crate::compile::own_blocks::{Own, Pairing, Place, Server, in_result, own, pair_server_tools};
 use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
 use crate::compile::request::{Body, push_list, push_string};
 use crate::model::{Message, Part, Role};
@@ -31,16 +31,15 @@ pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body
         .iter()
         .take_while(|message| message.role.is_system())
         .count();
-    let mut used = HashSet::new();
     let mut system = Vec::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
     for item in arrange(messages, IdRule::PlainAndUnique, tally) {
         match item {
             Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(blocks(&spoken, &mut used, tally).iter().map(Block::json));
+                system.extend(blocks(&spoken, tally).iter().map(Block::json));
             }
             Item::Spoken(spoken) => {
-                let blocks = blocks(&spoken, &mut used, tally);
+                let blocks = blocks(&spoken, tally);
                 if spoken.role.is_system() && !blocks.is_empty() {
                     tally.add(Repair::SystemInPlace, spoken.number);
                 }
@@ -49,31 +48,44 @@ pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body
             Item::Answers(answers) => {
                 let blocks = answers
                     .iter()
-                    .map(|answer| Block::Raw(tool_result(answer, tally)))
+                    .map(|answer| Block {
+                        number: answer.number,
+                        kind: Kind::Raw(tool_result(answer, tally)),
+                    })
                     .collect();
                 extend(&mut runs, false, blocks);
             }
         }
     }
-    close_replies(&mut runs, tally);
-    if runs.first().is_some_and(|run| run.assistant) {
-        let number = leading + 1;
-        tally.add(Repair::OpeningLine, number);
-        let text = OPENING_LINE;
-        let blocks = vec![Block::Text { text, number }];
-        runs.insert(
-            0,
-            Run {
-                assistant: false,
-                blocks,
-            },
-        );
+    let pairing = pair(&runs, tally);
+    let assemble = |paused: bool, tally: &mut Tally| {
+        let opening = Block::text(OPENING_LINE, leading + 1);
+        let mut closed = close_replies(&runs, &pairing, paused, tally);
+        if closed.first().is_some_and(|run| run.assistant) {
+            tally.add(Repair::OpeningLine, opening.number);
+            let blocks = vec![&opening];
+            let assistant = false;
+            closed.insert(0, Closed { assistant, blocks });
+        }
+        finish(head, &system, &closed, tally)
+    };
+    if !pairing
+        .iter()
+        .flatten()
+        .any(|pairing| *pairing == Pairing::Paused)
+    {
+        return assemble(false, tally);
     }
-    finish(head, &system, &runs, tally)
+    // What a paused reply ends in goes again if anything but its continuation follows.
+    let stable_bytes = assemble(false, &mut Tally::default()).stable_bytes;
+    Body {
+        stable_bytes,
+        ..assemble(true, tally)
+    }
 }
 
 /// Puts the parts of the payload together.
-fn finish(head: &str, system: &[String], runs: &[Run<'_>], tally: &mut Tally) -> Body {
+fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], tally: &mut Tally) -> Body {
     let mut payload = format!("{{{head}");
     let mut stable_bytes = payload.len();
     if !system.is_empty() {
@@ -89,7 +101,7 @@ fn finish(head: &str, system: &[String], runs: &[Run<'_>], tally: &mut Tally) ->
             payload.push(',');
         }
         payload.push_str(&format!(r#"{{"role":"{role}","content":["#));
-        push_list(&mut payload, run.blocks.iter().map(Block::json));
+        push_list(&mut payload, run.blocks.iter().map(|block| block.json()));
         stable_bytes = payload.len();
         payload.push_str("]}");
     }
@@ -98,16 +110,12 @@ fn finish(head: &str, system: &[String], runs: &[Run<'_>], tally: &mut Tally) ->
     if let Some(run) = runs.last()
         && run.assistant
         && let Some(block) = run.blocks.last()
-        && let Block::Text { text, number } = block
-        && text.trim_end() != *text
+        && let Kind::Text(text) = block.kind
+        && text.trim_end() != text
     {
-        tally.add(Repair::TrailingSpace, *number);
+        tally.add(Repair::TrailingSpace, block.number);
         payload.truncate(stable_bytes - block.json().len());
-        let trimmed = Block::Text {
-            text: text.trim_end(),
-            number: *number,
-        };
-        payload.push_str(&trimmed.json());
+        payload.push_str(&text_block(text.trim_end()));
         stable_bytes = payload.len() - r#""}"#.len();
         payload.push_str("]}");
     }
@@ -125,17 +133,35 @@ struct Run<'a> {
     blocks: Vec<Block<'a>>,
 }
 
-enum Block<'a> {
-    Text { text: &'a str, number: usize },
-    Thinking { raw: String, number: usize },
+/// The same with what is sent of it.
+struct Closed<'b, 'a> {
+    assistant: bool,
+    blocks: Vec<&'b Block<'a>>,
+}
+
+struct Block<'a> {
+    /// The message that it comes from.
+    number: usize,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Text(&'a str),
+    Thinking(String),
+    Server(String, Server),
     Raw(String),
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    fn text(text: &'a str, number: usize) -> Self {
+        let kind = Kind::Text(text);
+        Self { number, kind }
+    }
+
     fn json(&self) -> String {
-        match self {
-            Self::Text { text, .. } => text_block(text),
-            Self::Thinking { raw, .. } | Self::Raw(raw) => raw.clone(),
+        match &self.kind {
+            Kind::Text(text) => text_block(text),
+            Kind::Thinking(raw) | Kind::Server(raw, _) | Kind::Raw(raw) => raw.clone(),
         }
     }
 }
@@ -158,50 +184,89 @@ fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>) 
     }
 }
 
-/// A reply may not end in thinking: such blocks go, and with them replies of nothing else. Where
-/// one stood between two of the user's messages, these become one.
-fn close_replies(runs: &mut Vec<Run<'_>>, tally: &mut Tally) {
-    let mut closed: Vec<Run<'_>> = Vec::with_capacity(runs.len());
-    for mut run in runs.drain(..) {
-        if run.assistant {
-            while let Some(Block::Thinking { number, .. }) = run.blocks.last() {
-                tally.add(Repair::Thinking, *number);
-                run.blocks.pop();
-            }
-            if run.blocks.is_empty() {
-                continue;
+/// For each block of each run, whether it has the partner that it may need.
+fn pair(runs: &[Run<'_>], tally: &mut Tally) -> Vec<Vec<Pairing>> {
+    let mut used = HashSet::new();
+    let mut pairing = Vec::with_capacity(runs.len());
+    for (index, run) in runs.iter().enumerate() {
+        let reply: Vec<(usize, Option<&Server>)> = run
+            .blocks
+            .iter()
+            .map(|block| match &block.kind {
+                Kind::Server(_, server) => (block.number, Some(server)),
+                _ => (block.number, None),
+            })
+            .collect();
+        let paired = pair_server_tools(&reply, index + 1 == runs.len(), &mut used);
+        for (block, pairing) in run.blocks.iter().zip(&paired) {
+            if *pairing == Pairing::Alone {
+                tally.add(Repair::Opaque, block.number);
             }
         }
-        match closed.last_mut() {
-            Some(last) if last.assistant == run.assistant => last.blocks.extend(run.blocks),
-            _ => closed.push(run),
-        }
+        pairing.push(paired);
     }
-    *runs = closed;
+    pairing
 }
 
-/// The blocks of a message; `used` are the ids of the provider's own tool calls so far.
-fn blocks<'a>(
-    spoken: &Spoken<'a>,
-    used: &mut HashSet<String>,
+/// A reply may not end in thinking: such blocks go, and with them replies of nothing else. Where
+/// one stood between two of the user's messages, these become one.
+fn close_replies<'b, 'a>(
+    runs: &'b [Run<'a>],
+    pairing: &[Vec<Pairing>],
+    paused: bool,
     tally: &mut Tally,
-) -> Vec<Block<'a>> {
+) -> Vec<Closed<'b, 'a>> {
+    let mut closed: Vec<Closed<'b, 'a>> = Vec::with_capacity(runs.len());
+    for (run, pairing) in runs.iter().zip(pairing) {
+        let assistant = run.assistant;
+        let mut blocks: Vec<&Block<'a>> = run
+            .blocks
+            .iter()
+            .zip(pairing)
+            .filter(|(_, pairing)| match pairing {
+                Pairing::Kept => true,
+                Pairing::Alone => false,
+                Pairing::Paused => paused,
+            })
+            .map(|(block, _)| block)
+            .collect();
+        while let Some(Block {
+            kind: Kind::Thinking(_),
+            number,
+        }) = blocks.last()
+        {
+            tally.add(Repair::Thinking, *number);
+            blocks.pop();
+        }
+        if blocks.is_empty() {
+            continue;
+        }
+        match closed.last_mut() {
+            Some(last) if last.assistant == assistant => last.blocks.extend(blocks),
+            _ => closed.push(Closed { assistant, blocks }),
+        }
+    }
+    closed
+}
+
+/// The blocks of a message.
+fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
     let number = spoken.number;
     let place = match spoken.role {
         Role::Assistant => Place::Assistant,
         Role::User | Role::Tool => Place::User,
         Role::System | Role::Developer => Place::System,
     };
-    let own_blocks = own_blocks(&spoken.pieces, place, used);
-    let mut blocks = Vec::with_capacity(spoken.pieces.len());
-    for (piece, own) in spoken.pieces.iter().zip(own_blocks) {
+    let mut blocks: Vec<Block<'a>> = Vec::with_capacity(spoken.pieces.len());
+    for piece in &spoken.pieces {
+        let mut push = |kind| blocks.push(Block { number, kind });
         match piece {
             Piece::Call {
                 id,
                 name,
                 arguments,
                 ..
-            } => blocks.push(Block::Raw(tool_use(id, name, arguments, number, tally))),
+            } => push(Kind::Raw(tool_use(id, name, arguments, number, tally))),
             Piece::Part(Part::Text { text }) => blocks.extend(text_part(text, number, tally)),
             Piece::Part(Part::Image(media)) => {
                 let taken = media::anthropic_image(media).filter(|_| place == Place::User);
@@ -219,16 +284,16 @@ fn blocks<'a>(
                 && provider.as_deref() == Some("anthropic")
                 && !signature.is_empty() =>
             {
-                let raw = thinking(text, signature);
-                blocks.push(Block::Thinking { raw, number });
+                push(Kind::Thinking(thinking(text, signature)));
             }
             Piece::Part(Part::Thinking { .. }) => tally.add(Repair::Thinking, number),
-            Piece::Part(Part::Opaque { data, .. }) => {
+            Piece::Part(Part::Opaque { provider, data }) => {
                 let raw = data.clone();
-                match own {
+                match own(provider, data, place) {
                     Own::Refused => tally.add(Repair::Opaque, number),
-                    Own::Thinking => blocks.push(Block::Thinking { raw, number }),
-                    Own::Sent => blocks.push(Block::Raw(raw)),
+                    Own::Thinking => push(Kind::Thinking(raw)),
+                    Own::Sent => push(Kind::Raw(raw)),
+                    Own::Server(server) => push(Kind::Server(raw, server)),
                 }
             }
             // The arrangement leaves no call or result among the parts.
@@ -254,7 +319,7 @@ fn text_part<'a>(text: &'a str, number: usize, tally: &mut Tally) -> Option<Bloc
         }
         return None;
     }
-    Some(Block::Text { text, number })
+    Some(Block::text(text, number))
 }
 
 fn media_or_word<'a>(
@@ -264,10 +329,13 @@ fn media_or_word<'a>(
     tally: &mut Tally,
 ) -> Block<'a> {
     match taken {
-        Some(raw) => Block::Raw(raw),
+        Some(raw) => {
+            let kind = Kind::Raw(raw);
+            Block { number, kind }
+        }
         None => {
             tally.add(Repair::Media, number);
-            Block::Text { text: word, number }
+            Block::text(word, number)
         }
     }
 }
@@ -322,7 +390,10 @@ fn tool_result(answer: &Answer<'_>, tally: &mut Tally) -> String {
             Part::Opaque { provider, data }
                 if provider == "anthropic" && !answer.is_error && in_result(data) =>
             {
-                Some(Block::Raw(data.clone()))
+                Some(Block {
+                    number,
+                    kind: Kind::Raw(data.clone()),
+                })
             }
             Part::Thinking { .. } => {
                 tally.add(Repair::Thinking, number);

@@ -486,3 +486,50 @@ fn a_choice_among_no_tools_is_left_out() {
         ["the setting 'tool_choice' is not in a form that openai takes; left out"]
     );
 }
+
+fn own_block(data: &str) -> Part {
+    Part::Opaque {
+        provider: "anthropic".into(),
+        data: data.into(),
+    }
+}
+
+#[test]
+fn a_paused_reply_is_sent_whole_and_goes_on() {
+    let search = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"q": 1.0}}"#;
+    let found = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let paused = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![Part::text("so "), own_block(search)]),
+    ];
+    let made = made(&paused, Provider::Anthropic);
+    let text = r#"{"type":"text","text":"so "}"#;
+    assert!(
+        made.payload.ends_with(&format!("[{text},{search}]}}]}}")),
+        "{}",
+        made.payload
+    );
+    assert_eq!(made.notices, []);
+
+    let mut longer = paused.to_vec();
+    longer.push(of(
+        Role::Assistant,
+        vec![own_block(found), Part::text("done")],
+    ));
+    let (payload, notices) = anthropic(&longer);
+    let done = r#"{"type":"text","text":"done"}"#;
+    assert!(
+        payload.ends_with(&format!("[{text},{search},{found},{done}]}}]}}")),
+        "{payload}"
+    );
+    assert_eq!(notices, NONE);
+
+    longer[2] = say(Role::User, "stop");
+    let (payload, notices) = anthropic(&longer);
+    assert!(payload.starts_with(&made.payload[..made.stable_bytes]));
+    assert!(!payload.contains("server_tool_use"));
+    assert_eq!(
+        notices,
+        ["1 block that the provider does not take left out (message 2)"]
+    );
+}

@@ -8,8 +8,6 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::compile::media::block_type;
-use crate::compile::repair::Piece;
-use crate::model::Part;
 
 /// What a message may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +18,7 @@ pub(super) enum Place {
 }
 
 /// What becomes of an opaque block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// It is left out.
     Refused,
@@ -28,61 +26,126 @@ pub(super) enum Own {
     Thinking,
     /// It is sent.
     Sent,
+    /// It is sent together with its partner.
+    Server(Server),
 }
 
 /// A tool that the provider itself runs: a call or its result, with the id that ties them.
-enum Server {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Server {
     Call(String),
     Result(String),
 }
 
-/// One answer for each piece; what is no opaque block is [`Own::Refused`], which nobody asks.
-///
-/// Calls of the provider's own tools and their results stand in one message, the call first; one
-/// without the other is refused, and so is one whose id is among those `used` by earlier messages.
-pub(super) fn own_blocks(
-    pieces: &[Piece<'_>],
-    place: Place,
-    used: &mut HashSet<String>,
-) -> Vec<Own> {
-    let mut answers = vec![Own::Refused; pieces.len()];
-    let mut open: HashMap<String, usize> = HashMap::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        let Piece::Part(Part::Opaque { provider, data }) = piece else {
-            continue;
-        };
-        if provider != "anthropic" {
-            continue;
+/// What becomes of a block in `place`.
+pub(super) fn own(provider: &str, data: &str, place: Place) -> Own {
+    if provider != "anthropic" {
+        return Own::Refused;
+    }
+    let Ok(block) = serde_json::from_str::<Value>(data) else {
+        return Own::Refused;
+    };
+    match (place, block.get("type").and_then(Value::as_str)) {
+        (Place::Assistant, Some("redacted_thinking")) => Own::Thinking,
+        (Place::Assistant, Some("compaction")) => Own::Sent,
+        (Place::Assistant, Some(kind)) => server(kind, &block).map_or(Own::Refused, Own::Server),
+        (Place::User, Some("image" | "document" | "search_result" | "container_upload")) => {
+            Own::Sent
         }
-        let Ok(block) = serde_json::from_str::<Value>(data) else {
-            continue;
-        };
-        let Some(kind) = block.get("type").and_then(Value::as_str) else {
-            continue;
-        };
-        match (place, kind) {
-            (Place::Assistant, "redacted_thinking") => answers[index] = Own::Thinking,
-            (Place::Assistant, "compaction") => answers[index] = Own::Sent,
-            (Place::Assistant, kind) => match server(kind, &block) {
-                Some(Server::Call(id)) if !used.contains(&id) => {
-                    open.entry(id).or_insert(index);
+        _ => Own::Refused,
+    }
+}
+
+/// Whether a block of a reply is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    /// It is.
+    Kept,
+    /// A call or result of the provider's own tools that lacks its partner: it is not.
+    Alone,
+    /// A call that ends a paused reply: it is sent as long as nothing follows, for the provider
+    /// to go on from there.
+    Paused,
+}
+
+/// Pairs the calls of the provider's own tools with their results in a reply of one or several
+/// messages; each block is given as its message's number and what it is. `used` are the ids in
+/// earlier replies.
+///
+/// A result answers a call earlier in its own message, or one at the end of the message before
+/// it (the provider may pause there). Nothing else pairs, so that a message that follows never
+/// brings back a block in the middle.
+///
+/// # Source
+///
+/// Anthropic's guide on server tools: `pause_turn`.
+pub(super) fn pair_server_tools(
+    reply: &[(usize, Option<&Server>)],
+    is_last: bool,
+    used: &mut HashSet<String>,
+) -> Vec<Pairing> {
+    let is_call = |block: &(usize, Option<&Server>)| matches!(block.1, Some(Server::Call(_)));
+    let ends_message = |index: usize| {
+        let (number, _) = reply[index];
+        let rest = reply[index..].iter();
+        rest.take_while(|block| block.0 == number).all(is_call)
+    };
+    let mut pairing: Vec<Pairing> = reply
+        .iter()
+        .map(|block| block.1.map_or(Pairing::Kept, |_| Pairing::Alone))
+        .collect();
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    // The messages of the reply, counted.
+    let mut ordinal = 0;
+    let mut ordinals = Vec::with_capacity(reply.len());
+    for (index, (number, server)) in reply.iter().enumerate() {
+        if index > 0 && reply[index - 1].0 != *number {
+            ordinal += 1;
+        }
+        ordinals.push(ordinal);
+        match server {
+            Some(Server::Call(id)) if !used.contains(id) => match open.get(id.as_str()) {
+                // Still open and out of any result's reach: this one takes its place.
+                Some(&call) if !reaches(&ordinals, call, ordinal, &ends_message) => {
+                    open.insert(id, index);
                 }
-                Some(Server::Result(id)) => {
-                    if let Some(call) = open.remove(&id) {
-                        used.insert(id);
-                        answers[call] = Own::Sent;
-                        answers[index] = Own::Sent;
-                    }
+                Some(_) => {}
+                None => {
+                    open.insert(id, index);
                 }
-                _ => {}
             },
-            (Place::User, "image" | "document" | "search_result" | "container_upload") => {
-                answers[index] = Own::Sent;
+            Some(Server::Result(id)) => {
+                let call = open.get(id.as_str()).copied();
+                if let Some(call) =
+                    call.filter(|call| reaches(&ordinals, *call, ordinal, &ends_message))
+                {
+                    open.remove(id.as_str());
+                    used.insert(id.clone());
+                    pairing[call] = Pairing::Kept;
+                    pairing[index] = Pairing::Kept;
+                }
             }
             _ => {}
         }
     }
-    answers
+    if is_last {
+        for &call in open.values() {
+            if ordinals[call] == ordinal && ends_message(call) {
+                pairing[call] = Pairing::Paused;
+            }
+        }
+    }
+    pairing
+}
+
+/// Whether a result in the message counted `ordinal` may answer the call at `call`.
+fn reaches(
+    ordinals: &[usize],
+    call: usize,
+    ordinal: usize,
+    ends_message: &impl Fn(usize) -> bool,
+) -> bool {
+    ordinals[call] == ordinal || ordinals[call] + 1 == ordinal && ends_message(call)
 }
 
 /// Whether an opaque block may stand in a tool's result.

@@ -73,8 +73,8 @@ pub struct Compiled {
     /// Its bytes, without a line's end.
     pub payload: String,
     /// How many of these bytes stay as they are when a message is appended that answers no call
-    /// left open here. What follows them only closes what is open (and is the same for all
-    /// requests that end in the same kind of place).
+    /// left open here. What follows them only closes what is open; but for a paused reply of
+    /// Anthropic's, whose last calls go again when anything but their results follows.
     pub stable_bytes: usize,
     /// What differs from the context, and what else should be known.
     pub notices: Vec<Notice>,
