@@ -167,11 +167,11 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
 
 /// What saves someone time next.
 fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
-    let compactions = session
+    let mut compactions = session
         .hides
         .iter()
         .filter(|(kind, ..)| *kind == HideKind::Compaction);
-    if let Some((_, _, Some(before))) = compactions.last() {
+    if let Some((_, _, Some(before))) = compactions.next_back() {
         let context = repo.context(before)?;
         let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
         let short = before.short();
