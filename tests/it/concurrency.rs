@@ -4,14 +4,16 @@ use std::thread;
 
 use crate::sandbox::Sandbox;
 
-/// The measure is 4 × 500; this is what a debug build does in CI within seconds.
 const PROCESSES: usize = 4;
-const COMMITS: usize = 50;
+/// On one chain, where they get in each other's way.
+const CHAIN: usize = 500;
+/// On a branch each.
+const BRANCH: usize = 100;
 
-fn commit_in_parallel(sandbox: &Sandbox, on: impl Fn(usize) -> Vec<String>) {
+fn commit_in_parallel(sandbox: &Sandbox, commits: usize, on: impl Fn(usize) -> Vec<String>) {
     let commands: Vec<Vec<std::process::Command>> = (0..PROCESSES)
         .map(|worker| {
-            (0..COMMITS)
+            (0..commits)
                 .map(|number| {
                     let text = format!("worker {worker}, message {number}");
                     let mut arguments = on(worker);
@@ -38,20 +40,20 @@ fn commit_in_parallel(sandbox: &Sandbox, on: impl Fn(usize) -> Vec<String>) {
 #[test]
 fn processes_that_commit_at_once_make_one_chain() {
     let sandbox = Sandbox::new();
-    commit_in_parallel(&sandbox, |_| Vec::new());
+    commit_in_parallel(&sandbox, CHAIN, |_| Vec::new());
     let log = sandbox.ok(&["log", "-n", "0"]);
-    assert_eq!(log.lines().count(), PROCESSES * COMMITS);
+    assert_eq!(log.lines().count(), PROCESSES * CHAIN);
 }
 
 #[test]
 fn each_with_its_branch_they_make_four() {
     let sandbox = Sandbox::new();
-    commit_in_parallel(&sandbox, |worker| {
+    commit_in_parallel(&sandbox, BRANCH, |worker| {
         vec!["--on".into(), format!("agent-{worker}")]
     });
     for worker in 0..PROCESSES {
         let branch = format!("agent-{worker}");
         let log = sandbox.ok(&["--on", &branch, "log", "-n", "0"]);
-        assert_eq!(log.lines().count(), COMMITS, "{branch}");
+        assert_eq!(log.lines().count(), BRANCH, "{branch}");
     }
 }

@@ -32,9 +32,9 @@ fn left_by_claude_code(sandbox: &Sandbox) {
 fn an_import_makes_a_repository_and_says_so() {
     let sandbox = Sandbox::empty();
     sandbox.write("session.jsonl", SESSION);
-    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
     let before = sandbox.ok(&["log", "-n", "0"]);
-    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
     assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
 }
 
@@ -61,7 +61,7 @@ fn an_untouched_session_comes_back_as_it_was() {
             .collect()
     };
     assert_eq!(values(&back), values(SESSION));
-    insta::assert_snapshot!(sandbox.tract(&["export", "-o", "back.jsonl"]));
+    insta::assert_snapshot!(sandbox.tract(&["export", "-o", "back.jsonl"]), @"");
 }
 
 #[test]
@@ -69,10 +69,10 @@ fn what_is_no_session_is_refused() {
     let sandbox = Sandbox::empty();
     sandbox.write("notes.txt", "buy milk\n");
     sandbox.write("empty.jsonl", "");
-    insta::assert_snapshot!(sandbox.tract(&["import", "notes.txt"]));
-    insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]));
-    insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]));
-    insta::assert_snapshot!(sandbox.tract(&["import"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "notes.txt"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import"]), @"");
     assert!(!sandbox.work().join(".tract").exists());
 }
 
@@ -82,8 +82,8 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     let mut lines: Vec<&str> = SESSION.lines().collect();
     lines.insert(12, "{\"type\":\"user\",\"uuid\":\"broken");
     sandbox.write("broken.jsonl", lines.join("\n") + "\n");
-    insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]));
-    insta::assert_snapshot!(sandbox.tract(&["import", "broken.jsonl"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "broken.jsonl"]), @"");
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn a_hook_captures_its_transcript() {
         "hook_event_name": "PreCompact",
         "trigger": "auto",
     });
-    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()));
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @"");
     assert!(sandbox.ok(&["log"]).lines().count() == 20);
-    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"));
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @"");
 }
 
 #[test]
