@@ -154,10 +154,12 @@ fn text(app: &mut App, words: &[&str]) -> Result<(), Failure> {
     };
     let (payload, _) = compile::payload(&args, app)?;
     let width = app.ui.width_cols();
-    for line in payload.lines().take(LINES) {
+    let lines: Vec<&str> = payload.lines().take(LINES).collect();
+    let end = lines.iter().rposition(|line| !line.trim().is_empty());
+    for line in &lines[..end.map_or(0, |last| last + 1)] {
         let line = match width {
             Some(width) => columns::cut(line, width),
-            None => line.to_owned(),
+            None => (*line).to_owned(),
         };
         writeln!(app.ui.out(), "{line}")?;
     }
