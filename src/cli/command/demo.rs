@@ -52,7 +52,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         app,
         "Every message is a commit; so is what the tool's compaction hid.",
     )?;
-    step(app, &["log", "-n", "8"])?;
+    step(app, &["log", "-n", "13"])?;
 
     let compaction = compaction()?;
     let before = format!("{compaction}^");
