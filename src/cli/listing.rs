@@ -10,6 +10,9 @@ use super::number::{grouped, plural, signed, tokens};
 use super::ui::{Label, Ui};
 use super::when;
 
+/// The fewest columns that names of refs leave to the preview.
+const PREVIEW: usize = 16;
+
 /// How a list is laid out.
 pub struct Listing<'a> {
     /// Where HEAD is, so that its branch can be marked.
@@ -107,18 +110,24 @@ impl Listing<'_> {
     /// Adds refs and preview, within the terminal's width.
     fn finish(&self, mut line: String, mut used: usize, cells: &Cells, ui: &Ui) -> String {
         let width = ui.width_cols();
-        if !cells.refs.is_empty() {
-            let plain: Vec<&str> = cells.refs.iter().map(|(_, text)| text.as_str()).collect();
-            let cols = columns::width_cols(&plain.join(", ")) + 4;
-            if width.is_none_or(|width| used + cols <= width) {
-                let painted: Vec<String> = cells
-                    .refs
-                    .iter()
-                    .map(|(label, text)| ui.paint(*label, text))
-                    .collect();
-                line += &format!("  ({})", painted.join(", "));
-                used += cols;
+        // As many names as leave some room for the preview; where HEAD is comes first, and always.
+        let mut shown = 0;
+        let mut cols = 4;
+        for (index, (_, name)) in cells.refs.iter().enumerate() {
+            let more = columns::width_cols(name) + if index > 0 { 2 } else { 0 };
+            if index > 0 && width.is_some_and(|width| used + cols + more + PREVIEW > width) {
+                break;
             }
+            cols += more;
+            shown += 1;
+        }
+        if shown > 0 {
+            let names: Vec<String> = cells.refs[..shown]
+                .iter()
+                .map(|(label, name)| ui.paint(*label, name))
+                .collect();
+            line += &format!("  ({})", names.join(", "));
+            used += cols;
         }
         let room = width.map(|width| width.saturating_sub(used + 2));
         let preview = match room {

@@ -3,6 +3,7 @@
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
 
+pub mod call;
 pub mod commit;
 pub mod message;
 pub mod priority;

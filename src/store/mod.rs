@@ -266,7 +266,7 @@ pub trait Tx: View {
 pub const PREVIEW_BYTES: usize = 80;
 
 /// One line that tells a message from others: its first text, or its first call as
-/// `name arguments`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
+/// `name key="value"`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
 /// then `…`. Control characters are kept: escaping is for whoever shows it.
 pub fn preview(message: &Message) -> String {
     use crate::model::Part;
@@ -275,10 +275,7 @@ pub fn preview(message: &Message) -> String {
             Part::Text { text } => text.clone(),
             Part::ToolCall {
                 name, arguments, ..
-            } => {
-                let head: String = arguments.chars().take(PREVIEW_BYTES).collect();
-                format!("{name} {head}")
-            }
+            } => crate::model::call::summary(name, arguments),
             Part::ToolResult { content, .. } => content.iter().find_map(words)?,
             Part::Image(media) | Part::File(media) => {
                 let what = media

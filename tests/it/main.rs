@@ -1,1 +1,11 @@
-fn main() {}
+//! The program from outside: one file per user story.
+
+mod arguments;
+mod bad_use;
+mod committing;
+mod concurrency;
+mod demo;
+mod importing;
+mod layers;
+mod looking;
+mod sandbox;

@@ -340,7 +340,10 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
 
 /// One message as OpenAI or Anthropic write it.
 fn provider_message(text: &str) -> Result<Message, String> {
-    let message = interop::single::message(text).map_err(|error| error.to_string())?;
+    let message = interop::single::message(text).map_err(|error| match error {
+        Error::InvalidInput { detail, .. } => detail,
+        error => error.to_string(),
+    })?;
     if message.is_empty() {
         return Err(Error::EmptyMessage.to_string());
     }

@@ -52,7 +52,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         app,
         "Every message is a commit; so is what the tool's compaction hid.",
     )?;
-    step(app, &["log", "-n", "8"])?;
+    step(app, &["log", "-n", "13"])?;
 
     let compaction = compaction()?;
     let before = format!("{compaction}^");
@@ -154,10 +154,12 @@ fn text(app: &mut App, words: &[&str]) -> Result<(), Failure> {
     };
     let (payload, _) = compile::payload(&args, app)?;
     let width = app.ui.width_cols();
-    for line in payload.lines().take(LINES) {
+    let lines: Vec<&str> = payload.lines().take(LINES).collect();
+    let end = lines.iter().rposition(|line| !line.trim().is_empty());
+    for line in &lines[..end.map_or(0, |last| last + 1)] {
         let line = match width {
             Some(width) => columns::cut(line, width),
-            None => line.to_owned(),
+            None => (*line).to_owned(),
         };
         writeln!(app.ui.out(), "{line}")?;
     }

@@ -47,8 +47,37 @@ pub fn tell(
 }
 
 fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
+    let mut size = vec![plural(session.messages, "message")];
+    for kind in HideKind::ALL {
+        let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
+        if count > 0 {
+            size.push(plural(count, kind.as_str()));
+        }
+    }
+    let size = size.join(", ");
+    let (before, after) = match session.outcome {
+        Outcome::New => ("Imported", format!(": {size}")),
+        Outcome::Grown => {
+            let new = plural(session.new_commits, "new commit");
+            ("Updated", format!(": {new}, now {size}"))
+        }
+        Outcome::Unchanged => ("Nothing new in", format!(": {size}")),
+        Outcome::Rewritten => (
+            "Imported",
+            format!(" anew, for its file was rewritten: {size}"),
+        ),
+    };
+    let branch = match (&session.branch, session.outcome) {
+        (_, Outcome::Unchanged) | (BranchOutcome::None, _) => String::new(),
+        (BranchOutcome::Follows(branch), _) => format!(", on {}", branch.short()),
+        (BranchOutcome::Stays(branch), _) => {
+            format!("; {} has commits of its own and stays", branch.short())
+        }
+    };
+    let used = columns::width_cols(&format!("{before} {format} \"\"{after}{branch}"));
+    let room = app.ui.wrap_cols().saturating_sub(used).max(16);
     let title = match &session.title {
-        Some(title) => format!("\"{}\"", escape::line(&columns::cut(title, 60))),
+        Some(title) => format!("\"{}\"", columns::cut(&escape::line(title), room)),
         None => {
             let name = session.name.as_str();
             let id = name.rsplit('/').next().unwrap_or(name);
@@ -58,40 +87,7 @@ fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
     let what = app
         .ui
         .paint_err(Label::Session, &format!("{format} {title}"));
-    let mut size = vec![plural(session.messages, "message")];
-    for kind in HideKind::ALL {
-        let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
-        if count > 0 {
-            size.push(plural(count, kind.as_str()));
-        }
-    }
-    let size = size.join(", ");
-    let head = match session.outcome {
-        Outcome::New => format!("Imported {what}: {size}"),
-        Outcome::Grown => {
-            let new = plural(session.new_commits, "new commit");
-            format!("Updated {what}: {new}, now {size}")
-        }
-        Outcome::Unchanged => return format!("Nothing new in {what}: {size}"),
-        Outcome::Rewritten => {
-            format!("Imported {what} anew, for its file was rewritten: {size}")
-        }
-    };
-    match &session.branch {
-        BranchOutcome::Follows(branch) => {
-            format!(
-                "{head}, on {}",
-                app.ui.paint_err(Label::Branch, branch.short())
-            )
-        }
-        BranchOutcome::Stays(branch) => {
-            format!(
-                "{head}; {} has commits of its own and stays",
-                branch.short()
-            )
-        }
-        BranchOutcome::None => head,
-    }
+    format!("{before} {what}{after}{branch}")
 }
 
 fn details(session: &ImportedSession, app: &mut App) {
@@ -167,11 +163,11 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
 
 /// What saves someone time next.
 fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
-    let compactions = session
+    let mut compactions = session
         .hides
         .iter()
         .filter(|(kind, ..)| *kind == HideKind::Compaction);
-    if let Some((_, _, Some(before))) = compactions.last() {
+    if let Some((_, _, Some(before))) = compactions.next_back() {
         let context = repo.context(before)?;
         let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
         let short = before.short();

@@ -35,13 +35,16 @@ pub struct Args {
     /// Two or three lines each: full hash, parts, settings, note
     #[arg(short, long)]
     verbose: bool,
-    /// At most N; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    limit: usize,
+    /// At most N, 20 unless said otherwise; 0: all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<String>,
 }
+
+/// How many are listed.
+const LIMIT: usize = 20;
 
 const OPERATIONS: [&str; 15] = [
     "append",
@@ -80,7 +83,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         },
     };
     let options = LogOptions {
-        limit: args.limit,
+        limit: args.limit.unwrap_or(LIMIT),
         until,
         operations: args.op.clone(),
         encoding: app.encoding(&repo)?,
@@ -98,8 +101,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     for line in listing.lines(&rows, &app.ui) {
         writeln!(app.ui.out(), "{line}")?;
     }
-    let more = args.limit > 0 && rows.len() == args.limit && args.range.is_none();
-    if more && app.ui.is_terminal() && rows.last().is_some_and(|row| row.commit.parent.is_some()) {
+    let cut = args.limit.is_none() && args.range.is_none() && rows.len() == LIMIT;
+    if cut && app.ui.is_terminal() {
         app.ui.hint("older ones: tract log -n 0");
     }
     Ok(())

@@ -29,7 +29,7 @@ pub enum Command {
     Status(status::Args),
     Log(log::Args),
     Show(show::Args),
-    Commit(commit::Args),
+    Commit(Box<commit::Args>),
     Compile(compile::Args),
     Config(config::Args),
 }

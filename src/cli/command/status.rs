@@ -100,20 +100,36 @@ fn head_line(status: &Status, ui: &Ui) -> String {
     let Some((name, session)) = &status.session else {
         return line;
     };
-    let mut facts = tool(name).to_owned();
-    if let Some(title) = &session.title {
-        facts += &format!(" \"{}\"", escape::line(&columns::cut(title, 60)));
-    }
+    let mut after = String::new();
     if status.session_new > 0 {
         let branch = match &status.head {
             Head::Attached { branch, .. } => branch.short(),
             Head::Detached(_) => "BRANCH",
         };
         let new = plural(status.session_new, "new message");
-        facts += &format!(", {new}: tract import --onto {branch}");
+        after += &format!(", {new}: tract import --onto {branch}");
     }
+    let mut facts = tool(name).to_owned();
+    if let Some(title) = &session.title {
+        let title = escape::line(title);
+        let used = plain_width(status) + facts.len() + after.len() + "  ( \"\")".len();
+        let room = match ui.width_cols() {
+            Some(width) => width.saturating_sub(used).max(12),
+            None => 60,
+        };
+        facts += &format!(" \"{}\"", columns::cut(&title, room));
+    }
+    facts += &after;
     line += &format!("  ({})", ui.paint(Label::Session, &facts));
     line
+}
+
+/// The columns of `On main, HEAD a1b2c3d`.
+fn plain_width(status: &Status) -> usize {
+    match &status.head {
+        Head::Attached { branch, .. } => columns::width_cols(branch.short()) + 17,
+        Head::Detached(_) => 24,
+    }
 }
 
 /// The tool of a session's ref: `claude-code`.
@@ -145,18 +161,25 @@ fn token_lines(status: &Status, ui: &Ui) -> Vec<String> {
     if let Some((number, usage, sent)) = &status.provider {
         let difference = usage.input_tokens as i64 - sent.tokens as i64;
         let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-        let why = match absent {
-            Some(absent) if difference > 0 && !absent.is_empty() => {
-                format!("; not in the file: {}", absent.join(", "))
-            }
-            _ => String::new(),
-        };
-        lines.push(format!(
-            "         the provider counted {} for :{number} ({}{})",
+        let counted = format!(
+            "         the provider counted {} for :{number} ({}",
             grouped(usage.input_tokens),
-            signed(difference),
-            escape::line(&why),
-        ));
+            signed(difference)
+        );
+        match absent {
+            Some(absent) if difference > 0 && !absent.is_empty() => {
+                let why = format!("not in the file: {})", absent.join(", "));
+                let why = escape::line(&why);
+                let fits = columns::width_cols(&counted) + 2 + columns::width_cols(&why);
+                if ui.width_cols().is_none_or(|width| fits <= width) {
+                    lines.push(format!("{counted}; {why}"));
+                } else {
+                    lines.push(format!("{counted};"));
+                    lines.push(format!("         {why}"));
+                }
+            }
+            _ => lines.push(format!("{counted})")),
+        }
     }
     lines.extend(shares(status, ui));
     lines

@@ -1,0 +1,82 @@
+//! A tool call summed up on one line.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// How many characters of arguments that don't parse are shown.
+const RAW_CHARS: usize = 80;
+
+/// `name key="value", key=value` from the parsed arguments; if they are no JSON object, `name` and
+/// the raw text, cut at 80 characters with a `…`. Control characters are kept.
+pub fn summary(name: &str, arguments: &str) -> String {
+    let mut line = name.to_owned();
+    match serde_json::from_str::<Pairs<'_>>(arguments) {
+        Ok(Pairs(pairs)) => {
+            for (index, (key, value)) in pairs.into_iter().enumerate() {
+                line += if index == 0 { " " } else { ", " };
+                line += &key;
+                line.push('=');
+                match serde_json::from_str::<String>(value.get()) {
+                    Ok(text) => line += &format!("\"{text}\""),
+                    Err(_) => line += value.get(),
+                }
+            }
+        }
+        Err(_) => {
+            let raw: String = arguments.chars().take(RAW_CHARS).collect();
+            line.push(' ');
+            line += &raw;
+            if raw.len() < arguments.len() {
+                line.push('…');
+            }
+        }
+    }
+    line
+}
+
+/// An object's pairs in the order in which they were written.
+struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Pairs<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_reads_like_one() {
+        let summed = |arguments| summary("read_file", arguments);
+        assert_eq!(
+            summed(r#"{"path": "src/lib.rs", "lines": [1, 20], "n": 1.0}"#),
+            r#"read_file path="src/lib.rs", lines=[1, 20], n=1.0"#
+        );
+        assert_eq!(summed("{}"), "read_file");
+        assert_eq!(summed("not json"), "read_file not json");
+        assert_eq!(
+            summed(&"é".repeat(81)),
+            format!("read_file {}…", "é".repeat(80))
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! What is said before anything is done: help, version, wrong usage.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn help_lists_the_commands_in_groups() {
+    insta::assert_snapshot!(Sandbox::empty().tract(&["--help"]), @r"
+    Version control for the context of conversations with language models
+
+    Usage: tract [OPTIONS] [COMMAND]
+
+    Bring in, take out   init import export resume demo
+    Look                 status log show
+    Write                commit
+    Send                 compile
+    Look after           config
+
+          --repo <PATH>   The repository, instead of the one here or above (also:
+                          TRACT_REPO)
+          --on <BRANCH>   Act as if HEAD were this branch; HEAD stays (also:
+                          TRACT_BRANCH)
+          --ephemeral     A repository in memory, gone when the command ends
+          --color <WHEN>  Use colour: auto, always or never
+      -q, --quiet         Say only what is wrong
+      -h, --help          Print help
+      -V, --version       Print version
+
+    `tract COMMAND --help` says more, with an example.
+    ");
+}
+
+#[test]
+fn without_a_command_and_a_repository_it_says_how_to_start() {
+    insta::assert_snapshot!(Sandbox::empty().tract(&[]), @r"
+    tract keeps the context of your conversations with language models. There is no repository here.
+      tract demo      a session to look around in
+      tract import    this directory's Claude Code and Codex sessions
+      tract --help    everything else
+    ");
+}
+
+#[test]
+fn a_mistyped_command_gets_the_nearest() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract(&["staus"]), @r"
+    exit code: 2
+    --- stderr
+    error: unrecognized subcommand 'staus'
+    hint: did you mean status?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--onelin"]), @r"
+    exit code: 2
+    --- stderr
+    error: unexpected argument '--onelin' found
+    hint: did you mean --oneline?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit"]), @r"
+    exit code: 2
+    --- stderr
+    error: the following required arguments were not provided: --role <ROLE>
+    hint: tract commit --help
+    ");
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let version = Sandbox::empty().ok(&["--version"]);
+    assert_eq!(version, format!("tract {}\n", env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,154 @@
+//! Bad use ends in a clear error, and nothing is written.
+
+use std::process::Stdio;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn init_twice_is_harmless() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract(&["init"]), @r#"
+    --- stderr
+    Made an empty repository in .tract
+    hint: tract import brings in a session; tract commit -r user -m "…" writes one
+    "#);
+    sandbox.ok(&["commit", "-r", "user", "-m", "hello"]);
+    insta::assert_snapshot!(sandbox.tract(&["init"]), @r"
+    --- stderr
+    There is a repository already in .tract; nothing changed
+    ");
+    assert_eq!(sandbox.ok(&["log"]).lines().count(), 1);
+}
+
+#[test]
+fn outside_a_repository_nothing_is_made() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
+    exit code: 1
+    --- stderr
+    error: no tract repository here or above
+    hint: tract init
+    ");
+    let status = sandbox.tract(&["status"]);
+    for command in [
+        &["log"][..],
+        &["show"],
+        &["compile"],
+        &["export", "--format", "openai"],
+        &["resume"],
+        &["config"],
+        &["commit", "-r", "user", "-m", "hello"],
+    ] {
+        assert_eq!(sandbox.tract(command), status, "{command:?}");
+    }
+    assert!(!sandbox.work().join(".tract").exists());
+}
+
+#[test]
+fn what_cannot_be_committed_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.txt", b"caf\xe9");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "usr", "-m", "hello"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown role 'usr'
+    hint: did you mean user?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "wizard", "-m", "hello"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown role 'wizard'
+    hint: system, developer, user, assistant or tool
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", ""]), @r"
+    exit code: 2
+    --- stderr
+    error: the message is empty
+    hint: tract commit -r user -m TEXT, or -F FILE, or - for standard input
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "missing.txt"]), @r"
+    exit code: 1
+    --- stderr
+    error: missing.txt: no such file or directory
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "bad.txt"]), @r"
+    exit code: 2
+    --- stderr
+    error: bad.txt: not valid UTF-8 at byte 3
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-F", "~nosuchuser/x"]), @r"
+    exit code: 2
+    --- stderr
+    error: '~nosuchuser/x': the home of 'nosuchuser' is not known
+    hint: only ~ and ~/… are understood; ./~nosuchuser/x is a file of that name
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "tool", "-m", "output"]), @r"
+    exit code: 2
+    --- stderr
+    error: a tool's message must name the call that it answers
+    hint: tract commit --call ID -m TEXT
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["--on", "a..b", "commit", "-r", "user", "-m", "x"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'refs/heads/a..b' is no valid name: '..' and '@{' have a meaning in revisions
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"
+    exit code: 1
+    --- stderr
+    error: 'main' has no commits yet
+    hint: tract import, or tract commit -r user -m "…"
+    "#);
+}
+
+#[test]
+fn an_unknown_revision_gets_the_nearest() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    insta::assert_snapshot!(sandbox.tract(&["show", "mian"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'mian'
+    hint: did you mean main?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show", "nothing-like-it"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'nothing-like-it'
+    hint: `tract log --oneline` lists them
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'HEAD~7'
+    hint: `tract log --oneline` lists them
+    ");
+}
+
+#[test]
+fn a_closed_pipe_is_silent_success() {
+    let sandbox = Sandbox::new();
+    let long = "a long line of text ".repeat(20_000);
+    sandbox.write("long.txt", &long);
+    sandbox.ok(&["commit", "-r", "user", "-F", "long.txt"]);
+    let mut child = sandbox
+        .command(&["compile"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{:?}", output.status);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let sandbox = Sandbox::new();
+    let database = sandbox.work().join(".tract/tract.db");
+    let text = "this is no database, and it was here first\n".repeat(40);
+    std::fs::write(&database, &text).expect("written");
+    let told = sandbox.tract(&["status"]);
+    assert!(told.starts_with("exit code: 3\n"), "{told}");
+    assert_eq!(std::fs::read_to_string(&database).expect("readable"), text);
+}

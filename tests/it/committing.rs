@@ -1,0 +1,254 @@
+//! Messages written by hand or by a program.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_conversation_is_written_looked_at_and_compiled() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
+    On main, no commits yet
+
+    No messages yet.
+      tract import                    this directory's Claude Code and Codex sessions
+      tract import FILE               one session
+      tract commit -r user -m "…"     write the first message
+    "#);
+    sandbox.ok(&["commit", "-r", "system", "-m", "You are helpful."]);
+    let user = ["commit", "-r", "user", "-m", "What is 6 × 7?"];
+    insta::assert_snapshot!(sandbox.tract(&[&user[..], &["--note", "first try"]].concat()), @"0085213 user");
+    let reply = ["commit", "-r", "assistant", "-m", "42", "--model", "gpt-5"];
+    insta::assert_snapshot!(sandbox.tract(&[&reply[..], &["--temperature", "0.7"]].concat()), @"62724e7 assistant");
+    insta::assert_snapshot!(sandbox.tract(&["log"]), @r"
+    62724e7  2026-03-14 12:05:00  append  assistant   +5  28  (HEAD -> main)  42
+    0085213  2026-03-14 12:04:00  append  user       +12  23  What is 6 × 7?
+    4065293  2026-03-14 12:03:00  append  system     +11  11  You are helpful.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--verbose", "-n", "2"]), @r"
+    62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14  (HEAD -> main)
+        2026-03-14 12:05:00 +0000  append  assistant  text  +5 = 28 tokens
+        model=gpt-5  temp=0.7
+        42
+
+    00852132ee4a52021f94f097155f97dac2730cb6c9f52a582e9e5772811c0a93
+        2026-03-14 12:04:00 +0000  append  user  text  +12 = 23 tokens
+        note: first try
+        What is 6 × 7?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
+    On main, HEAD 62724e7
+    Context  3 messages
+    Tokens   28 (no budget set; o200k_base)
+             system 32% · user 48% · assistant 20%
+             largest: What is 6 × 7? 12 (:2)
+
+      62724e7  2026-03-14 12:05:00  append  assistant   +5  42
+      0085213  2026-03-14 12:04:00  append  user       +12  What is 6 × 7?
+      4065293  2026-03-14 12:03:00  append  system     +11  You are helpful.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
+    append 62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14  (HEAD -> main)
+    parent    0085213
+    time      2026-03-14 12:05:00 +0000
+    message   assistant (text)
+    tokens    +5 = 28
+    settings  model=gpt-5  temp=0.7
+
+        42
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"{"messages":[{"role":"system","content":"You are helpful."},{"role":"user","content":"What is 6 × 7?"},{"role":"assistant","content":"42"}]}"#);
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "anthropic", "--request"]), @r#"
+    {"model":"gpt-5","max_tokens":4096,"temperature":0.7,"system":[{"type":"text","text":"You are helpful."}],"messages":[{"role":"user","content":[{"type":"text","text":"What is 6 × 7?"}]},{"role":"assistant","content":[{"type":"text","text":"42"}]}]}
+    --- stderr
+    note: the settings hold no max_tokens; the request says 4096
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--for", "HEAD", "--format", "text"]), @r"
+    [1] system
+    You are helpful.
+
+    [2] user
+    What is 6 × 7?
+    ");
+}
+
+#[test]
+fn a_tools_call_and_its_result_come_as_json_and_text() {
+    let sandbox = Sandbox::with_messages(&[("user", "list the files")]);
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]}"#;
+    sandbox.write("call.json", call);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "call.json"]), @"");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--call", "call_1", "-"], "a.txt\nb.txt\n"), @"1c51e69 tool");
+    insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"
+    {"messages":[{"role":"user","content":"list the files"}]}
+    --- stderr
+    note: 1 tool result without a call left out (message 2)
+    "#);
+    let anthropic = r#"{"role":"assistant","content":[{"type":"text","text":"Two."},{"type":"tool_use","id":"toolu_1","name":"read","input":{"n":1.0}}]}"#;
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
+    append 1c51e697b00c473d8c11ec840977046176cfeea735e9ddbf9ec6ea7b858f4d10  (HEAD -> main)
+    parent    660c385
+    time      2026-03-14 12:04:00 +0000
+    message   tool (tool_result)
+    tokens    +10 = 20
+
+      result  call_1
+        a.txt
+        b.txt
+    ");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], "not json"), @r"
+    exit code: 2
+    --- stderr
+    error: standard input: message: not JSON: expected ident at line 1 column 2
+    ");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"1b0e2dc user");
+}
+
+#[test]
+fn an_edit_keeps_its_place_and_role() {
+    let sandbox = Sandbox::with_messages(&[("user", "old prompt"), ("assistant", "an answer")]);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":1", "-m", "better prompt"]), @r"
+    246e606 user
+    --- stderr
+    hint: later replies still answer the old text
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
+    [1] user
+    better prompt
+
+    [2] assistant
+    an answer
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
+    edit 246e60615ba395dca22ec5867aac24206dad9bbe4112ef6fa6347d6f0838e6b4  (HEAD -> main)
+    parent    89b2dad
+    time      2026-03-14 12:04:00 +0000
+    message   user (text)
+    edits     d6ee2e5
+    tokens    0 = 15
+
+    Before
+
+        old prompt
+
+    After
+
+        better prompt
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":9", "-m", "x"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit ':9'
+    hint: `tract log --oneline` lists them
+    ");
+}
+
+#[test]
+fn a_lost_expectation_is_exit_4_and_changes_nothing() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "one", "--expect", "none"]), @"dbc1344 user");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "two", "--expect", "none"]), @r"
+    exit code: 4
+    --- stderr
+    error: 'main' has moved: expected none, found dbc1344
+    hint: someone else committed first: look at `tract log`, then try again
+    ");
+    let first = sandbox.ok(&["log"]);
+    let first = &first[..7];
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "two", "--expect", first]);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "late", "--expect", first]), @r"
+    exit code: 4
+    --- stderr
+    error: 'main' has moved: expected dbc1344, found e47de13
+    hint: someone else committed first: look at `tract log`, then try again
+    ");
+    assert_eq!(sandbox.ok(&["log"]).lines().count(), 2);
+}
+
+#[test]
+fn a_batch_comes_in_whole_or_not_at_all() {
+    let sandbox = Sandbox::new();
+    let good =
+        "{\"role\":\"user\",\"content\":\"one\"}\n\n{\"role\":\"assistant\",\"content\":\"two\"}\n";
+    let bad = format!("{good}{{\"role\":\"wizard\",\"content\":\"three\"}}\n");
+    sandbox.write("bad.jsonl", &bad);
+    sandbox.write("good.jsonl", good);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "bad.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"
+    exit code: 1
+    --- stderr
+    error: 'main' has no commits yet
+    hint: tract import, or tract commit -r user -m "…"
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "good.jsonl"]), @"");
+    assert_eq!(sandbox.ok(&["log"]).lines().count(), 2);
+}
+
+#[test]
+fn on_a_branch_head_stays() {
+    let sandbox = Sandbox::with_messages(&[("user", "on main")]);
+    sandbox.ok(&["--on", "side", "commit", "-r", "user", "-m", "on side"]);
+    assert_eq!(sandbox.ok(&["log"]).lines().count(), 1);
+    insta::assert_snapshot!(sandbox.tract(&["--on", "side", "status"]), @r"
+    On side, HEAD 81704ce
+    Context  1 message
+    Tokens   9 (no budget set; o200k_base)
+             user 100%   largest: on side 6 (:1)
+
+      81704ce  2026-03-14 12:03:00  append  user  +9  on side
+    ");
+}
+
+#[test]
+fn hostile_text_is_shown_and_never_executed() {
+    let sandbox = Sandbox::new();
+    let text = "\u{1b}[2J\u{7}wiped\u{202e}txt.exe\r\n\u{9b}31m";
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        text,
+        "--note",
+        "\u{1b}]0;title\u{7}",
+    ]);
+    for command in [&["log"][..], &["log", "-v"], &["status"], &["show"]] {
+        let told = sandbox.ok(command);
+        let leaked = told
+            .chars()
+            .find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(leaked, None, "{command:?}: {told:?}");
+        assert!(told.contains('␛'), "{command:?}: {told:?}");
+    }
+}
+
+#[test]
+fn a_setting_is_checked_and_kept() {
+    let sandbox = Sandbox::with_messages(&[("user", "hello")]);
+    sandbox.ok(&["config", "budget.max", "128k"]);
+    assert_eq!(sandbox.ok(&["config", "budget.max"]), "128000\n");
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
+    On main, HEAD 2298e0c
+    Context  1 message
+    Tokens   [>...................] 0% of 128k   (8, o200k_base)
+             user 100%   largest: hello 5 (:1)
+
+      2298e0c  2026-03-14 12:02:00  append  user  +8  hello
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.maks", "5"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown setting 'budget.maks'
+    hint: did you mean budget.max?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.max", "much"]), @r"
+    exit code: 2
+    --- stderr
+    error: budget.max: 'much' is no amount (5000, 128k, 1.5m)
+    ");
+    sandbox.ok(&["config", "--unset", "budget.max"]);
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.max"]), @r"
+    exit code: 1
+    --- stderr
+    error: budget.max is not set
+    ");
+}

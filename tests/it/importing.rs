@@ -1,0 +1,142 @@
+//! Sessions in and out.
+
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = include_str!("../../src/cli/command/demo-session.jsonl");
+const ID: &str = "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70";
+
+/// A repository with the demo's session in it.
+pub fn with_demo() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    sandbox
+}
+
+/// Puts the session where Claude Code would have left it for the working directory.
+fn left_by_claude_code(sandbox: &Sandbox) {
+    let cwd = fs::canonicalize(sandbox.work()).expect("it exists");
+    let slug: String = cwd
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let directory = sandbox.home().join(".claude/projects").join(slug);
+    fs::create_dir_all(&directory).expect("made");
+    fs::write(directory.join(format!("{ID}.jsonl")), SESSION).expect("written");
+}
+
+#[test]
+fn an_import_makes_a_repository_and_says_so() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
+    let before = sandbox.ok(&["log", "-n", "0"]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
+}
+
+#[test]
+fn a_grown_file_gives_what_one_import_of_it_would() {
+    let whole = with_demo();
+    let grown = Sandbox::new();
+    for cut in [9, 10, 30, 41, 63] {
+        let lines: Vec<&str> = SESSION.lines().take(cut).collect();
+        grown.write("session.jsonl", lines.join("\n") + "\n");
+        grown.ok(&["import", "session.jsonl"]);
+    }
+    assert_eq!(grown.ok(&["log", "-n", "0"]), whole.ok(&["log", "-n", "0"]));
+}
+
+#[test]
+fn an_untouched_session_comes_back_as_it_was() {
+    let sandbox = with_demo();
+    sandbox.ok(&["export", "-o", "back.jsonl"]);
+    let back = fs::read_to_string(sandbox.work().join("back.jsonl")).expect("written");
+    let values = |text: &str| -> Vec<serde_json::Value> {
+        text.lines()
+            .map(|l| serde_json::from_str(l).expect("JSON"))
+            .collect()
+    };
+    assert_eq!(values(&back), values(SESSION));
+    insta::assert_snapshot!(sandbox.tract(&["export", "-o", "back.jsonl"]), @"");
+}
+
+#[test]
+fn what_is_no_session_is_refused() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("notes.txt", "buy milk\n");
+    sandbox.write("empty.jsonl", "");
+    insta::assert_snapshot!(sandbox.tract(&["import", "notes.txt"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import"]), @"");
+    assert!(!sandbox.work().join(".tract").exists());
+}
+
+#[test]
+fn a_broken_line_is_named_and_the_rest_comes_in() {
+    let sandbox = Sandbox::new();
+    let mut lines: Vec<&str> = SESSION.lines().collect();
+    lines.insert(12, "{\"type\":\"user\",\"uuid\":\"broken");
+    sandbox.write("broken.jsonl", lines.join("\n") + "\n");
+    insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "broken.jsonl"]), @"");
+}
+
+#[test]
+fn the_sessions_of_this_directory_are_listed() {
+    let sandbox = Sandbox::empty();
+    left_by_claude_code(&sandbox);
+    let listed = sandbox.ok(&["import"]);
+    assert!(listed.contains("claude-code"), "{listed}");
+    assert!(listed.contains("Read the bank's amounts"), "{listed}");
+    assert!(!listed.contains("imported"), "{listed}");
+    sandbox.ok(&["import", "--last"]);
+    assert!(sandbox.ok(&["import"]).contains("imported"));
+}
+
+#[test]
+fn a_hook_captures_its_transcript() {
+    let sandbox = Sandbox::empty();
+    let path = sandbox.write("session.jsonl", SESSION);
+    let hook = serde_json::json!({
+        "session_id": ID,
+        "transcript_path": path,
+        "cwd": sandbox.work(),
+        "hook_event_name": "PreCompact",
+        "trigger": "auto",
+    });
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @"");
+    assert!(sandbox.ok(&["log"]).lines().count() == 20);
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @"");
+}
+
+#[test]
+fn a_resumed_session_lies_where_its_tool_looks() {
+    let sandbox = with_demo();
+    let line = sandbox.ok(&["log", "--op", "compact"]);
+    let command = sandbox.ok(&["resume", &format!("{}^", &line[..7])]);
+    let id = command
+        .trim()
+        .strip_prefix("claude --resume ")
+        .expect("the command");
+    let projects = sandbox.home().join(".claude/projects");
+    let directory = fs::read_dir(projects)
+        .expect("made")
+        .next()
+        .expect("one")
+        .expect("readable");
+    let file = directory.path().join(format!("{id}.jsonl"));
+    let text = fs::read_to_string(&file).expect("the session");
+    assert!(!text.contains(ID), "the old id is nowhere in it");
+    let before = sandbox.ok(&["log", "-n", "0"]);
+    // Imported as it is, it adds nothing.
+    sandbox.ok(&["import", &file.display().to_string()]);
+    assert_eq!(
+        sandbox.ok(&["log", "-n", "0"]).lines().count(),
+        before.lines().count()
+    );
+}

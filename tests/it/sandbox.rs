@@ -1,0 +1,137 @@
+//! A place to run `tract` in where nothing outside has a say: home, clock, width, time zone and
+//! colour are pinned, so that snapshots of real hashes hold still.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// 2026-03-14 12:00:00 UTC.
+const CLOCK: i64 = 1_773_489_600_000;
+
+/// A fresh directory with a home beside it.
+pub struct Sandbox {
+    root: tempfile::TempDir,
+    clock: Cell<i64>,
+}
+
+impl Sandbox {
+    /// Without a repository.
+    pub fn empty() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for name in ["home", "work"] {
+            std::fs::create_dir(root.path().join(name)).expect("made");
+        }
+        let clock = Cell::new(CLOCK);
+        Self { root, clock }
+    }
+
+    /// With an empty repository.
+    pub fn new() -> Self {
+        let sandbox = Self::empty();
+        sandbox.ok(&["init"]);
+        sandbox
+    }
+
+    /// With a repository that holds these messages: role and text.
+    pub fn with_messages(messages: &[(&str, &str)]) -> Self {
+        let sandbox = Self::new();
+        for (role, text) in messages {
+            sandbox.ok(&["commit", "-r", role, "-m", text]);
+        }
+        sandbox
+    }
+
+    /// The working directory.
+    pub fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// Writes a file below the working directory.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// The program with these arguments, a minute after the last one.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        self.clock.set(self.clock.get() + 60_000);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tract"));
+        command
+            .args(arguments)
+            .current_dir(self.work())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("TRACT_CLOCK", self.clock.get().to_string())
+            .env("COLUMNS", "80")
+            .env("TZ", "UTC")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it; exit code if it isn't 0, standard output, and standard error.
+    pub fn tract(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("the program runs");
+        self.told(&output)
+    }
+
+    /// Runs it with this on standard input.
+    pub fn tract_with(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> String {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // The program may refuse before it has read everything.
+        let _ = stdin.write_all(input.as_ref());
+        drop(stdin);
+        self.told(&child.wait_with_output().expect("it ends"))
+    }
+
+    /// Runs it, which must succeed; its standard output.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("the program runs");
+        assert!(
+            output.status.success(),
+            "{arguments:?}\n{}",
+            self.told(&output)
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// All that a run said, with the sandbox's own path as `[SANDBOX]`.
+    fn told(&self, output: &Output) -> String {
+        let mut text = String::new();
+        match output.status.code() {
+            Some(0) => {}
+            Some(code) => writeln!(text, "exit code: {code}").expect("a string"),
+            None => writeln!(text, "killed: {}", output.status).expect("a string"),
+        }
+        text += &String::from_utf8_lossy(&output.stdout);
+        if !output.stderr.is_empty() {
+            text += "--- stderr\n";
+            text += &String::from_utf8_lossy(&output.stderr);
+        }
+        text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
+    }
+}
+
+/// A small session that stands in the repository.
+pub fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name)
+}
