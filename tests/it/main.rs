@@ -9,3 +9,4 @@ mod importing;
 mod layers;
 mod looking;
 mod sandbox;
+mod real_sessions;

@@ -22,12 +22,12 @@ fn folder() -> Option<PathBuf> {
 
 /// All files of the four formats, by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let formats = ["claude-code", "codex", "openai-chat", "openai-finetune", "anthropic-messages"];
+    let formats = ["claude-code", "codex"];
     let files: Vec<PathBuf> = formats
         .iter()
         .flat_map(|format| tract::ingest::places::walk_directory(&folder.join(format)))
         .collect();
-    assert!(files.len() > 40, "the folder holds fewer sessions than it should");
+    assert!(files.len() > 25, "the folder holds fewer sessions than it should");
     files
 }
 
