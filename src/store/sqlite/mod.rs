@@ -1,1 +1,273 @@
-//! The SQLite engine.
+//! The SQLite engine: one file in WAL mode, one connection.
+//!
+//! An acknowledged commit is on disk (`synchronous=FULL`). The journal is folded into the file when
+//! it has grown, never merely because a process closes. Deliberately absent: knowledge of commands,
+//! and any SQL outside this folder; rusqlite's types don't leave it.
+
+mod checkpoints;
+mod codec;
+mod migrate;
+mod objects;
+mod refs;
+mod session;
+mod sources;
+mod verbs;
+
+use std::cell::Cell;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{Store, Tx, View};
+use crate::error::{Error, Result};
+use session::Session;
+
+/// How long a writer waits for another one unless told otherwise.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The journal is folded into the file when it has this many pages of 4 KiB.
+const CHECKPOINT_PAGES: u32 = 1_000;
+/// What the journal's file is cut to once it was folded in.
+const JOURNAL_LIMIT_BYTES: u32 = 8 * 1024 * 1024;
+/// All statements of this folder fit.
+const STATEMENTS: usize = 128;
+
+/// A repository's database.
+pub struct Sqlite {
+    connection: Connection,
+    /// The wait in milliseconds; the busy handler shares it.
+    wait_ms: Arc<AtomicU64>,
+    /// How many views and transactions are open.
+    open_views: Cell<u32>,
+    writing: Cell<bool>,
+}
+
+impl Sqlite {
+    /// Makes a database at `path`, readable by its owner alone. A tract database that is there
+    /// already is opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sqlite::open`]; [`Error::Io`] where no file can be made.
+    pub fn create(path: &Path) -> Result<Self> {
+        if migrate::inspect(path)? == migrate::Found::Nothing {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(path).map_err(Error::io(path))?;
+        }
+        Self::connect(path)
+    }
+
+    /// Opens the database at `path`; one that cannot be written to is opened for reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignDatabase`], [`Error::NewerDatabase`] or [`Error::Damaged`] for a file that
+    /// is not, no longer or not yet what this program writes; such a file is left as it is.
+    pub fn open(path: &Path) -> Result<Self> {
+        if migrate::inspect(path)? == migrate::Found::Nothing {
+            if path.exists() {
+                return Err(Error::Damaged {
+                    detail: format!("{} is empty", path.display()),
+                });
+            }
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Error::io(path)(missing));
+        }
+        Self::connect(path)
+    }
+
+    /// A database in memory, gone when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] where SQLite cannot give one.
+    pub fn in_memory() -> Result<Self> {
+        let store = Self::prepare(Connection::open_in_memory().map_err(engine)?)?;
+        migrate::migrate(&store.connection)?;
+        Ok(store)
+    }
+
+    /// The same, with another wait for other writers.
+    #[must_use]
+    pub fn with_busy_timeout(self, wait: Duration) -> Self {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.wait_ms.store(wait_ms, Ordering::Relaxed);
+        self
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(engine)?;
+        let store = match Self::prepare(connection).and_then(Self::bring_up_to_date) {
+            Err(error) if is_read_only(&error) => Self::connect_read_only(path)?,
+            result => result?,
+        };
+        Ok(store)
+    }
+
+    /// For media that cannot be written to: SQLite needs its shared-memory file to read a journal,
+    /// so without a journal the file is declared immutable, and with one it is an error.
+    fn connect_read_only(path: &Path) -> Result<Self> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let target = if migrate::journal_bytes(path) == 0 {
+            flags |= OpenFlags::SQLITE_OPEN_URI;
+            immutable_uri(path)
+        } else {
+            path.to_owned()
+        };
+        let store = Self::prepare(Connection::open_with_flags(target, flags).map_err(engine)?)?;
+        if migrate::is_behind(&store.connection)? {
+            return Err(Error::store("an older database that cannot be written to"));
+        }
+        Ok(store)
+    }
+
+    /// Settings that touch no file; the wait comes first, since everything after may have to wait.
+    fn prepare(mut connection: Connection) -> Result<Self> {
+        let wait_ms = Arc::new(AtomicU64::new(BUSY_TIMEOUT.as_millis() as u64));
+        connection
+            .busy_handler(Some(wait_for(Arc::clone(&wait_ms))))
+            .map_err(engine)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        for (config, value) in [
+            (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        ] {
+            connection.set_db_config(config, value).map_err(engine)?;
+        }
+        Ok(Self {
+            connection,
+            wait_ms,
+            open_views: Cell::new(0),
+            writing: Cell::new(false),
+        })
+    }
+
+    fn bring_up_to_date(self) -> Result<Self> {
+        let connection = &self.connection;
+        let behind = migrate::is_behind(connection)?;
+        if behind {
+            // A new file is filled in one step before it has a journal beside it, so that whoever
+            // looks at it meanwhile sees no file or all of it.
+            migrate::migrate(connection)?;
+        }
+        let pragma = |name: &str, value: &dyn rusqlite::ToSql| -> Result<()> {
+            connection
+                .pragma_update_and_check(None, name, value, |_| Ok(()))
+                .or_else(|error| match error {
+                    rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                    error => Err(error),
+                })
+                .map_err(engine)
+        };
+        let mode: String = connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .map_err(engine)?;
+        if mode != "wal" && !connection.is_readonly("main").map_err(engine)? {
+            pragma("journal_mode", &"WAL")?;
+        }
+        pragma("synchronous", &"FULL")?;
+        pragma("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+        pragma("journal_size_limit", &JOURNAL_LIMIT_BYTES)?;
+        if behind {
+            // The header must tell the format to programs that only look at the file.
+            pragma("wal_checkpoint", &"TRUNCATE")?;
+        }
+        Ok(self)
+    }
+}
+
+impl Store for Sqlite {
+    fn read(&self) -> Result<Box<dyn View + '_>> {
+        Ok(Box::new(Session::read(self)?))
+    }
+
+    fn write(&self) -> Result<Box<dyn Tx + '_>> {
+        Ok(Box::new(Session::write(self)?))
+    }
+}
+
+/// Sleeps briefly and unevenly until the wait is over. SQLite's own handler backs off to 100 ms a
+/// step, so among several busy writers the one that waited longest asks least often.
+fn wait_for(wait_ms: Arc<AtomicU64>) -> impl FnMut(i32) -> bool + Send + 'static {
+    let mut since = Instant::now();
+    let mut seed = u64::from(std::process::id()) | 1;
+    move |attempts| {
+        if attempts == 0 {
+            since = Instant::now();
+        }
+        let left = Duration::from_millis(wait_ms.load(Ordering::Relaxed));
+        let Some(left) = left.checked_sub(since.elapsed()).filter(|l| !l.is_zero()) else {
+            return false;
+        };
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        thread::sleep(Duration::from_micros(500 + seed % 3_500).min(left));
+        true
+    }
+}
+
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn is_read_only(error: &Error) -> bool {
+    let Error::Store(source) = error else {
+        return false;
+    };
+    let code = source
+        .downcast_ref::<rusqlite::Error>()
+        .and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// SQLite's errors in the crate's own.
+fn engine(error: rusqlite::Error) -> Error {
+    waited(Duration::ZERO)(error)
+}
+
+/// The same, where it is known how long the call took.
+fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
+    move |error| {
+        use rusqlite::Error as E;
+        match (error.sqlite_error_code(), &error) {
+            (Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase), _)
+            | (
+                None,
+                E::FromSqlConversionFailure(..)
+                | E::IntegralValueOutOfRange(..)
+                | E::Utf8Error(..)
+                | E::InvalidColumnType(..),
+            ) => Error::Damaged {
+                detail: error.to_string(),
+            },
+            (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Busy {
+                waited_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            },
+            _ => Error::store(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! How values become column values: numbers for the words of the model, compressed bodies, and
+//! lists of integers.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::interop::Span;
+use crate::model::{Encoding, Role};
+
+/// Below this a frame's own bytes eat what zstd saves.
+const COMPRESS_FROM_BYTES: usize = 512;
+/// Level 3 is zstd's own default; higher ones cost an import more time than the disk is worth.
+const LEVEL: i32 = 3;
+
+const RAW: i64 = 0;
+const ZSTD: i64 = 1;
+
+/// Bytes as they are stored, with the number that says how.
+pub(super) fn pack(bytes: &[u8]) -> (i64, std::borrow::Cow<'_, [u8]>) {
+    if bytes.len() >= COMPRESS_FROM_BYTES
+        && let Ok(packed) = zstd::bulk::compress(bytes, LEVEL)
+        && packed.len() < bytes.len() - bytes.len() / 10
+    {
+        return (ZSTD, packed.into());
+    }
+    (RAW, bytes.into())
+}
+
+/// The `size` bytes that were packed.
+pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> Result<Vec<u8>> {
+    let damaged = |detail: String| Error::Damaged { detail };
+    let bytes = match encoding {
+        RAW => stored,
+        ZSTD => {
+            let size = usize::try_from(size).map_err(|error| damaged(error.to_string()))?;
+            // A size that is wrong must not decide how much memory is taken.
+            match zstd::bulk::Decompressor::<'_>::upper_bound(&stored) {
+                Some(bound) if bound == size => zstd::bulk::decompress(&stored, size),
+                _ => zstd::stream::decode_all(stored.as_slice()),
+            }
+            .map_err(|error| damaged(format!("a compressed body: {error}")))?
+        }
+        other => return Err(damaged(format!("unknown encoding {other} of a body"))),
+    };
+    if bytes.len() as u64 != size {
+        return Err(damaged(format!(
+            "a body has {} bytes instead of {size}",
+            bytes.len()
+        )));
+    }
+    Ok(bytes)
+}
+
+/// A column's number; what doesn't fit 63 bits is cut to that.
+pub(super) fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A column that holds what [`number`] wrote.
+pub(super) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}
+
+pub(super) fn encoding_number(encoding: Encoding) -> i64 {
+    match encoding {
+        Encoding::O200kBase => 0,
+        Encoding::Cl100kBase => 1,
+    }
+}
+
+pub(super) fn role_number(role: Role) -> i64 {
+    match role {
+        Role::System => 0,
+        Role::Developer => 1,
+        Role::User => 2,
+        Role::Assistant => 3,
+        Role::Tool => 4,
+    }
+}
+
+pub(super) fn role_of(number: i64) -> Result<Role> {
+    Role::ALL
+        .into_iter()
+        .find(|role| role_number(*role) == number)
+        .ok_or_else(|| Error::Damaged {
+            detail: format!("unknown role {number}"),
+        })
+}
+
+impl ToSql for CommitHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+fn hash_bytes(value: ValueRef<'_>) -> FromSqlResult<HashBytes> {
+    let blob = value.as_blob()?;
+    blob.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
+        expected_size: 32,
+        blob_size: blob.len(),
+    })
+}
+
+impl FromSql for CommitHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        hash_bytes(value).map(Self::from_bytes)
+    }
+}
+
+impl FromSql for ContentHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        hash_bytes(value).map(Self::from_bytes)
+    }
+}
+
+/// Writes integers, short ones in few bytes (LEB128).
+#[derive(Default)]
+pub(super) struct Packer(pub(super) Vec<u8>);
+
+impl Packer {
+    pub(super) fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Reads what a [`Packer`] wrote; none where the bytes are something else.
+pub(super) struct Unpacker<'a>(pub(super) &'a [u8]);
+
+impl Unpacker<'_> {
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                return None;
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        T::try_from(self.number()?).ok()
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        let len = self.small::<usize>()?;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+pub(super) fn pack_spans(spans: &[Span]) -> Vec<u8> {
+    let mut packer = Packer::default();
+    for span in spans {
+        packer.number(span.offset);
+        packer.number(span.len);
+    }
+    packer.0
+}
+
+pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
+    let mut unpacker = Unpacker(bytes);
+    let mut spans = Vec::new();
+    while !unpacker.is_done() {
+        match (unpacker.number(), unpacker.number()) {
+            (Some(offset), Some(len)) => spans.push(Span { offset, len }),
+            _ => {
+                return Err(Error::Damaged {
+                    detail: "the records of a commit".to_owned(),
+                });
+            }
+        }
+    }
+    Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn spans_survive(spans in prop::collection::vec((any::<u64>(), any::<u64>()), 0..20)) {
+            let spans: Vec<Span> =
+                spans.into_iter().map(|(offset, len)| Span { offset, len }).collect();
+            prop_assert_eq!(unpack_spans(&pack_spans(&spans)).expect("reads back"), spans);
+        }
+
+        #[test]
+        fn bodies_survive(byte in any::<u8>(), len in 0usize..3000, noise in any::<[u8; 16]>()) {
+            let mut bytes = vec![byte; len];
+            bytes.extend(noise);
+            let (encoding, packed) = pack(&bytes);
+            prop_assert!(packed.len() <= bytes.len());
+            let packed = packed.into_owned();
+            prop_assert_eq!(&unpack(encoding, packed.clone(), bytes.len() as u64).expect("reads back"), &bytes);
+            prop_assert!(unpack(encoding, packed, bytes.len() as u64 + 1).is_err());
+        }
+
+        #[test]
+        fn any_bytes_unpack_to_something_or_nothing(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = unpack_spans(&bytes);
+            let mut unpacker = Unpacker(&bytes);
+            while unpacker.text().is_some() {}
+            let _ = unpack(ZSTD, bytes, 10);
+        }
+    }
+}

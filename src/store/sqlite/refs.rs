@@ -1,0 +1,168 @@
+//! Refs, operations, the log of moves, and the configuration.
+
+use rusqlite::{Row, params};
+
+use super::codec::{number, unsigned};
+use super::objects::commit_id;
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::model::{Millis, RefName, RefValue};
+use crate::store::{OperationRow, ReflogRow};
+
+/// A target's hash and another ref's name: at most one is there.
+type Held = (Option<CommitHash>, Option<String>);
+
+fn held(row: &Row<'_>, first: usize) -> rusqlite::Result<Held> {
+    Ok((row.get(first)?, row.get(first + 1)?))
+}
+
+fn name(text: &str) -> Result<RefName> {
+    text.parse().map_err(|error: Error| Error::Damaged {
+        detail: error.to_string(),
+    })
+}
+
+fn value(held: Held) -> Result<Option<RefValue>> {
+    Ok(match held {
+        (Some(commit), _) => Some(RefValue::Commit(commit)),
+        (None, Some(symbolic)) => Some(RefValue::Symbolic(name(&symbolic)?)),
+        (None, None) => None,
+    })
+}
+
+pub(super) fn reference(session: &Session<'_>, name: &RefName) -> Result<Option<RefValue>> {
+    let found = session.first(
+        "SELECT commits.hash, refs.symbolic FROM refs LEFT JOIN commits ON commits.id = refs.target
+         WHERE refs.name = ?1",
+        [name.as_str()],
+        |row| held(row, 0),
+    )?;
+    value(found.unwrap_or_default())
+}
+
+pub(super) fn references(session: &Session<'_>, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+    // A range scan from the prefix on; what follows the last name that has it isn't read.
+    let mut statement = session.prepare(
+        "SELECT refs.name, commits.hash, refs.symbolic
+         FROM refs LEFT JOIN commits ON commits.id = refs.target
+         WHERE refs.name >= ?1 ORDER BY refs.name",
+    )?;
+    let mut rows = statement.query([prefix]).map_err(super::engine)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(super::engine)? {
+        let text: String = row.get(0).map_err(super::engine)?;
+        if !text.starts_with(prefix) {
+            break;
+        }
+        if let Some(value) = value(held(row, 1).map_err(super::engine)?)? {
+            found.push((name(&text)?, value));
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn operations(session: &Session<'_>, limit: usize) -> Result<Vec<OperationRow>> {
+    session.all(
+        "SELECT id, time, what FROM operations ORDER BY id DESC LIMIT ?1",
+        [number(limit as u64)],
+        |row| {
+            Ok(OperationRow {
+                id: unsigned(row, 0)?,
+                time: Millis(row.get(1)?),
+                what: row.get(2)?,
+            })
+        },
+    )
+}
+
+pub(super) fn reflog(session: &Session<'_>, of: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+    let rows = session.all(
+        "SELECT operation, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
+         LEFT JOIN commits AS older ON older.id = old_target
+         LEFT JOIN commits AS newer ON newer.id = new_target
+         WHERE name = ?1 ORDER BY reflog.id DESC LIMIT ?2",
+        params![of.as_str(), number(limit as u64)],
+        |row| Ok((unsigned(row, 0)?, held(row, 1)?, held(row, 3)?)),
+    )?;
+    rows.into_iter()
+        .map(|(operation, old, new)| {
+            Ok(ReflogRow {
+                operation,
+                name: of.clone(),
+                old: value(old)?,
+                new: value(new)?,
+            })
+        })
+        .collect()
+}
+
+pub(super) fn config(session: &Session<'_>, key: &str) -> Result<Option<String>> {
+    let sql = "SELECT value FROM config WHERE key = ?1";
+    session.first(sql, [key], |row| row.get(0))
+}
+
+pub(super) fn begin_operation(session: &Session<'_>, time: Millis, what: &str) -> Result<u64> {
+    let id = session.insert(
+        "INSERT INTO operations (time, what) VALUES (?1, ?2)",
+        params![time.0, what],
+    )?;
+    session.operation.set(Some(id));
+    u64::try_from(id).map_err(Error::store)
+}
+
+pub(super) fn set_reference(
+    session: &Session<'_>,
+    name: &RefName,
+    new: Option<&RefValue>,
+) -> Result<()> {
+    let Some(operation) = session.operation.get() else {
+        return Err(Error::store("no operation is open to log the move under"));
+    };
+    let old = reference(session, name)?;
+    if old.as_ref() == new {
+        return Ok(());
+    }
+    let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<String>)> {
+        Ok(match value {
+            Some(RefValue::Commit(hash)) => (Some(commit_id(session, hash)?), None),
+            Some(RefValue::Symbolic(name)) => (None, Some(name.as_str().to_owned())),
+            None => (None, None),
+        })
+    };
+    let (old_target, old_symbolic) = columns(old.as_ref())?;
+    let (new_target, new_symbolic) = columns(new)?;
+    if new.is_some() {
+        session.execute(
+            "INSERT OR REPLACE INTO refs (name, target, symbolic) VALUES (?1, ?2, ?3)",
+            params![name.as_str(), new_target, new_symbolic],
+        )?;
+    } else {
+        session.execute("DELETE FROM refs WHERE name = ?1", [name.as_str()])?;
+    }
+    session.insert(
+        "INSERT INTO reflog
+         (operation, name, old_target, old_symbolic, new_target, new_symbolic)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            operation,
+            name.as_str(),
+            old_target,
+            old_symbolic,
+            new_target,
+            new_symbolic
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn set_config(session: &Session<'_>, key: &str, value: Option<&str>) -> Result<()> {
+    match value {
+        Some(value) => session.execute(
+            "INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)",
+            [key, value],
+        )?,
+        None => session.execute("DELETE FROM config WHERE key = ?1", [key])?,
+    };
+    Ok(())
+}
