@@ -50,6 +50,14 @@ impl<'a> Session<'a> {
         Ok(Self::new(store, true))
     }
 
+    /// A session inside whatever transaction a test has opened by hand.
+    #[cfg(test)]
+    pub(super) fn new_for_test(store: &'a Sqlite) -> Self {
+        let session = Self::new(store, true);
+        session.committed.set(true);
+        session
+    }
+
     fn new(store: &'a Sqlite, writes: bool) -> Self {
         Self {
             store,
