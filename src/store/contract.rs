@@ -426,7 +426,9 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
     drop(tx);
     let (one, two) = writing(&*store, |tx| {
         let one = tx.begin_operation(Millis(1), "first").expect("kept");
-        let set = |name: &RefName, new| tx.set_reference(name, new).expect("kept");
+        let set = |name: &RefName, new: Option<&RefValue>| {
+            tx.set_reference(name, new).expect("kept");
+        };
         set(&RefName::head(), Some(&symbolic));
         set(&main, Some(&value(root)));
         set(&main, Some(&value(root)));
