@@ -509,6 +509,7 @@ fn checkpoints_read_back(make: Make<'_>) {
     odd.entries[5].priority = Priority::Pinned;
     odd.entries[6].edited = true;
     odd.entries[6].content = stub;
+    odd.entries[7].edited = true;
     odd.entries[8].mask = Mask::new([
         MaskedPart {
             part: 0,
