@@ -1,29 +1,39 @@
--- Names, how they moved, and settings of the repository.
---
--- A value is a commit's hash (64 hex digits) or `ref: NAME`, as git writes it.
+-- Names that point at commits, and the log of their moves, from which undo works: each command is
+-- an operation, and each ref that it moved has a row with what it held before and since.
+
+-- Exactly one of target and symbolic is there.
 CREATE TABLE refs (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
+    name     TEXT PRIMARY KEY,
+    target   INTEGER REFERENCES commits (id),
+    symbolic TEXT,
+    CHECK ((target IS NULL) <> (symbolic IS NULL))
 ) STRICT, WITHOUT ROWID;
 
+-- Numbers are never used twice, so that an undo can name one.
 CREATE TABLE operations (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
     time INTEGER NOT NULL,
-    what TEXT NOT NULL
+    what TEXT    NOT NULL
 ) STRICT;
 
+-- Where both old columns are null, the ref did not exist; where both new ones are, it was deleted.
 CREATE TABLE reflog (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    operation INTEGER NOT NULL REFERENCES operations (id),
-    name TEXT NOT NULL,
-    old TEXT,
-    new TEXT
+    id           INTEGER PRIMARY KEY,
+    operation    INTEGER NOT NULL REFERENCES operations (id),
+    name         TEXT    NOT NULL,
+    old_target   INTEGER REFERENCES commits (id),
+    old_symbolic TEXT,
+    new_target   INTEGER REFERENCES commits (id),
+    new_symbolic TEXT
 ) STRICT;
 
--- One ref's moves, newest first.
-CREATE INDEX reflog_by_name ON reflog (name, id);
+-- The moves of one ref, newest first; a row's id follows the name in the index.
+CREATE INDEX reflog_by_name ON reflog (name);
+
+-- What one operation moved.
+CREATE INDEX reflog_by_operation ON reflog (operation);
 
 CREATE TABLE config (
-    key TEXT PRIMARY KEY,
+    key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;

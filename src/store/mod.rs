@@ -6,6 +6,11 @@
 
 pub mod sqlite;
 
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod map;
+
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};

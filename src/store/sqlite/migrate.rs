@@ -1,4 +1,8 @@
-//! Which databases are opened, and how they are brought up to date.
+//! The database file: recognising it, refusing it untouched, and bringing its tables up to date.
+//!
+//! A tract database carries an application id and counts its migrations in `user_version`, both of
+//! which stand in the file's first 100 bytes. So a file is judged by reading those bytes, before
+//! SQLite opens it and could write beside it.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,105 +10,127 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::wrap;
+use super::engine;
 use crate::error::{Error, Result};
 
-/// `application_id` of a tract database: "trct".
-const APPLICATION: u32 = 0x7472_6374;
-
-/// Every migration, oldest first. `user_version` is how many have been applied.
+/// In SQL order; a file that has landed is never edited.
 const MIGRATIONS: [&str; 3] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
 ];
 
-/// Looks at a file's header without opening it as a database, so that one that is refused is left
-/// as it was. An empty file is a database to be.
+/// The format that this program writes: the number of migrations.
+pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+
+/// `TRCT` in ASCII.
+const APPLICATION_ID: u32 = 0x5452_4354;
+
+/// What stands at a path where a database is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or a file without a byte: a creation that never finished.
+    Nothing,
+    /// A tract database.
+    Database,
+}
+
+/// Judges the file by its header, without SQLite.
 ///
 /// # Source
 ///
-/// The SQLite file format, "The Database Header": user version at offset 60, application id at 68.
-pub(super) fn inspect(path: &Path) -> Result<()> {
-    let mut header = [0u8; 100];
-    let mut file = File::open(path).map_err(Error::io(path))?;
-    let size = file.metadata().map_err(Error::io(path))?.len();
-    if size == 0 {
-        return Ok(());
+/// <https://www.sqlite.org/fileformat2.html#the_database_header>
+pub(super) fn inspect(path: &Path) -> Result<Found> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(Error::io(path)(error)),
+    };
+    let mut header = Vec::with_capacity(100);
+    (&mut file)
+        .take(100)
+        .read_to_end(&mut header)
+        .map_err(Error::io(path))?;
+    if header.is_empty() {
+        return Ok(Found::Nothing);
     }
     let foreign = || Error::ForeignDatabase {
         path: path.to_owned(),
     };
-    if size < 100 {
+    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
         return Err(foreign());
     }
-    file.read_exact(&mut header).map_err(Error::io(path))?;
-    let number = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
-    if !header.starts_with(b"SQLite format 3\0") {
+    let number = |at: usize| {
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        u32::from_be_bytes(bytes)
+    };
+    if number(68) != APPLICATION_ID {
         return Err(foreign());
     }
-    // All zero: made by SQLite, and its first migration is still in the journal.
-    let fresh = number(68) == 0 && number(60) == 0 && wal_of(path).exists();
-    if number(68) != APPLICATION && !fresh {
-        return Err(foreign());
-    }
-    let known = MIGRATIONS.len() as u32;
-    if number(60) > known {
+    if number(60) > KNOWN {
         return Err(Error::NewerDatabase {
             found: number(60),
-            known,
+            known: KNOWN,
         });
     }
-    let page = match u32::from(u16::from_be_bytes([header[16], header[17]])) {
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
-        page => page,
+        bytes => u64::from(bytes),
     };
-    if u64::from(page) == 0 || size % u64::from(page) != 0 {
+    let size_bytes = file.metadata().map_err(Error::io(path))?.len();
+    // The page count is only to be trusted where the two change counters agree, and while no
+    // journal could complete the file.
+    let counted = number(24) == number(92) && journal_bytes(path) == 0;
+    if counted && size_bytes < u64::from(number(28)) * page_bytes {
         return Err(Error::Damaged {
-            detail: format!("{} is cut short", path.display()),
+            detail: format!("{} is cut off", path.display()),
         });
     }
-    Ok(())
+    Ok(Found::Database)
 }
 
-fn wal_of(path: &Path) -> std::path::PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
+/// The size of the write-ahead journal beside the database.
+pub(super) fn journal_bytes(path: &Path) -> u64 {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    std::fs::metadata(journal).map_or(0, |journal| journal.len())
 }
 
 fn version(connection: &Connection) -> Result<u32> {
     connection
-        .pragma_query_value(None, "user_version", |row| row.get(0))
-        .map_err(wrap)
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(engine)
 }
 
-/// Applies what is missing, in one transaction.
-pub(super) fn apply(connection: &Connection) -> Result<()> {
-    let known = MIGRATIONS.len() as u32;
-    let check = |found: u32| {
-        if found > known {
-            Err(Error::NewerDatabase { found, known })
-        } else {
-            Ok(found)
+/// Whether tables are missing; refuses a format from the future.
+pub(super) fn is_behind(connection: &Connection) -> Result<bool> {
+    let found = version(connection)?;
+    if found > KNOWN {
+        return Err(Error::NewerDatabase {
+            found,
+            known: KNOWN,
+        });
+    }
+    Ok(found < KNOWN)
+}
+
+/// Applies what is missing, all in one transaction.
+pub(super) fn migrate(connection: &Connection) -> Result<()> {
+    let transaction =
+        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+            .map_err(engine)?;
+    // Another process may have done it while this one waited.
+    if is_behind(&transaction)? {
+        let done = version(&transaction)? as usize;
+        for sql in &MIGRATIONS[done..] {
+            transaction.execute_batch(sql).map_err(engine)?;
         }
-    };
-    if check(version(connection)?)? == known {
-        return Ok(());
+        transaction
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .map_err(engine)?;
+        transaction
+            .pragma_update(None, "user_version", KNOWN)
+            .map_err(engine)?;
     }
-    let tx = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-        .map_err(wrap)?;
-    // Another process may have been here while this one waited.
-    let from = check(version(&tx)?)?;
-    for migration in &MIGRATIONS[from as usize..] {
-        tx.execute_batch(migration).map_err(wrap)?;
-    }
-    tx.pragma_update(None, "application_id", APPLICATION)
-        .map_err(wrap)?;
-    tx.pragma_update(None, "user_version", known)
-        .map_err(wrap)?;
-    tx.commit().map_err(wrap)?;
-    // The header carries both numbers from here on, for `inspect`.
-    let _ = connection.pragma_update(None, "wal_checkpoint", "PASSIVE");
-    Ok(())
+    transaction.commit().map_err(engine)
 }

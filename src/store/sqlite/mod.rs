@@ -1,282 +1,273 @@
-//! The SQLite engine, and the only SQL there is.
+//! The SQLite engine: one file in WAL mode, one connection.
 //!
-//! WAL mode, `synchronous=FULL`: what has been committed is on disk. One connection a process; a
-//! writer that finds the lock taken waits for a bounded time. rusqlite's types do not leave this
-//! folder.
+//! An acknowledged commit is on disk (`synchronous=FULL`). The journal is folded into the file when
+//! it has grown, never merely because a process closes. Deliberately absent: knowledge of commands,
+//! and any SQL outside this folder; rusqlite's types don't leave it.
 
+mod checkpoints;
 mod codec;
 mod migrate;
 mod objects;
 mod refs;
+mod session;
 mod sources;
+mod verbs;
 
-use std::path::Path;
+use std::cell::Cell;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::context::Context;
+use super::{Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::interop::{Span, Usage};
-use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, TokenCount};
-use crate::store::{
-    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, SessionRow, SourceRow,
-    Store, Tx, View,
-};
+use session::Session;
 
-/// How long a writer waits for another.
-const WAIT: Duration = Duration::from_secs(10);
-/// Pages in the journal before they are copied into the database: 16 MiB.
-const CHECKPOINT_PAGES: i64 = 4_096;
-/// What the journal is cut to after a checkpoint.
-const JOURNAL_BYTES: i64 = 32 << 20;
+/// How long a writer waits for another one unless told otherwise.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The journal is folded into the file when it has this many pages of 4 KiB.
+const CHECKPOINT_PAGES: u32 = 1_000;
+/// What the journal's file is cut to once it was folded in.
+const JOURNAL_LIMIT_BYTES: u32 = 8 * 1024 * 1024;
+/// All statements of this folder fit.
+const STATEMENTS: usize = 128;
 
-/// A SQLite database.
+/// A repository's database.
 pub struct Sqlite {
     connection: Connection,
+    /// The wait in milliseconds; the busy handler shares it.
+    wait_ms: Arc<AtomicU64>,
+    /// How many views and transactions are open.
+    open_views: Cell<u32>,
+    writing: Cell<bool>,
 }
 
 impl Sqlite {
-    /// Makes a database, or opens the one that is there. The file is its owner's alone.
+    /// Makes a database at `path`, readable by its owner alone. A tract database that is there
+    /// already is opened.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be made, and as [`Sqlite::open`].
+    /// As [`Sqlite::open`]; [`Error::Io`] where no file can be made.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut options = std::fs::OpenOptions::new();
-        options.read(true).write(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path).map_err(Error::io(path))?;
-        Self::open(path)
+        if migrate::inspect(path)? == migrate::Found::Nothing {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(path).map_err(Error::io(path))?;
+        }
+        Self::connect(path)
     }
 
-    /// Opens a database and brings it up to date.
+    /// Opens the database at `path`; one that cannot be written to is opened for reading.
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDatabase`], [`Error::NewerDatabase`], [`Error::Damaged`], [`Error::Busy`]. A
-    /// database that is refused stays as it was, to the byte.
+    /// [`Error::ForeignDatabase`], [`Error::NewerDatabase`] or [`Error::Damaged`] for a file that
+    /// is not, no longer or not yet what this program writes; such a file is left as it is.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::open_waiting(path, WAIT)
-    }
-
-    /// As [`Sqlite::open`], with a wait of one's own for other writers.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sqlite::open`].
-    pub fn open_waiting(path: &Path, wait: Duration) -> Result<Self> {
-        migrate::inspect(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(wrap)?;
-        Self::ready(connection, wait)
-    }
-
-    /// A database in memory.
-    ///
-    /// # Errors
-    ///
-    /// The engine's.
-    pub fn in_memory() -> Result<Self> {
-        Self::ready(Connection::open_in_memory().map_err(wrap)?, WAIT)
-    }
-
-    fn ready(connection: Connection, wait: Duration) -> Result<Self> {
-        // The wait comes first: everything after it can meet another process's lock.
-        connection.busy_timeout(wait).map_err(wrap)?;
-        let set = |name: &str, value: &dyn rusqlite::ToSql| {
-            connection.pragma_update(None, name, value).map_err(wrap)
-        };
-        set("journal_mode", &"WAL")?;
-        set("synchronous", &"FULL")?;
-        set("foreign_keys", &true)?;
-        set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
-        set("journal_size_limit", &JOURNAL_BYTES)?;
-        connection
-            .set_db_config(
-                rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-                true,
-            )
-            .map_err(wrap)?;
-        connection.set_prepared_statement_cache_capacity(64);
-        migrate::apply(&connection)?;
-        Ok(Self { connection })
-    }
-
-    fn begin(&self, behavior: TransactionBehavior) -> Result<Guard<'_>> {
-        let began = Instant::now();
-        let begun = rusqlite::Transaction::new_unchecked(&self.connection, behavior);
-        let inner = begun.map_err(|error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                Error::Busy {
-                    waited_ms: began.elapsed().as_millis() as u64,
-                }
+        if migrate::inspect(path)? == migrate::Found::Nothing {
+            if path.exists() {
+                return Err(Error::Damaged {
+                    detail: format!("{} is empty", path.display()),
+                });
             }
-            _ => wrap(error),
-        })?;
-        Ok(Guard {
-            inner,
-            operation: std::cell::Cell::new(None),
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Error::io(path)(missing));
+        }
+        Self::connect(path)
+    }
+
+    /// A database in memory, gone when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] where SQLite cannot give one.
+    pub fn in_memory() -> Result<Self> {
+        let store = Self::prepare(Connection::open_in_memory().map_err(engine)?)?;
+        migrate::migrate(&store.connection)?;
+        Ok(store)
+    }
+
+    /// The same, with another wait for other writers.
+    #[must_use]
+    pub fn with_busy_timeout(self, wait: Duration) -> Self {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.wait_ms.store(wait_ms, Ordering::Relaxed);
+        self
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(engine)?;
+        let store = match Self::prepare(connection).and_then(Self::bring_up_to_date) {
+            Err(error) if is_read_only(&error) => Self::connect_read_only(path)?,
+            result => result?,
+        };
+        Ok(store)
+    }
+
+    /// For media that cannot be written to: SQLite needs its shared-memory file to read a journal,
+    /// so without a journal the file is declared immutable, and with one it is an error.
+    fn connect_read_only(path: &Path) -> Result<Self> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let target = if migrate::journal_bytes(path) == 0 {
+            flags |= OpenFlags::SQLITE_OPEN_URI;
+            immutable_uri(path)
+        } else {
+            path.to_owned()
+        };
+        let store = Self::prepare(Connection::open_with_flags(target, flags).map_err(engine)?)?;
+        if migrate::is_behind(&store.connection)? {
+            return Err(Error::store("an older database that cannot be written to"));
+        }
+        Ok(store)
+    }
+
+    /// Settings that touch no file; the wait comes first, since everything after may have to wait.
+    fn prepare(mut connection: Connection) -> Result<Self> {
+        let wait_ms = Arc::new(AtomicU64::new(BUSY_TIMEOUT.as_millis() as u64));
+        connection
+            .busy_handler(Some(wait_for(Arc::clone(&wait_ms))))
+            .map_err(engine)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        for (config, value) in [
+            (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        ] {
+            connection.set_db_config(config, value).map_err(engine)?;
+        }
+        Ok(Self {
+            connection,
+            wait_ms,
+            open_views: Cell::new(0),
+            writing: Cell::new(false),
         })
     }
-}
 
-/// An engine error as the library's own.
-fn wrap(error: rusqlite::Error) -> Error {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
-    match error.sqlite_error_code() {
-        Some(DatabaseCorrupt | NotADatabase) => Error::Damaged {
-            detail: error.to_string(),
-        },
-        Some(DatabaseBusy | DatabaseLocked) => Error::Busy {
-            waited_ms: WAIT.as_millis() as u64,
-        },
-        _ => Error::store(error),
+    fn bring_up_to_date(self) -> Result<Self> {
+        let connection = &self.connection;
+        let behind = migrate::is_behind(connection)?;
+        if behind {
+            // A new file is filled in one step before it has a journal beside it, so that whoever
+            // looks at it meanwhile sees no file or all of it.
+            migrate::migrate(connection)?;
+        }
+        let pragma = |name: &str, value: &dyn rusqlite::ToSql| -> Result<()> {
+            connection
+                .pragma_update_and_check(None, name, value, |_| Ok(()))
+                .or_else(|error| match error {
+                    rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                    error => Err(error),
+                })
+                .map_err(engine)
+        };
+        let mode: String = connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .map_err(engine)?;
+        if mode != "wal" && !connection.is_readonly("main").map_err(engine)? {
+            pragma("journal_mode", &"WAL")?;
+        }
+        pragma("synchronous", &"FULL")?;
+        pragma("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+        pragma("journal_size_limit", &JOURNAL_LIMIT_BYTES)?;
+        if behind {
+            // The header must tell the format to programs that only look at the file.
+            pragma("wal_checkpoint", &"TRUNCATE")?;
+        }
+        Ok(self)
     }
-}
-
-/// A running transaction; dropped, it takes everything back.
-struct Guard<'a> {
-    inner: rusqlite::Transaction<'a>,
-    operation: std::cell::Cell<Option<i64>>,
 }
 
 impl Store for Sqlite {
     fn read(&self) -> Result<Box<dyn View + '_>> {
-        Ok(Box::new(self.begin(TransactionBehavior::Deferred)?))
+        Ok(Box::new(Session::read(self)?))
     }
 
     fn write(&self) -> Result<Box<dyn Tx + '_>> {
-        Ok(Box::new(self.begin(TransactionBehavior::Immediate)?))
+        Ok(Box::new(Session::write(self)?))
     }
 }
 
-impl View for Guard<'_> {
-    fn commit(&self, hash: &CommitHash) -> Result<Option<CommitRow>> {
-        objects::commit(&self.inner, hash)
-    }
-    fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>> {
-        objects::commits_with_prefix(&self.inner, prefix, limit)
-    }
-    fn ancestors(
-        &self,
-        tip: &CommitHash,
-        until: Option<&CommitHash>,
-        limit: usize,
-    ) -> Result<Vec<CommitRow>> {
-        objects::ancestors(&self.inner, tip, until, limit)
-    }
-    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
-        objects::is_ancestor(&self.inner, ancestor, tip)
-    }
-    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
-        objects::ancestor_at(&self.inner, tip, depth)
-    }
-    fn appends_after(
-        &self,
-        parent: Option<&CommitHash>,
-        content: &ContentHash,
-    ) -> Result<Vec<CommitHash>> {
-        objects::appends_after(&self.inner, parent, content)
-    }
-    fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
-        objects::content(&self.inner, hash)
-    }
-    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<ContentRow>> {
-        objects::content_rows(&self.inner, hashes)
-    }
-    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
-        objects::counts(&self.inner, keys, encoding)
-    }
-    fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>> {
-        codec::checkpoint(&self.inner, tip)
-    }
-    fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
-        codec::commits_since_checkpoint(&self.inner, tip)
-    }
-    fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
-        refs::reference(&self.inner, name)
-    }
-    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
-        refs::references(&self.inner, prefix)
-    }
-    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>> {
-        refs::operations(&self.inner, limit)
-    }
-    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-        refs::reflog(&self.inner, name, limit)
-    }
-    fn config(&self, key: &str) -> Result<Option<String>> {
-        refs::config(&self.inner, key)
-    }
-    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
-        sources::sources(&self.inner, session)
-    }
-    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
-        sources::source(&self.inner, id)
-    }
-    fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
-        sources::source_bytes(&self.inner, id, span)
-    }
-    fn records(&self, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
-        sources::records(&self.inner, commit)
-    }
-    fn usage(&self, commit: &CommitHash) -> Result<Option<Usage>> {
-        sources::usage(&self.inner, commit)
-    }
-    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
-        sources::session(&self.inner, name)
-    }
-    fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
-        sources::resumed(&self.inner, tool, id)
+/// Sleeps briefly and unevenly until the wait is over. SQLite's own handler backs off to 100 ms a
+/// step, so among several busy writers the one that waited longest asks least often.
+fn wait_for(wait_ms: Arc<AtomicU64>) -> impl FnMut(i32) -> bool + Send + 'static {
+    let mut since = Instant::now();
+    let mut seed = u64::from(std::process::id()) | 1;
+    move |attempts| {
+        if attempts == 0 {
+            since = Instant::now();
+        }
+        let left = Duration::from_millis(wait_ms.load(Ordering::Relaxed));
+        let Some(left) = left.checked_sub(since.elapsed()).filter(|l| !l.is_zero()) else {
+            return false;
+        };
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        thread::sleep(Duration::from_micros(500 + seed % 3_500).min(left));
+        true
     }
 }
 
-impl Tx for Guard<'_> {
-    fn put_content(&self, message: &Message) -> Result<ContentHash> {
-        objects::put_content(&self.inner, message)
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
     }
-    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
-        objects::put_commit(&self.inner, commit)
-    }
-    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
-        objects::put_count(&self.inner, key, encoding, count)
-    }
-    fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
-        codec::put_checkpoint(&self.inner, commit, context)
-    }
-    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
-        let id = refs::begin_operation(&self.inner, time, what)?;
-        self.operation.set(Some(id));
-        Ok(id as u64)
-    }
-    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
-        refs::set_reference(&self.inner, self.operation.get(), name, new)
-    }
-    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
-        refs::set_config(&self.inner, key, value)
-    }
-    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
-        sources::put_source(&self.inner, session, format)
-    }
-    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
-        sources::append_source(&self.inner, id, bytes, fingerprint)
-    }
-    fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
-        sources::put_records(&self.inner, commit, source, spans)
-    }
-    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
-        sources::put_usage(&self.inner, commit, usage)
-    }
-    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
-        sources::put_session(&self.inner, name, session)
-    }
-    fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
-        sources::put_resumed(&self.inner, tool, id, resume)
-    }
-    fn commit(self: Box<Self>) -> Result<()> {
-        self.inner.commit().map_err(wrap)
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn is_read_only(error: &Error) -> bool {
+    let Error::Store(source) = error else {
+        return false;
+    };
+    let code = source
+        .downcast_ref::<rusqlite::Error>()
+        .and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// SQLite's errors in the crate's own.
+fn engine(error: rusqlite::Error) -> Error {
+    waited(Duration::ZERO)(error)
+}
+
+/// The same, where it is known how long the call took.
+fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
+    move |error| {
+        use rusqlite::Error as E;
+        match (error.sqlite_error_code(), &error) {
+            (Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase), _)
+            | (
+                None,
+                E::FromSqlConversionFailure(..)
+                | E::IntegralValueOutOfRange(..)
+                | E::Utf8Error(..)
+                | E::InvalidColumnType(..),
+            ) => Error::Damaged {
+                detail: error.to_string(),
+            },
+            (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Busy {
+                waited_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            },
+            _ => Error::store(error),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

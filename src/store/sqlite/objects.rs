@@ -1,432 +1,412 @@
-//! Contents, commits, lineages, counts.
+//! Contents, commits and their lineages, counts and usage.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
-use super::{codec, wrap};
+use super::codec::{encoding_number, number, pack, role_number, role_of, unpack, unsigned};
+use super::engine;
+use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Operation, Role, TokenCount};
+use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
+use crate::interop::Usage;
+use crate::model::{Commit, Encoding, Message, Operation, TokenCount};
 use crate::store::{CommitRow, ContentRow, CountKey, preview};
 
-/// Where a commit stands: row, lineage, depth.
-#[derive(Clone, Copy)]
+/// Where a commit stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) id: i64,
     pub(super) lineage: i64,
     pub(super) depth: i64,
 }
 
-pub(super) fn place(db: &Connection, hash: &CommitHash) -> Result<Option<Place>> {
-    db.prepare_cached("SELECT id, lineage, depth FROM commits WHERE hash = ?1")
-        .and_then(|mut query| {
-            query
-                .query_row([hash.as_bytes()], |row| {
-                    Ok(Place {
-                        id: row.get(0)?,
-                        lineage: row.get(1)?,
-                        depth: row.get(2)?,
-                    })
-                })
-                .optional()
+const ROW: &str = "SELECT hash, depth, canonical FROM commits";
+
+struct RawCommit {
+    hash: CommitHash,
+    depth: i64,
+    canonical: String,
+}
+
+fn raw_commit(row: &Row<'_>) -> rusqlite::Result<RawCommit> {
+    Ok(RawCommit {
+        hash: row.get(0)?,
+        depth: row.get(1)?,
+        canonical: row.get(2)?,
+    })
+}
+
+impl RawCommit {
+    fn parse(self) -> Result<CommitRow> {
+        let damaged = |detail: String| Error::Damaged { detail };
+        Ok(CommitRow {
+            hash: self.hash,
+            commit: Commit::from_canonical(&self.canonical)
+                .map_err(|error| damaged(format!("commit {}: {error}", self.hash)))?,
+            depth: u64::try_from(self.depth).map_err(|error| damaged(error.to_string()))?,
         })
-        .map_err(wrap)
+    }
 }
 
-/// The commit's place; an error if it isn't here.
-pub(super) fn known(db: &Connection, hash: &CommitHash) -> Result<Place> {
-    place(db, hash)?.ok_or_else(|| Error::UnknownRevision {
-        text: hash.to_string(),
-        nearest: None,
-    })
+/// What is wrong with a caller that names an object which isn't here.
+pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
+    Error::Malformed {
+        what,
+        detail: format!("{} is not stored", hash.to_string()),
+    }
 }
 
-pub(super) fn commit_hash(row: &Row<'_>, column: usize) -> rusqlite::Result<CommitHash> {
-    Ok(CommitHash::from_bytes(row.get(column)?))
+pub(super) fn place(session: &Session<'_>, hash: &CommitHash) -> Result<Option<Place>> {
+    session.first(
+        "SELECT id, lineage, depth FROM commits WHERE hash = ?1",
+        [hash],
+        |row| {
+            Ok(Place {
+                id: row.get(0)?,
+                lineage: row.get(1)?,
+                depth: row.get(2)?,
+            })
+        },
+    )
 }
 
-const COLUMNS: &str = "hash, canonical, depth";
-
-fn commit_row(row: &Row<'_>) -> rusqlite::Result<(CommitHash, String, i64)> {
-    Ok((commit_hash(row, 0)?, row.get(1)?, row.get(2)?))
+/// The row of a commit that must be here.
+pub(super) fn commit_id(session: &Session<'_>, hash: &CommitHash) -> Result<i64> {
+    place(session, hash)?
+        .map(|place| place.id)
+        .ok_or_else(|| missing("commit", hash))
 }
 
-fn read(stored: (CommitHash, String, i64)) -> Result<CommitRow> {
-    let (hash, canonical, depth) = stored;
-    let damaged = |error: Error| Error::Damaged {
-        detail: format!("commit {}: {error}", hash.short()),
-    };
-    let commit = Commit::from_canonical(&canonical).map_err(damaged)?;
-    Ok(CommitRow {
-        hash,
-        commit,
-        depth: depth as u64,
-    })
+pub(super) fn content_id(session: &Session<'_>, hash: &ContentHash) -> Result<Option<i64>> {
+    let sql = "SELECT id FROM contents WHERE hash = ?1";
+    session.first(sql, [hash], |row| row.get(0))
 }
 
-pub(super) fn commit(db: &Connection, hash: &CommitHash) -> Result<Option<CommitRow>> {
-    db.prepare_cached(&format!("SELECT {COLUMNS} FROM commits WHERE hash = ?1"))
-        .and_then(|mut query| query.query_row([hash.as_bytes()], commit_row).optional())
-        .map_err(wrap)?
-        .map(read)
-        .transpose()
+/// The lineage that this one left, and the depth of the last commit they share.
+pub(super) fn parent_lineage(session: &Session<'_>, lineage: i64) -> Result<Option<(i64, i64)>> {
+    let sql = "SELECT parent, fork_depth FROM lineages WHERE id = ?1 AND parent IS NOT NULL";
+    session.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+pub(super) fn commit(session: &Session<'_>, hash: &CommitHash) -> Result<Option<CommitRow>> {
+    let sql = "SELECT hash, depth, canonical FROM commits WHERE hash = ?1";
+    let raw = session.first(sql, [hash], raw_commit)?;
+    raw.map(RawCommit::parse).transpose()
 }
 
 pub(super) fn commits_with_prefix(
-    db: &Connection,
+    session: &Session<'_>,
     prefix: &HashPrefix,
     limit: usize,
 ) -> Result<Vec<CommitRow>> {
     let (low, high) = prefix.range();
-    let sql = format!(
-        "SELECT {COLUMNS} FROM commits WHERE hash BETWEEN ?1 AND ?2 ORDER BY hash LIMIT ?3"
-    );
-    let mut query = db.prepare_cached(&sql).map_err(wrap)?;
-    let rows = query
-        .query_map(params![low, high, sql_limit(limit)], commit_row)
-        .map_err(wrap)?;
-    rows.map(|row| read(row.map_err(wrap)?)).collect()
-}
-
-fn sql_limit(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// The stretches of lineages that lead to a place, newest first: lineage and its last depth.
-pub(super) fn stretches(db: &Connection, tip: Place) -> Result<Vec<(i64, i64)>> {
-    let mut found = vec![(tip.lineage, tip.depth)];
-    let mut query = db
-        .prepare_cached("SELECT parent, fork_depth FROM lineages WHERE id = ?1")
-        .map_err(wrap)?;
-    let mut lineage = tip.lineage;
-    loop {
-        let next: (Option<i64>, Option<i64>) = query
-            .query_row([lineage], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(wrap)?;
-        let (Some(parent), Some(depth)) = next else {
-            return Ok(found);
-        };
-        found.push((parent, depth));
-        lineage = parent;
-    }
+    let raw = session.all(
+        &format!("{ROW} WHERE hash BETWEEN ?1 AND ?2 ORDER BY hash LIMIT ?3"),
+        params![low, high, number(limit as u64)],
+        raw_commit,
+    )?;
+    raw.into_iter().map(RawCommit::parse).collect()
 }
 
 pub(super) fn ancestors(
-    db: &Connection,
+    session: &Session<'_>,
     tip: &CommitHash,
     until: Option<&CommitHash>,
     limit: usize,
 ) -> Result<Vec<CommitRow>> {
-    let Some(tip) = place(db, tip)? else {
-        return Ok(Vec::new());
+    let mut found = Vec::new();
+    let Some(tip) = place(session, tip)? else {
+        return Ok(found);
     };
-    let until = until.map(|hash| place(db, hash)).transpose()?.flatten();
-    let sql = format!(
-        "SELECT {COLUMNS} FROM commits WHERE lineage = ?1 AND depth <= ?2 AND depth > ?3
-         ORDER BY depth DESC LIMIT ?4"
-    );
-    let mut query = db.prepare_cached(&sql).map_err(wrap)?;
-    let mut rows = Vec::new();
-    for (lineage, depth) in stretches(db, tip)? {
-        let stop = until.filter(|until| until.lineage == lineage && until.depth <= depth);
-        let floor = stop.map_or(-1, |stop| stop.depth);
-        let left = sql_limit(limit - rows.len());
-        let found = query
-            .query_map(params![lineage, depth, floor, left], commit_row)
-            .map_err(wrap)?;
-        for row in found {
-            rows.push(read(row.map_err(wrap)?)?);
+    let mut from = Some((tip.lineage, tip.depth));
+    while let Some((lineage, depth)) = from {
+        let mut scan = session.prepare(&format!(
+            "{ROW} WHERE lineage = ?1 AND depth <= ?2 ORDER BY depth DESC"
+        ))?;
+        let mut rows = scan.query([lineage, depth]).map_err(engine)?;
+        while let Some(row) = rows.next().map_err(engine)? {
+            if found.len() == limit {
+                return Ok(found);
+            }
+            let raw = raw_commit(row).map_err(engine)?;
+            if until == Some(&raw.hash) {
+                return Ok(found);
+            }
+            found.push(raw.parse()?);
         }
-        if stop.is_some() || rows.len() >= limit {
-            break;
-        }
+        from = parent_lineage(session, lineage)?;
     }
-    Ok(rows)
+    Ok(found)
 }
 
-pub(super) fn is_ancestor(
-    db: &Connection,
-    ancestor: &CommitHash,
-    tip: &CommitHash,
-) -> Result<bool> {
-    let (Some(ancestor), Some(tip)) = (place(db, ancestor)?, place(db, tip)?) else {
-        return Ok(false);
-    };
-    let mut stretches = stretches(db, tip)?.into_iter();
-    Ok(stretches.any(|(lineage, last)| ancestor.lineage == lineage && ancestor.depth <= last))
-}
-
-pub(super) fn ancestor_at(
-    db: &Connection,
-    tip: &CommitHash,
-    depth: u64,
-) -> Result<Option<CommitHash>> {
-    let Some(tip) = place(db, tip)? else {
-        return Ok(None);
-    };
-    let Ok(depth) = i64::try_from(depth) else {
-        return Ok(None);
-    };
+/// The lineage in which the path that ends in `tip` holds the commit at `depth`.
+fn lineage_at(session: &Session<'_>, tip: Place, depth: i64) -> Result<Option<i64>> {
     if depth > tip.depth {
         return Ok(None);
     }
-    let stretches = stretches(db, tip)?;
-    // The last stretch, walking back, that still reaches this deep.
-    let lineage = stretches
-        .iter()
-        .take_while(|(_, last)| *last >= depth)
-        .last();
-    let Some((lineage, _)) = lineage else {
+    let mut lineage = tip.lineage;
+    while let Some((parent, fork_depth)) = parent_lineage(session, lineage)? {
+        if depth > fork_depth {
+            break;
+        }
+        lineage = parent;
+    }
+    Ok(Some(lineage))
+}
+
+pub(super) fn is_ancestor(
+    session: &Session<'_>,
+    ancestor: &CommitHash,
+    tip: &CommitHash,
+) -> Result<bool> {
+    let (Some(ancestor), Some(tip)) = (place(session, ancestor)?, place(session, tip)?) else {
+        return Ok(false);
+    };
+    Ok(lineage_at(session, tip, ancestor.depth)? == Some(ancestor.lineage))
+}
+
+pub(super) fn ancestor_at(
+    session: &Session<'_>,
+    tip: &CommitHash,
+    depth: u64,
+) -> Result<Option<CommitHash>> {
+    let Some(tip) = place(session, tip)? else {
         return Ok(None);
     };
-    db.prepare_cached("SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2")
-        .and_then(|mut query| {
-            query
-                .query_row(params![lineage, depth], |row| commit_hash(row, 0))
-                .optional()
-        })
-        .map_err(wrap)
+    let depth = number(depth);
+    let Some(lineage) = lineage_at(session, tip, depth)? else {
+        return Ok(None);
+    };
+    let sql = "SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2";
+    session.first(sql, [lineage, depth], |row| row.get(0))
 }
 
 pub(super) fn appends_after(
-    db: &Connection,
+    session: &Session<'_>,
     parent: Option<&CommitHash>,
     content: &ContentHash,
 ) -> Result<Vec<CommitHash>> {
-    let parent = match parent {
-        Some(parent) => Some(known(db, parent)?.id),
-        None => None,
-    };
-    let Some(content) = content_id(db, content)? else {
+    let Some(content) = content_id(session, content)? else {
         return Ok(Vec::new());
     };
-    let mut query = db
-        .prepare_cached("SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 ORDER BY id")
-        .map_err(wrap)?;
-    let rows = query
-        .query_map(params![parent, content], |row| commit_hash(row, 0))
-        .map_err(wrap)?;
-    rows.collect::<Result<_, _>>().map_err(wrap)
+    let parent = match parent.map(|hash| place(session, hash)).transpose()? {
+        Some(None) => return Ok(Vec::new()),
+        Some(Some(place)) => Some(place.id),
+        None => None,
+    };
+    session.all(
+        "SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 ORDER BY id",
+        params![parent, content],
+        |row| row.get(0),
+    )
 }
 
-pub(super) fn content_id(db: &Connection, hash: &ContentHash) -> Result<Option<i64>> {
-    db.prepare_cached("SELECT id FROM contents WHERE hash = ?1")
-        .and_then(|mut query| {
-            query
-                .query_row([hash.as_bytes()], |row| row.get(0))
-                .optional()
-        })
-        .map_err(wrap)
-}
-
-pub(super) fn content(db: &Connection, hash: &ContentHash) -> Result<Option<Message>> {
-    let found: Option<(i64, Vec<u8>, i64)> = db
-        .prepare_cached(
-            "SELECT form, body, size_bytes FROM contents JOIN bodies ON content = id WHERE hash = ?1",
-        )
-        .and_then(|mut query| {
-            query
-                .query_row([hash.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                .optional()
-        })
-        .map_err(wrap)?;
-    let Some((form, body, size_bytes)) = found else {
+pub(super) fn content(session: &Session<'_>, hash: &ContentHash) -> Result<Option<Message>> {
+    let stored = session.first(
+        "SELECT size_bytes, encoding, body FROM contents JOIN bodies ON content = id WHERE hash = ?1",
+        [hash],
+        |row| Ok((unsigned(row, 0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let Some((size, encoding, body)) = stored else {
         return Ok(None);
     };
-    let damaged = |detail: String| Error::Damaged {
-        detail: format!("content {}: {detail}", hash.short()),
+    let damaged = |error: String| Error::Damaged {
+        detail: format!("content {hash}: {error}"),
     };
-    let body = codec::unpack_body(form, body, size_bytes).map_err(|e| damaged(e.to_string()))?;
-    let text = String::from_utf8(body).map_err(|error| damaged(error.to_string()))?;
-    Message::from_canonical(&text)
-        .map(Some)
-        .map_err(|error| damaged(error.to_string()))
+    let body = unpack(encoding, body, size)?;
+    let canonical = String::from_utf8(body).map_err(|error| damaged(error.to_string()))?;
+    let message =
+        Message::from_canonical(&canonical).map_err(|error| damaged(error.to_string()))?;
+    Ok(Some(message))
 }
 
-pub(super) fn content_rows(db: &Connection, hashes: &[ContentHash]) -> Result<Vec<ContentRow>> {
-    let mut query = db
-        .prepare_cached(
-            "SELECT role, preview, size_bytes, calls, results FROM contents WHERE hash = ?1",
-        )
-        .map_err(wrap)?;
-    let mut rows = Vec::with_capacity(hashes.len());
+pub(super) fn content_rows(
+    session: &Session<'_>,
+    hashes: &[ContentHash],
+) -> Result<Vec<ContentRow>> {
+    let mut found = Vec::with_capacity(hashes.len());
     for hash in hashes {
-        let found: Option<(String, String, i64, u32, u32)> = query
-            .query_row([hash.as_bytes()], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                ))
-            })
-            .optional()
-            .map_err(wrap)?;
-        if let Some((role, preview, size_bytes, calls, results)) = found {
-            let role: Role = role.parse()?;
-            let size_bytes = size_bytes as u64;
-            rows.push(ContentRow {
-                hash: *hash,
-                role,
-                preview,
-                size_bytes,
-                calls,
-                results,
-            });
-        }
+        let row = session.first(
+            "SELECT role, preview, size_bytes, calls, results FROM contents WHERE hash = ?1",
+            [hash],
+            |row| {
+                let role: i64 = row.get(0)?;
+                let content = |role| -> rusqlite::Result<ContentRow> {
+                    Ok(ContentRow {
+                        hash: *hash,
+                        role,
+                        preview: row.get(1)?,
+                        size_bytes: unsigned(row, 2)?,
+                        calls: row.get(3)?,
+                        results: row.get(4)?,
+                    })
+                };
+                role_of(role)
+                    .map(content)
+                    .map_or_else(|e| Ok(Err(e)), |c| c.map(Ok))
+            },
+        )?;
+        found.extend(row.transpose()?);
     }
-    Ok(rows)
+    Ok(found)
+}
+
+fn mask_bytes(mask: &Option<HashBytes>) -> &[u8] {
+    mask.as_ref().map_or(&[], |mask| mask.as_slice())
 }
 
 pub(super) fn counts(
-    db: &Connection,
+    session: &Session<'_>,
     keys: &[CountKey],
     encoding: Encoding,
 ) -> Result<Vec<Option<TokenCount>>> {
-    let mut query = db
-        .prepare_cached(
-            "SELECT tokens, estimated FROM contents JOIN counts ON content = id
-             WHERE hash = ?1 AND mask = ?2 AND encoding = ?3",
-        )
-        .map_err(wrap)?;
     keys.iter()
         .map(|key| {
-            let mask = mask_bytes(key);
-            query
-                .query_row(
-                    params![key.content.as_bytes(), mask, encoding.as_str()],
-                    |row| {
-                        let tokens: i64 = row.get(0)?;
-                        Ok(TokenCount {
-                            tokens: tokens as u64,
-                            estimated: row.get(1)?,
-                        })
-                    },
-                )
-                .optional()
-                .map_err(wrap)
+            session.first(
+                "SELECT tokens, estimated FROM counts
+                 WHERE content = (SELECT id FROM contents WHERE hash = ?1)
+                   AND encoding = ?2 AND mask = ?3",
+                params![
+                    key.content,
+                    encoding_number(encoding),
+                    mask_bytes(&key.mask)
+                ],
+                |row| {
+                    Ok(TokenCount {
+                        tokens: unsigned(row, 0)?,
+                        estimated: row.get(1)?,
+                    })
+                },
+            )
         })
         .collect()
 }
 
-fn mask_bytes(key: &CountKey) -> &[u8] {
-    key.mask.as_ref().map_or(&[], |mask| mask.as_slice())
+pub(super) fn usage(session: &Session<'_>, commit: &CommitHash) -> Result<Option<Usage>> {
+    session.first(
+        "SELECT input_tokens, output_tokens FROM usage
+         WHERE commit_id = (SELECT id FROM commits WHERE hash = ?1)",
+        [commit],
+        |row| {
+            Ok(Usage {
+                input_tokens: unsigned(row, 0)?,
+                output_tokens: unsigned(row, 1)?,
+            })
+        },
+    )
 }
 
-pub(super) fn put_content(db: &Connection, message: &Message) -> Result<ContentHash> {
+pub(super) fn put_content(session: &Session<'_>, message: &Message) -> Result<ContentHash> {
     let canonical = message.canonical();
     let hash = ContentHash::of(&canonical);
-    if content_id(db, &hash)?.is_some() {
+    if content_id(session, &hash)?.is_some() {
         return Ok(hash);
     }
-    db.prepare_cached(
+    let id = session.insert(
         "INSERT INTO contents (hash, role, preview, size_bytes, calls, results)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )
-    .and_then(|mut insert| {
-        insert.execute(params![
-            hash.as_bytes(),
-            message.role.as_str(),
+        params![
+            hash,
+            role_number(message.role),
             preview(message),
-            canonical.len() as i64,
-            message.calls().count() as i64,
-            message.results().count() as i64,
-        ])
-    })
-    .map_err(wrap)?;
-    let id = db.last_insert_rowid();
-    let (form, body) = codec::pack_body(canonical.as_bytes());
-    db.prepare_cached("INSERT INTO bodies (content, form, body) VALUES (?1, ?2, ?3)")
-        .and_then(|mut insert| insert.execute(params![id, form, body.as_ref()]))
-        .map_err(wrap)?;
+            number(canonical.len() as u64),
+            number(message.calls().count() as u64),
+            number(message.results().count() as u64),
+        ],
+    )?;
+    let (encoding, body) = pack(canonical.as_bytes());
+    session.insert(
+        "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+        params![id, encoding, body.as_ref()],
+    )?;
     Ok(hash)
 }
 
-pub(super) fn put_commit(db: &Connection, commit: &Commit) -> Result<(CommitHash, bool)> {
+pub(super) fn put_commit(session: &Session<'_>, commit: &Commit) -> Result<(CommitHash, bool)> {
     let canonical = commit.canonical();
     let hash = CommitHash::of(&canonical);
-    if place(db, &hash)?.is_some() {
+    if place(session, &hash)?.is_some() {
         return Ok((hash, false));
     }
-    for content in commit.operation.contents() {
-        if content_id(db, &content)?.is_none() {
-            return Err(Error::NotOnPath {
-                entry: format!("content {}", content.short()),
-            });
-        }
-    }
+    // All that can be refused is refused before the first row is written.
     let parent = match &commit.parent {
-        Some(parent) => Some(place(db, parent)?.ok_or_else(|| Error::NotOnPath {
-            entry: parent.to_string(),
-        })?),
+        Some(parent) => {
+            let found = place(session, parent)?;
+            Some(found.ok_or_else(|| missing("parent of a commit", parent))?)
+        }
         None => None,
+    };
+    let mut contents = Vec::new();
+    for content in commit.operation.contents() {
+        let id = content_id(session, &content)?;
+        contents.push(id.ok_or_else(|| missing("content of a commit", &content))?);
+    }
+    let appended = match commit.operation {
+        Operation::Append { .. } => contents.first().copied(),
+        _ => None,
     };
     let depth = parent.map_or(0, |parent| parent.depth + 1);
     let lineage = match parent {
-        Some(parent) if !taken(db, parent.lineage, depth)? => parent.lineage,
-        parent => {
-            db.prepare_cached("INSERT INTO lineages (parent, fork_depth) VALUES (?1, ?2)")
-                .and_then(|mut insert| {
-                    insert.execute(params![parent.map(|p| p.lineage), parent.map(|p| p.depth)])
-                })
-                .map_err(wrap)?;
-            db.last_insert_rowid()
+        None => session.insert(
+            "INSERT INTO lineages (parent, fork_depth) VALUES (NULL, NULL)",
+            [],
+        )?,
+        Some(parent) => {
+            let sql = "SELECT 1 FROM commits WHERE lineage = ?1 AND depth = ?2";
+            let taken = session.first(sql, [parent.lineage, depth], |_| Ok(()))?;
+            match taken {
+                None => parent.lineage,
+                Some(()) => session.insert(
+                    "INSERT INTO lineages (parent, fork_depth) VALUES (?1, ?2)",
+                    [parent.lineage, parent.depth],
+                )?,
+            }
         }
     };
-    let content = match &commit.operation {
-        Operation::Append { content } => content_id(db, content)?,
-        _ => None,
-    };
-    db.prepare_cached(
-        "INSERT INTO commits (hash, parent, lineage, depth, content, canonical)
+    session.insert(
+        "INSERT INTO commits (hash, lineage, depth, parent, content, canonical)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )
-    .and_then(|mut insert| {
-        let parent = parent.map(|parent| parent.id);
-        insert.execute(params![
-            hash.as_bytes(),
-            parent,
+        params![
+            hash,
             lineage,
             depth,
-            content,
+            parent.map(|p| p.id),
+            appended,
             canonical
-        ])
-    })
-    .map_err(wrap)?;
+        ],
+    )?;
     Ok((hash, true))
 }
 
-fn taken(db: &Connection, lineage: i64, depth: i64) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM commits WHERE lineage = ?1 AND depth = ?2")
-        .and_then(|mut query| query.exists(params![lineage, depth]))
-        .map_err(wrap)
-}
-
 pub(super) fn put_count(
-    db: &Connection,
+    session: &Session<'_>,
     key: CountKey,
     encoding: Encoding,
     count: TokenCount,
 ) -> Result<()> {
-    let changed = db
-        .prepare_cached(
-            "INSERT OR REPLACE INTO counts (content, mask, encoding, tokens, estimated)
-             SELECT id, ?2, ?3, ?4, ?5 FROM contents WHERE hash = ?1",
-        )
-        .and_then(|mut insert| {
-            insert.execute(params![
-                key.content.as_bytes(),
-                mask_bytes(&key),
-                encoding.as_str(),
-                count.tokens as i64,
-                count.estimated,
-            ])
-        })
-        .map_err(wrap)?;
-    if changed == 0 {
-        return Err(Error::NotOnPath {
-            entry: format!("content {}", key.content.short()),
-        });
-    }
+    let content = content_id(session, &key.content)?;
+    let content = content.ok_or_else(|| missing("content of a count", &key.content))?;
+    session.execute(
+        "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            content,
+            encoding_number(encoding),
+            mask_bytes(&key.mask),
+            number(count.tokens),
+            count.estimated,
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn put_usage(session: &Session<'_>, commit: &CommitHash, usage: Usage) -> Result<()> {
+    session.execute(
+        "INSERT OR REPLACE INTO usage (commit_id, input_tokens, output_tokens) VALUES (?1, ?2, ?3)",
+        params![
+            commit_id(session, commit)?,
+            number(usage.input_tokens),
+            number(usage.output_tokens),
+        ],
+    )?;
     Ok(())
 }

@@ -1,160 +1,168 @@
-//! Refs, operations, the reflog, configuration.
+//! Refs, operations, the log of moves, and the configuration.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Row, params};
 
-use super::wrap;
+use super::codec::{number, unsigned};
+use super::objects::commit_id;
+use super::session::Session;
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, RefValue};
 use crate::store::{OperationRow, ReflogRow};
 
-const SYMBOLIC: &str = "ref: ";
+/// A target's hash and another ref's name: at most one is there.
+type Held = (Option<CommitHash>, Option<String>);
 
-fn to_text(value: &RefValue) -> String {
-    match value {
-        RefValue::Commit(hash) => hash.to_string(),
-        RefValue::Symbolic(name) => format!("{SYMBOLIC}{name}"),
-    }
+fn held(row: &Row<'_>, first: usize) -> rusqlite::Result<Held> {
+    Ok((row.get(first)?, row.get(first + 1)?))
 }
 
-fn from_text(text: &str) -> Result<RefValue> {
-    Ok(match text.strip_prefix(SYMBOLIC) {
-        Some(name) => RefValue::Symbolic(name.parse()?),
-        None => RefValue::Commit(text.parse()?),
+fn name(text: &str) -> Result<RefName> {
+    text.parse().map_err(|error: Error| Error::Damaged {
+        detail: error.to_string(),
     })
 }
 
-pub(super) fn reference(db: &Connection, name: &RefName) -> Result<Option<RefValue>> {
-    let text: Option<String> = db
-        .prepare_cached("SELECT value FROM refs WHERE name = ?1")
-        .and_then(|mut query| {
-            query
-                .query_row([name.as_str()], |row| row.get(0))
-                .optional()
-        })
-        .map_err(wrap)?;
-    text.as_deref().map(from_text).transpose()
-}
-
-pub(super) fn references(db: &Connection, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
-    let mut query = db
-        .prepare_cached(
-            "SELECT name, value FROM refs WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1
-             ORDER BY name",
-        )
-        .map_err(wrap)?;
-    let rows = query
-        .query_map([prefix], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-        })
-        .map_err(wrap)?;
-    rows.map(|row| {
-        let (name, value) = row.map_err(wrap)?;
-        Ok((name.parse()?, from_text(&value)?))
+fn value(held: Held) -> Result<Option<RefValue>> {
+    Ok(match held {
+        (Some(commit), _) => Some(RefValue::Commit(commit)),
+        (None, Some(symbolic)) => Some(RefValue::Symbolic(name(&symbolic)?)),
+        (None, None) => None,
     })
-    .collect()
 }
 
-pub(super) fn begin_operation(db: &Connection, time: Millis, what: &str) -> Result<i64> {
-    db.prepare_cached("INSERT INTO operations (time, what) VALUES (?1, ?2)")
-        .and_then(|mut insert| insert.execute(params![time.0, what]))
-        .map_err(wrap)?;
-    Ok(db.last_insert_rowid())
+pub(super) fn reference(session: &Session<'_>, name: &RefName) -> Result<Option<RefValue>> {
+    let found = session.first(
+        "SELECT commits.hash, refs.symbolic FROM refs LEFT JOIN commits ON commits.id = refs.target
+         WHERE refs.name = ?1",
+        [name.as_str()],
+        |row| held(row, 0),
+    )?;
+    value(found.unwrap_or_default())
 }
 
-pub(super) fn set_reference(
-    db: &Connection,
-    operation: Option<i64>,
-    name: &RefName,
-    new: Option<&RefValue>,
-) -> Result<()> {
-    let operation = operation.ok_or_else(|| Error::Malformed {
-        what: "transaction",
-        detail: format!("{name} moves outside an operation"),
-    })?;
-    let old = reference(db, name)?;
-    if old.as_ref() == new {
-        return Ok(());
+pub(super) fn references(session: &Session<'_>, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+    // A range scan from the prefix on; what follows the last name that has it isn't read.
+    let mut statement = session.prepare(
+        "SELECT refs.name, commits.hash, refs.symbolic
+         FROM refs LEFT JOIN commits ON commits.id = refs.target
+         WHERE refs.name >= ?1 ORDER BY refs.name",
+    )?;
+    let mut rows = statement.query([prefix]).map_err(super::engine)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(super::engine)? {
+        let text: String = row.get(0).map_err(super::engine)?;
+        if !text.starts_with(prefix) {
+            break;
+        }
+        if let Some(value) = value(held(row, 1).map_err(super::engine)?)? {
+            found.push((name(&text)?, value));
+        }
     }
-    match new {
-        Some(value) => db
-            .prepare_cached("INSERT OR REPLACE INTO refs (name, value) VALUES (?1, ?2)")
-            .and_then(|mut insert| insert.execute(params![name.as_str(), to_text(value)])),
-        None => db
-            .prepare_cached("DELETE FROM refs WHERE name = ?1")
-            .and_then(|mut delete| delete.execute([name.as_str()])),
-    }
-    .map_err(wrap)?;
-    db.prepare_cached("INSERT INTO reflog (operation, name, old, new) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut insert| {
-            insert.execute(params![
-                operation,
-                name.as_str(),
-                old.as_ref().map(to_text),
-                new.map(to_text)
-            ])
-        })
-        .map_err(wrap)?;
-    Ok(())
+    Ok(found)
 }
 
-pub(super) fn operations(db: &Connection, limit: usize) -> Result<Vec<OperationRow>> {
-    let mut query = db
-        .prepare_cached("SELECT id, time, what FROM operations ORDER BY id DESC LIMIT ?1")
-        .map_err(wrap)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query
-        .query_map([limit], |row| {
-            let id: i64 = row.get(0)?;
+pub(super) fn operations(session: &Session<'_>, limit: usize) -> Result<Vec<OperationRow>> {
+    session.all(
+        "SELECT id, time, what FROM operations ORDER BY id DESC LIMIT ?1",
+        [number(limit as u64)],
+        |row| {
             Ok(OperationRow {
-                id: id as u64,
+                id: unsigned(row, 0)?,
                 time: Millis(row.get(1)?),
                 what: row.get(2)?,
             })
-        })
-        .map_err(wrap)?;
-    rows.collect::<Result<_, _>>().map_err(wrap)
+        },
+    )
 }
 
-pub(super) fn reflog(db: &Connection, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-    type Stored = (i64, Option<String>, Option<String>);
-    let mut query = db
-        .prepare_cached(
-            "SELECT operation, old, new FROM reflog WHERE name = ?1 ORDER BY id DESC LIMIT ?2",
-        )
-        .map_err(wrap)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query
-        .query_map(params![name.as_str(), limit], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+pub(super) fn reflog(session: &Session<'_>, of: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+    let rows = session.all(
+        "SELECT operation, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
+         LEFT JOIN commits AS older ON older.id = old_target
+         LEFT JOIN commits AS newer ON newer.id = new_target
+         WHERE name = ?1 ORDER BY reflog.id DESC LIMIT ?2",
+        params![of.as_str(), number(limit as u64)],
+        |row| Ok((unsigned(row, 0)?, held(row, 1)?, held(row, 3)?)),
+    )?;
+    rows.into_iter()
+        .map(|(operation, old, new)| {
+            Ok(ReflogRow {
+                operation,
+                name: of.clone(),
+                old: value(old)?,
+                new: value(new)?,
+            })
         })
-        .map_err(wrap)?;
-    rows.map(|row| {
-        let (operation, old, new): Stored = row.map_err(wrap)?;
-        Ok(ReflogRow {
-            operation: operation as u64,
-            name: name.clone(),
-            old: old.as_deref().map(from_text).transpose()?,
-            new: new.as_deref().map(from_text).transpose()?,
-        })
-    })
-    .collect()
+        .collect()
 }
 
-pub(super) fn config(db: &Connection, key: &str) -> Result<Option<String>> {
-    db.prepare_cached("SELECT value FROM config WHERE key = ?1")
-        .and_then(|mut query| query.query_row([key], |row| row.get(0)).optional())
-        .map_err(wrap)
+pub(super) fn config(session: &Session<'_>, key: &str) -> Result<Option<String>> {
+    let sql = "SELECT value FROM config WHERE key = ?1";
+    session.first(sql, [key], |row| row.get(0))
 }
 
-pub(super) fn set_config(db: &Connection, key: &str, value: Option<&str>) -> Result<()> {
-    match value {
-        Some(value) => db
-            .prepare_cached("INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)")
-            .and_then(|mut insert| insert.execute([key, value])),
-        None => db
-            .prepare_cached("DELETE FROM config WHERE key = ?1")
-            .and_then(|mut delete| delete.execute([key])),
+pub(super) fn begin_operation(session: &Session<'_>, time: Millis, what: &str) -> Result<u64> {
+    let id = session.insert(
+        "INSERT INTO operations (time, what) VALUES (?1, ?2)",
+        params![time.0, what],
+    )?;
+    session.operation.set(Some(id));
+    u64::try_from(id).map_err(Error::store)
+}
+
+pub(super) fn set_reference(
+    session: &Session<'_>,
+    name: &RefName,
+    new: Option<&RefValue>,
+) -> Result<()> {
+    let Some(operation) = session.operation.get() else {
+        return Err(Error::store("no operation is open to log the move under"));
+    };
+    let old = reference(session, name)?;
+    if old.as_ref() == new {
+        return Ok(());
     }
-    .map_err(wrap)?;
+    let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<String>)> {
+        Ok(match value {
+            Some(RefValue::Commit(hash)) => (Some(commit_id(session, hash)?), None),
+            Some(RefValue::Symbolic(name)) => (None, Some(name.as_str().to_owned())),
+            None => (None, None),
+        })
+    };
+    let (old_target, old_symbolic) = columns(old.as_ref())?;
+    let (new_target, new_symbolic) = columns(new)?;
+    if new.is_some() {
+        session.execute(
+            "INSERT OR REPLACE INTO refs (name, target, symbolic) VALUES (?1, ?2, ?3)",
+            params![name.as_str(), new_target, new_symbolic],
+        )?;
+    } else {
+        session.execute("DELETE FROM refs WHERE name = ?1", [name.as_str()])?;
+    }
+    session.insert(
+        "INSERT INTO reflog
+         (operation, name, old_target, old_symbolic, new_target, new_symbolic)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            operation,
+            name.as_str(),
+            old_target,
+            old_symbolic,
+            new_target,
+            new_symbolic
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn set_config(session: &Session<'_>, key: &str, value: Option<&str>) -> Result<()> {
+    match value {
+        Some(value) => session.execute(
+            "INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)",
+            [key, value],
+        )?,
+        None => session.execute("DELETE FROM config WHERE key = ?1", [key])?,
+    };
     Ok(())
 }

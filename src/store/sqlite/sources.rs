@@ -1,277 +1,249 @@
-//! What imports kept: the files' bytes, which records are behind which commit, sessions, resumes.
+//! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
-use super::{codec, objects, wrap};
+use super::codec::{number, pack, pack_spans, unpack, unpack_spans, unsigned};
+use super::engine;
+use super::objects::{commit_id, missing};
+use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, HashBytes};
-use crate::interop::{Span, Usage};
+use crate::hash::{CommitHash, HashBytes, fingerprint};
+use crate::interop::Span;
 use crate::model::RefName;
 use crate::store::{ResumeRow, SessionRow, SourceRow};
 
-type StoredSource = (i64, String, String, i64, HashBytes);
-
-fn stored_source(row: &Row<'_>) -> rusqlite::Result<StoredSource> {
-    Ok((
-        row.get(0)?,
-        row.get(1)?,
-        row.get(2)?,
-        row.get(3)?,
-        row.get(4)?,
-    ))
+/// A block of a source, unpacked.
+pub(super) struct Block {
+    source: u64,
+    start: u64,
+    bytes: Vec<u8>,
 }
 
-fn read_source(stored: StoredSource) -> Result<SourceRow> {
-    let (id, session, format, size_bytes, fingerprint) = stored;
-    Ok(SourceRow {
-        id: id as u64,
-        session: session.parse()?,
-        format,
-        size_bytes: size_bytes as u64,
-        fingerprint,
+impl Block {
+    fn holds(&self, source: u64, at: u64) -> bool {
+        self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
+    }
+}
+
+struct RawSource {
+    session: String,
+    row: SourceRow,
+}
+
+fn raw_source(row: &Row<'_>) -> rusqlite::Result<RawSource> {
+    Ok(RawSource {
+        session: row.get(1)?,
+        row: SourceRow {
+            id: unsigned(row, 0)?,
+            session: RefName::head(),
+            format: row.get(2)?,
+            size_bytes: unsigned(row, 3)?,
+            fingerprint: row.get(4)?,
+        },
     })
 }
 
-pub(super) fn sources(db: &Connection, session: &RefName) -> Result<Vec<SourceRow>> {
-    let mut query = db
-        .prepare_cached(
-            "SELECT id, session, format, size_bytes, fingerprint FROM sources
-             WHERE session = ?1 ORDER BY id DESC",
-        )
-        .map_err(wrap)?;
-    let rows = query
-        .query_map([session.as_str()], stored_source)
-        .map_err(wrap)?;
-    rows.map(|row| read_source(row.map_err(wrap)?)).collect()
-}
-
-pub(super) fn source(db: &Connection, id: u64) -> Result<Option<SourceRow>> {
-    db.prepare_cached(
-        "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = ?1",
-    )
-    .and_then(|mut query| query.query_row([id as i64], stored_source).optional())
-    .map_err(wrap)?
-    .map(read_source)
-    .transpose()
-}
-
-pub(super) fn source_bytes(db: &Connection, id: u64, span: Span) -> Result<Vec<u8>> {
-    let mut query = db
-        .prepare_cached(
-            "SELECT offset, size_bytes, body FROM source_blocks
-             WHERE source = ?1 AND offset < ?3
-               AND offset >= coalesce((SELECT max(offset) FROM source_blocks
-                                       WHERE source = ?1 AND offset <= ?2), 0)
-             ORDER BY offset",
-        )
-        .map_err(wrap)?;
-    let end = span.offset.saturating_add(span.len);
-    let rows = query
-        .query_map(params![id as i64, span.offset as i64, end as i64], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, i64>(1)?,
-                row.get::<_, Vec<u8>>(2)?,
-            ))
+impl RawSource {
+    fn parse(self) -> Result<SourceRow> {
+        let session = self
+            .session
+            .parse()
+            .map_err(|error: Error| Error::Damaged {
+                detail: error.to_string(),
+            })?;
+        Ok(SourceRow {
+            session,
+            ..self.row
         })
-        .map_err(wrap)?;
-    let mut bytes = Vec::new();
-    for row in rows {
-        let (offset, size_bytes, body) = row.map_err(wrap)?;
-        let block = codec::unpack_block(&body, size_bytes)?;
-        let within = |at: u64| (at.saturating_sub(offset as u64) as usize).min(block.len());
-        bytes.extend_from_slice(&block[within(span.offset)..within(end)]);
     }
-    Ok(bytes)
 }
 
-pub(super) fn put_source(db: &Connection, session: &RefName, format: &str) -> Result<u64> {
-    let empty = crate::hash::fingerprint(b"");
-    db.prepare_cached(
-        "INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES (?1, ?2, 0, ?3)",
+pub(super) fn sources(session: &Session<'_>, of: &RefName) -> Result<Vec<SourceRow>> {
+    let raw = session.all(
+        "SELECT id, session, format, size_bytes, fingerprint FROM sources
+         WHERE session = ?1 ORDER BY id DESC",
+        [of.as_str()],
+        raw_source,
+    )?;
+    raw.into_iter().map(RawSource::parse).collect()
+}
+
+pub(super) fn source(session: &Session<'_>, id: u64) -> Result<Option<SourceRow>> {
+    let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = ?1";
+    let raw = session.first(sql, [number(id)], raw_source)?;
+    raw.map(RawSource::parse).transpose()
+}
+
+pub(super) fn source_bytes(session: &Session<'_>, id: u64, span: Span) -> Result<Vec<u8>> {
+    let mut found = Vec::new();
+    let end = span.offset.saturating_add(span.len);
+    let mut at = span.offset;
+    while at < end {
+        let mut last = session.block.borrow_mut();
+        if !last.as_ref().is_some_and(|block| block.holds(id, at)) {
+            *last = load_block(session, id, at)?.filter(|block| block.holds(id, at));
+        }
+        let Some(block) = last.as_ref() else {
+            break;
+        };
+        // Both ends lie within the block, so they fit what indexes memory.
+        let from = (at - block.start) as usize;
+        let to = (end - block.start).min(block.bytes.len() as u64) as usize;
+        found.extend_from_slice(&block.bytes[from..to]);
+        at = block.start + to as u64;
+    }
+    Ok(found)
+}
+
+/// The last block that begins at or before `at`.
+fn load_block(session: &Session<'_>, source: u64, at: u64) -> Result<Option<Block>> {
+    let stored = session.first(
+        "SELECT start, size_bytes, encoding, data FROM source_blocks
+         WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
+        [number(source), number(at)],
+        |row| {
+            Ok((
+                unsigned(row, 0)?,
+                unsigned(row, 1)?,
+                row.get(2)?,
+                row.get(3)?,
+            ))
+        },
+    )?;
+    let Some((start, size, encoding, data)) = stored else {
+        return Ok(None);
+    };
+    Ok(Some(Block {
+        source,
+        start,
+        bytes: unpack(encoding, data, size)?,
+    }))
+}
+
+pub(super) fn records(session: &Session<'_>, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
+    let mut statement = session.prepare(
+        "SELECT source, spans FROM commit_records
+         WHERE commit_id = (SELECT id FROM commits WHERE hash = ?1) ORDER BY source DESC",
+    )?;
+    let mut rows = statement.query([commit]).map_err(engine)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(engine)? {
+        let spans: Vec<u8> = row.get(1).map_err(engine)?;
+        found.push((unsigned(row, 0).map_err(engine)?, unpack_spans(&spans)?));
+    }
+    Ok(found)
+}
+
+pub(super) fn session_row(session: &Session<'_>, name: &RefName) -> Result<Option<SessionRow>> {
+    let found = session.first(
+        "SELECT title, cwd, absent FROM sessions WHERE name = ?1",
+        [name.as_str()],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)),
+    )?;
+    let Some((title, cwd, absent)) = found else {
+        return Ok(None);
+    };
+    let absent = serde_json::from_str(&absent).map_err(|error| Error::Damaged {
+        detail: format!("session {name}: {error}"),
+    })?;
+    Ok(Some(SessionRow { title, cwd, absent }))
+}
+
+pub(super) fn resumed(session: &Session<'_>, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
+    session.first(
+        "SELECT commits.hash, messages, digest FROM resumes JOIN commits ON commits.id = commit_id
+         WHERE tool = ?1 AND session = ?2",
+        [tool, id],
+        |row| {
+            Ok(ResumeRow {
+                commit: row.get(0)?,
+                messages: unsigned(row, 1)?,
+                digest: row.get(2)?,
+            })
+        },
     )
-    .and_then(|mut insert| insert.execute(params![session.as_str(), format, empty]))
-    .map_err(wrap)?;
-    Ok(db.last_insert_rowid() as u64)
+}
+
+pub(super) fn put_source(session: &Session<'_>, of: &RefName, format: &str) -> Result<u64> {
+    let id = session.insert(
+        "INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES (?1, ?2, 0, ?3)",
+        params![of.as_str(), format, fingerprint(b"")],
+    )?;
+    u64::try_from(id).map_err(Error::store)
 }
 
 pub(super) fn append_source(
-    db: &Connection,
+    session: &Session<'_>,
     id: u64,
     bytes: &[u8],
     fingerprint: &HashBytes,
 ) -> Result<()> {
-    let known = source(db, id)?.ok_or_else(|| Error::NotOnPath {
-        entry: format!("source {id}"),
-    })?;
-    if bytes.is_empty() {
-        return Ok(());
+    let row = source(session, id)?.ok_or_else(|| missing("source", &id))?;
+    if !bytes.is_empty() {
+        let (encoding, data) = pack(bytes);
+        session.insert(
+            "INSERT INTO source_blocks (source, start, size_bytes, encoding, data)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                number(id),
+                number(row.size_bytes),
+                number(bytes.len() as u64),
+                encoding,
+                data.as_ref(),
+            ],
+        )?;
     }
-    db.prepare_cached(
-        "INSERT INTO source_blocks (source, offset, size_bytes, body) VALUES (?1, ?2, ?3, ?4)",
-    )
-    .and_then(|mut insert| {
-        let body = codec::pack_block(bytes)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        insert.execute(params![
-            id as i64,
-            known.size_bytes as i64,
-            bytes.len() as i64,
-            body
-        ])
-    })
-    .map_err(wrap)?;
-    let size = known.size_bytes + bytes.len() as u64;
-    db.prepare_cached("UPDATE sources SET size_bytes = ?2, fingerprint = ?3 WHERE id = ?1")
-        .and_then(|mut update| update.execute(params![id as i64, size as i64, fingerprint]))
-        .map_err(wrap)?;
+    session.execute(
+        "UPDATE sources SET size_bytes = ?2, fingerprint = ?3 WHERE id = ?1",
+        params![
+            number(id),
+            number(row.size_bytes + bytes.len() as u64),
+            fingerprint,
+        ],
+    )?;
     Ok(())
-}
-
-pub(super) fn records(db: &Connection, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
-    let Some(place) = objects::place(db, commit)? else {
-        return Ok(Vec::new());
-    };
-    let mut query = db
-        .prepare_cached(
-            "SELECT source, spans FROM records WHERE commit_id = ?1 ORDER BY source DESC",
-        )
-        .map_err(wrap)?;
-    let rows = query
-        .query_map([place.id], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
-        })
-        .map_err(wrap)?;
-    rows.map(|row| {
-        let (source, bytes) = row.map_err(wrap)?;
-        let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        let spans = bytes
-            .chunks_exact(16)
-            .map(|pair| Span {
-                offset: number(&pair[..8]),
-                len: number(&pair[8..]),
-            })
-            .collect();
-        Ok((source as u64, spans))
-    })
-    .collect()
 }
 
 pub(super) fn put_records(
-    db: &Connection,
+    session: &Session<'_>,
     commit: &CommitHash,
-    source: u64,
+    of: u64,
     spans: &[Span],
 ) -> Result<()> {
-    let place = objects::known(db, commit)?;
-    let bytes: Vec<u8> = spans
-        .iter()
-        .flat_map(|span| [span.offset.to_le_bytes(), span.len.to_le_bytes()])
-        .flatten()
-        .collect();
-    db.prepare_cached(
-        "INSERT OR REPLACE INTO records (commit_id, source, spans) VALUES (?1, ?2, ?3)",
-    )
-    .and_then(|mut insert| insert.execute(params![place.id, source as i64, bytes]))
-    .map_err(wrap)?;
+    let commit = commit_id(session, commit)?;
+    source(session, of)?.ok_or_else(|| missing("source", &of))?;
+    session.execute(
+        "INSERT OR REPLACE INTO commit_records (commit_id, source, spans) VALUES (?1, ?2, ?3)",
+        params![commit, number(of), pack_spans(spans)],
+    )?;
     Ok(())
 }
 
-pub(super) fn usage(db: &Connection, commit: &CommitHash) -> Result<Option<Usage>> {
-    db.prepare_cached(
-        "SELECT input_tokens, output_tokens FROM usages JOIN commits ON id = commit_id
-         WHERE hash = ?1",
-    )
-    .and_then(|mut query| {
-        query
-            .query_row([commit.as_bytes()], |row| {
-                let (input, output): (i64, i64) = (row.get(0)?, row.get(1)?);
-                Ok(Usage {
-                    input_tokens: input as u64,
-                    output_tokens: output as u64,
-                })
-            })
-            .optional()
-    })
-    .map_err(wrap)
-}
-
-pub(super) fn put_usage(db: &Connection, commit: &CommitHash, usage: Usage) -> Result<()> {
-    let place = objects::known(db, commit)?;
-    db.prepare_cached(
-        "INSERT OR REPLACE INTO usages (commit_id, input_tokens, output_tokens) VALUES (?1, ?2, ?3)",
-    )
-    .and_then(|mut insert| {
-        insert.execute(params![place.id, usage.input_tokens as i64, usage.output_tokens as i64])
-    })
-    .map_err(wrap)?;
-    Ok(())
-}
-
-pub(super) fn session(db: &Connection, name: &RefName) -> Result<Option<SessionRow>> {
-    db.prepare_cached("SELECT title, cwd, absent FROM sessions WHERE name = ?1")
-        .and_then(|mut query| {
-            query
-                .query_row([name.as_str()], |row| {
-                    let absent: String = row.get(2)?;
-                    Ok(SessionRow {
-                        title: row.get(0)?,
-                        cwd: row.get(1)?,
-                        absent: absent.lines().map(str::to_owned).collect(),
-                    })
-                })
-                .optional()
-        })
-        .map_err(wrap)
-}
-
-pub(super) fn put_session(db: &Connection, name: &RefName, session: &SessionRow) -> Result<()> {
-    db.prepare_cached(
+pub(super) fn put_session(session: &Session<'_>, name: &RefName, row: &SessionRow) -> Result<()> {
+    let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
+    session.execute(
         "INSERT OR REPLACE INTO sessions (name, title, cwd, absent) VALUES (?1, ?2, ?3, ?4)",
-    )
-    .and_then(|mut insert| {
-        let absent = session.absent.join("\n");
-        insert.execute(params![name.as_str(), session.title, session.cwd, absent])
-    })
-    .map_err(wrap)?;
+        params![name.as_str(), row.title, row.cwd, absent],
+    )?;
     Ok(())
 }
 
-pub(super) fn resumed(db: &Connection, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
-    db.prepare_cached(
-        "SELECT hash, messages, digest FROM resumes JOIN commits ON commits.id = commit_id
-         WHERE tool = ?1 AND resumes.id = ?2",
-    )
-    .and_then(|mut query| {
-        query
-            .query_row([tool, id], |row| {
-                let messages: i64 = row.get(1)?;
-                Ok(ResumeRow {
-                    commit: objects::commit_hash(row, 0)?,
-                    messages: messages as u64,
-                    digest: row.get(2)?,
-                })
-            })
-            .optional()
-    })
-    .map_err(wrap)
-}
-
-pub(super) fn put_resumed(db: &Connection, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
-    let place = objects::known(db, &resume.commit)?;
-    db.prepare_cached(
-        "INSERT OR REPLACE INTO resumes (tool, id, commit_id, messages, digest)
+pub(super) fn put_resumed(
+    session: &Session<'_>,
+    tool: &str,
+    id: &str,
+    resume: &ResumeRow,
+) -> Result<()> {
+    session.execute(
+        "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest)
          VALUES (?1, ?2, ?3, ?4, ?5)",
-    )
-    .and_then(|mut insert| {
-        insert.execute(params![
+        params![
             tool,
             id,
-            place.id,
-            resume.messages as i64,
-            resume.digest
-        ])
-    })
-    .map_err(wrap)?;
+            commit_id(session, &resume.commit)?,
+            number(resume.messages),
+            resume.digest,
+        ],
+    )?;
     Ok(())
 }

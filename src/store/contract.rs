@@ -1,0 +1,698 @@
+//! What every engine promises, as functions that take a maker of empty stores.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::*;
+use crate::context::{Entry, Mask, MaskedPart};
+use crate::hash::fingerprint;
+use crate::model::{EntryId, Hide, HideKind, Operation, Part, PartHide, Priority, Settings};
+
+type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
+
+/// Everything.
+pub(crate) fn run(make: Make<'_>) {
+    what_is_dropped_leaves_nothing(make);
+    keeping_twice_keeps_once(make);
+    what_a_commit_names_must_be_here(make);
+    paths_are_those_of_a_naive_walk(make);
+    prefixes_find_what_begins_with_them(make);
+    appends_are_found_by_parent_and_content(make);
+    contents_and_their_rows_read_back(make);
+    counts_are_kept_by_mask_and_encoding(make);
+    refs_move_and_the_log_tells(make);
+    checkpoints_read_back(make);
+    sources_grow_and_read_back(make);
+    what_imports_keep_reads_back(make);
+    configuration_reads_back(make);
+}
+
+fn user(text: &str) -> Message {
+    Message::text(Role::User, text)
+}
+
+fn append(tx: &dyn Tx, parent: Option<CommitHash>, text: &str) -> CommitHash {
+    let content = tx.put_content(&user(text)).expect("a content is kept");
+    put(tx, parent, Operation::Append { content })
+}
+
+fn put(tx: &dyn Tx, parent: Option<CommitHash>, operation: Operation) -> CommitHash {
+    tx.put_commit(&step(parent, operation))
+        .expect("a commit is kept")
+        .0
+}
+
+fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
+    Commit {
+        parent,
+        operation,
+        time: Some(Millis(5)),
+        settings: Settings::new(),
+        note: None,
+    }
+}
+
+fn writing<T>(store: &dyn Store, work: impl FnOnce(&dyn Tx) -> T) -> T {
+    let tx = store.write().expect("the lock");
+    let result = work(&*tx);
+    tx.commit().expect("it becomes visible");
+    result
+}
+
+fn reading<T>(store: &dyn Store, work: impl FnOnce(&dyn View) -> Result<T>) -> T {
+    let view = store.read().expect("a view");
+    work(&*view).expect("it reads")
+}
+
+/// A line of `len` appended messages; its tip.
+pub(crate) fn line(store: &dyn Store, len: usize) -> CommitHash {
+    writing(store, |tx| {
+        let next = |parent: Option<CommitHash>, at| Some(append(tx, parent, &format!("{at}")));
+        (0..len).fold(None, next).expect("at least one")
+    })
+}
+
+/// The context of a path of appends.
+pub(crate) fn fold_of(store: &dyn Store, tip: &CommitHash) -> Context {
+    let path = reading(store, |view| view.ancestors(tip, None, usize::MAX));
+    let entries = path
+        .iter()
+        .rev()
+        .filter_map(|row| match row.commit.operation {
+            Operation::Append { content } => Some(plain(row.hash, content)),
+            _ => None,
+        });
+    let entries: imbl::Vector<Entry> = entries.collect();
+    Context {
+        total_entries: entries.len() as u64,
+        entries,
+        ..Context::default()
+    }
+}
+
+fn plain(commit: CommitHash, content: ContentHash) -> Entry {
+    Entry {
+        id: EntryId::of(commit),
+        content,
+        mask: Mask::default(),
+        priority: Priority::Normal,
+        placed: None,
+        edited: false,
+    }
+}
+
+fn branch(name: &str) -> RefName {
+    RefName::branch(name).expect("a branch's name")
+}
+
+fn what_is_dropped_leaves_nothing(make: Make<'_>) {
+    let store = make();
+    let tx = store.write().expect("the lock");
+    let commit = append(&*tx, None, "gone");
+    tx.begin_operation(Millis(1), "gone").expect("kept");
+    tx.set_reference(&branch("gone"), Some(&RefValue::Commit(commit)))
+        .expect("kept");
+    tx.set_config("gone", Some("x")).expect("kept");
+    let source = tx.put_source(&branch("gone"), "x").expect("kept");
+    assert!(
+        tx.commit_row_is_here(&commit),
+        "a transaction sees its own work"
+    );
+    drop(tx);
+    reading(&*store, |view| {
+        assert_eq!(view.commit(&commit)?, None);
+        assert_eq!(view.content(&user("gone").hash())?, None);
+        assert_eq!(view.references("")?, vec![]);
+        assert_eq!(view.operations(9)?, vec![]);
+        assert_eq!(view.reflog(&branch("gone"), 9)?, vec![]);
+        assert_eq!(view.config("gone")?, None);
+        assert_eq!(view.source(source)?, None);
+        Ok(())
+    });
+    line(&*store, 1);
+}
+
+trait IsHere {
+    fn commit_row_is_here(&self, commit: &CommitHash) -> bool;
+}
+
+impl IsHere for dyn Tx + '_ {
+    fn commit_row_is_here(&self, commit: &CommitHash) -> bool {
+        View::commit(self, commit).expect("it reads").is_some()
+    }
+}
+
+fn keeping_twice_keeps_once(make: Make<'_>) {
+    let store = make();
+    let first = line(&*store, 3);
+    assert_eq!(line(&*store, 3), first);
+    writing(&*store, |tx| {
+        let row = View::commit(tx, &first)
+            .expect("it reads")
+            .expect("it is here");
+        assert_eq!(row.depth, 2);
+        assert_eq!(tx.put_commit(&row.commit).expect("kept"), (first, false));
+        let new = step(Some(first), row.commit.operation);
+        assert!(tx.put_commit(&new).expect("kept").1);
+    });
+}
+
+fn what_a_commit_names_must_be_here(make: Make<'_>) {
+    let store = make();
+    let nowhere = CommitHash::of("nowhere");
+    let unknown = user("unknown").hash();
+    writing(&*store, |tx| {
+        let content = tx.put_content(&user("known")).expect("kept");
+        let orphan = step(Some(nowhere), Operation::Append { content });
+        assert!(tx.put_commit(&orphan).is_err());
+        let empty = step(None, Operation::Append { content: unknown });
+        assert!(tx.put_commit(&empty).is_err());
+        let root = append(tx, None, "known");
+        let hide = Operation::Hide(Hide {
+            kind: HideKind::Prune,
+            intervals: vec![],
+            keep: vec![],
+            parts: vec![PartHide {
+                entry: root.into(),
+                part: 0,
+                stub: Some(unknown),
+            }],
+            replacements: vec![],
+        });
+        assert!(tx.put_commit(&step(Some(root), hide)).is_err());
+        let key = CountKey {
+            content: unknown,
+            mask: None,
+        };
+        assert!(
+            tx.put_count(key, Encoding::O200kBase, TokenCount::default())
+                .is_err()
+        );
+        assert!(tx.put_usage(&nowhere, Usage::default()).is_err());
+        assert!(tx.put_records(&root, 77, &[]).is_err());
+        assert!(tx.append_source(77, b"x", &fingerprint(b"x")).is_err());
+        assert!(tx.put_checkpoint(&nowhere, &Context::default()).is_err());
+        tx.begin_operation(Millis(0), "x").expect("kept");
+        assert!(
+            tx.set_reference(&branch("x"), Some(&RefValue::Commit(nowhere)))
+                .is_err()
+        );
+    });
+    // What was refused left nothing behind: the same commits are refused or new as before.
+    reading(&*store, |view| {
+        assert_eq!(view.appends_after(Some(&nowhere), &unknown)?, vec![]);
+        assert_eq!(view.appends_after(None, &unknown)?, vec![]);
+        assert_eq!(view.references("")?, vec![]);
+        assert_eq!(view.ancestors(&nowhere, None, 9)?, vec![]);
+        assert!(!view.is_ancestor(&nowhere, &nowhere)?);
+        assert_eq!(view.ancestor_at(&nowhere, 0)?, None);
+        assert_eq!(view.checkpoint(&nowhere)?, None);
+        Ok(())
+    });
+}
+
+fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
+    let parents = prop::collection::vec(any::<prop::sample::Index>(), 1..40);
+    let shape = (
+        parents,
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+    );
+    let mut runner = TestRunner::new(Config {
+        cases: 48,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let result = runner.run(&shape, |(parents, one, two)| {
+        let store = make();
+        let mut made: Vec<CommitHash> = Vec::new();
+        let mut parent_of: Vec<Option<usize>> = Vec::new();
+        writing(&*store, |tx| {
+            for (at, index) in parents.iter().enumerate() {
+                // Near the end mostly, so that lines grow; sometimes a root.
+                let parent = match index.index(at + 2) {
+                    0 => None,
+                    pick if pick % 3 == 0 => Some(pick - 1).filter(|p| *p < at),
+                    _ => at.checked_sub(1),
+                };
+                let hash = append(tx, parent.map(|p| made[p]), &at.to_string());
+                made.push(hash);
+                parent_of.push(parent);
+            }
+        });
+        let walk = |tip: usize| -> Vec<usize> {
+            std::iter::successors(Some(tip), |at| parent_of[*at]).collect()
+        };
+        let other = one.index(made.len());
+        reading(&*store, |view| {
+            for tip in 0..made.len() {
+                let path = walk(tip);
+                let hashes: Vec<CommitHash> = path.iter().map(|at| made[*at]).collect();
+                let found = view.ancestors(&made[tip], None, usize::MAX)?;
+                assert_eq!(found.iter().map(|row| row.hash).collect::<Vec<_>>(), hashes);
+                for (place, row) in found.iter().rev().enumerate() {
+                    assert_eq!(row.depth, place as u64);
+                    assert_eq!(view.ancestor_at(&made[tip], row.depth)?, Some(row.hash));
+                }
+                assert_eq!(view.ancestor_at(&made[tip], path.len() as u64)?, None);
+                let until = hashes.iter().position(|hash| *hash == made[other]);
+                let limit = two.index(path.len() + 1);
+                let found = view.ancestors(&made[tip], Some(&made[other]), limit)?;
+                assert_eq!(found.len(), until.unwrap_or(path.len()).min(limit));
+                assert_eq!(view.is_ancestor(&made[other], &made[tip])?, until.is_some());
+            }
+            Ok(())
+        });
+        Ok(())
+    });
+    result.expect("every tree");
+}
+
+fn prefixes_find_what_begins_with_them(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 300);
+    reading(&*store, |view| {
+        let mut all = view.ancestors(&tip, None, usize::MAX)?;
+        all.sort_by_key(|row| row.hash);
+        for digits in [4, 5, 7, 8, 63, 64] {
+            let text: String = tip.to_string().chars().take(digits).collect();
+            let prefix = HashPrefix::parse(&text).expect("digits");
+            let fits: Vec<CommitRow> = all
+                .iter()
+                .filter(|row| row.hash.to_string().starts_with(&text))
+                .cloned()
+                .collect();
+            assert!(!fits.is_empty());
+            assert_eq!(view.commits_with_prefix(&prefix, 999)?, fits, "{digits}");
+            assert_eq!(view.commits_with_prefix(&prefix, 1)?, fits[..1]);
+            assert_eq!(view.commits_with_prefix(&prefix, 0)?, vec![]);
+        }
+        Ok(())
+    });
+}
+
+fn appends_are_found_by_parent_and_content(make: Make<'_>) {
+    let store = make();
+    let root = line(&*store, 1);
+    writing(&*store, |tx| {
+        let content = tx.put_content(&user("again")).expect("kept");
+        let mut made = Vec::new();
+        for time in [9, 3, 7] {
+            let mut commit = step(Some(root), Operation::Append { content });
+            commit.time = Some(Millis(time));
+            made.push(tx.put_commit(&commit).expect("kept").0);
+        }
+        append(tx, Some(root), "other");
+        put(
+            tx,
+            Some(root),
+            Operation::Edit {
+                target: root.into(),
+                content,
+            },
+        );
+        let found = tx.appends_after(Some(&root), &content).expect("it reads");
+        assert_eq!(found, made, "oldest first, and no edit");
+        assert_eq!(tx.appends_after(None, &content).expect("it reads"), vec![]);
+        let first = user("0").hash();
+        assert_eq!(
+            tx.appends_after(None, &first).expect("it reads"),
+            vec![root]
+        );
+    });
+}
+
+fn contents_and_their_rows_read_back(make: Make<'_>) {
+    let store = make();
+    let long = user(&"a long text, again and again. ".repeat(400));
+    let noise: String = (0..2_000u32)
+        .map(|n| char::from(33 + (n * n % 89) as u8))
+        .collect();
+    let call = Message {
+        role: Role::Assistant,
+        name: Some("bob".into()),
+        parts: vec![
+            Part::ToolCall {
+                id: "1".into(),
+                name: "ls".into(),
+                arguments: "{}".into(),
+                kind: None,
+            },
+            Part::ToolResult {
+                call: "1".into(),
+                content: vec![],
+                is_error: true,
+            },
+            Part::text("nul \u{0} inside"),
+        ],
+    };
+    let messages = [user(""), user("\u{0}x"), long, user(&noise), call];
+    let hashes: Vec<ContentHash> = writing(&*store, |tx| {
+        messages
+            .iter()
+            .map(|message| tx.put_content(message).expect("kept"))
+            .collect()
+    });
+    reading(&*store, |view| {
+        for (hash, message) in hashes.iter().zip(&messages) {
+            assert_eq!(*hash, message.hash());
+            assert_eq!(view.content(hash)?.as_ref(), Some(message));
+        }
+        let unknown = user("unknown").hash();
+        assert_eq!(view.content(&unknown)?, None);
+        let asked = [hashes[4], unknown, hashes[2], hashes[1], hashes[4]];
+        let rows = view.content_rows(&asked)?;
+        let of: Vec<ContentHash> = rows.iter().map(|row| row.hash).collect();
+        assert_eq!(of, [hashes[4], hashes[2], hashes[1], hashes[4]]);
+        let row = &rows[0];
+        assert_eq!((row.role, row.calls, row.results), (Role::Assistant, 1, 1));
+        assert_eq!(row.preview, "ls {}");
+        assert_eq!(rows[1].size_bytes, messages[2].canonical().len() as u64);
+        assert_eq!(rows[2].preview, "\u{0}x");
+        Ok(())
+    });
+}
+
+fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
+    let store = make();
+    let count = |tokens| TokenCount {
+        tokens,
+        estimated: tokens == 7,
+    };
+    let mask = Mask::new([MaskedPart {
+        part: 1,
+        stub: None,
+    }]);
+    writing(&*store, |tx| {
+        let content = tx.put_content(&user("x")).expect("kept");
+        let whole = CountKey {
+            content,
+            mask: None,
+        };
+        let masked = CountKey {
+            content,
+            mask: mask.key(),
+        };
+        let unknown = CountKey {
+            content: user("unknown").hash(),
+            mask: None,
+        };
+        let new = Encoding::O200kBase;
+        tx.put_count(whole, new, count(1)).expect("kept");
+        tx.put_count(masked, new, count(7)).expect("kept");
+        let found = tx.counts(&[masked, unknown, whole], new).expect("it reads");
+        assert_eq!(found, [Some(count(7)), None, Some(count(1))]);
+        let found = tx.counts(&[whole], Encoding::Cl100kBase).expect("it reads");
+        assert_eq!(found, [None]);
+        tx.put_count(whole, new, count(2)).expect("kept");
+        assert_eq!(
+            tx.counts(&[whole], new).expect("it reads"),
+            [Some(count(2))]
+        );
+    });
+}
+
+fn refs_move_and_the_log_tells(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 2);
+    let root = reading(&*store, |view| view.ancestor_at(&tip, 0)).expect("a root");
+    let (main, value) = (branch("main"), RefValue::Commit);
+    let symbolic = RefValue::Symbolic(main.clone());
+    let tx = store.write().expect("the lock");
+    assert!(
+        tx.set_reference(&main, Some(&value(tip))).is_err(),
+        "no operation is open"
+    );
+    drop(tx);
+    let (one, two) = writing(&*store, |tx| {
+        let one = tx.begin_operation(Millis(1), "first").expect("kept");
+        let set = |name: &RefName, new: Option<&RefValue>| {
+            tx.set_reference(name, new).expect("kept");
+        };
+        set(&RefName::head(), Some(&symbolic));
+        set(&main, Some(&value(root)));
+        set(&main, Some(&value(root)));
+        set(&branch("never"), None);
+        let two = tx.begin_operation(Millis(2), "second").expect("kept");
+        set(&main, Some(&value(tip)));
+        set(&RefName::head(), Some(&value(root)));
+        set(&branch("a"), Some(&value(root)));
+        set(&branch("a"), None);
+        (one, two)
+    });
+    assert!(one < two);
+    let move_of =
+        |operation, name: &RefName, old: Option<&RefValue>, new: Option<&RefValue>| ReflogRow {
+            operation,
+            name: name.clone(),
+            old: old.cloned(),
+            new: new.cloned(),
+        };
+    let (root, tip) = (value(root), value(tip));
+    reading(&*store, |view| {
+        assert_eq!(view.reference(&main)?, Some(tip.clone()));
+        assert_eq!(view.reference(&branch("a"))?, None);
+        let newest = move_of(two, &main, Some(&root), Some(&tip));
+        let first = move_of(one, &main, None, Some(&root));
+        assert_eq!(view.reflog(&main, 9)?, [newest.clone(), first]);
+        assert_eq!(view.reflog(&main, 1)?, [newest]);
+        let head = RefName::head();
+        let moves = [
+            move_of(two, &head, Some(&symbolic), Some(&root)),
+            move_of(one, &head, None, Some(&symbolic)),
+        ];
+        assert_eq!(view.reflog(&head, 9)?, moves);
+        let deleted = move_of(two, &branch("a"), Some(&root), None);
+        assert_eq!(view.reflog(&branch("a"), 1)?, [deleted]);
+        assert_eq!(view.reflog(&branch("never"), 1)?, []);
+        let all = [(head, root), (main.clone(), tip)];
+        assert_eq!(view.references("")?, all);
+        assert_eq!(view.references(RefName::HEADS)?, all[1..]);
+        assert_eq!(view.references("refs/tags/")?, []);
+        let operations = view.operations(9)?;
+        assert_eq!(
+            operations.iter().map(|o| o.id).collect::<Vec<_>>(),
+            [two, one]
+        );
+        assert_eq!(
+            (operations[1].time, operations[1].what.as_str()),
+            (Millis(1), "first")
+        );
+        assert_eq!(view.operations(1)?.len(), 1);
+        Ok(())
+    });
+}
+
+fn checkpoints_read_back(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 30);
+    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
+    let fork = path[10].hash;
+    let (side, annotated, last) = writing(&*store, |tx| {
+        let side = append(tx, Some(fork), "side");
+        let annotate = Operation::Annotate {
+            targets: vec![fork.into()],
+            priority: Priority::Pinned,
+            reason: None,
+        };
+        let annotated = put(tx, Some(side), annotate);
+        (side, annotated, append(tx, Some(annotated), "last"))
+    });
+    let stub = user("0").hash();
+    let full = fold_of(&*store, &last);
+    let mut odd = full.clone();
+    odd.total_entries += 4;
+    odd.hides = [1, 0, 2, 0, u32::MAX];
+    odd.settings.insert("model".into(), fork);
+    odd.settings.insert("".into(), last);
+    odd.entries.remove(3);
+    odd.entries[5].priority = Priority::Pinned;
+    odd.entries[6].edited = true;
+    odd.entries[6].content = stub;
+    odd.entries[7].edited = true;
+    odd.entries[8].mask = Mask::new([
+        MaskedPart {
+            part: 0,
+            stub: Some(stub),
+        },
+        MaskedPart {
+            part: 700,
+            stub: None,
+        },
+    ]);
+    odd.entries[9].placed = Some(HideKind::Compaction);
+    odd.entries[10].id.index = Some(0);
+    odd.entries[11].id.index = Some(3);
+    let moved = odd.entries.remove(12);
+    odd.entries.push_back(moved);
+    for context in [Context::default(), full, odd] {
+        writing(&*store, |tx| {
+            tx.put_checkpoint(&annotated, &context).expect("kept")
+        });
+        reading(&*store, |view| {
+            assert_eq!(view.checkpoint(&last)?, Some((annotated, context.clone())));
+            assert_eq!(view.checkpoint(&annotated)?, Some((annotated, context)));
+            assert_eq!(view.checkpoint(&side)?, None);
+            assert_eq!(view.checkpoint(&tip)?, None);
+            Ok(())
+        });
+    }
+    // One before the fork holds for both sides; one after it on the other side does not.
+    let early = fold_of(&*store, &path[20].hash);
+    writing(&*store, |tx| {
+        tx.put_checkpoint(&path[20].hash, &early).expect("kept");
+        tx.put_checkpoint(&path[5].hash, &Context::default())
+            .expect("kept");
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.checkpoint(&side)?, Some((path[20].hash, early)));
+        assert_eq!(
+            view.checkpoint(&tip)?,
+            Some((path[5].hash, Context::default()))
+        );
+        assert_eq!(view.checkpoint(&path[25].hash)?, None);
+        Ok(())
+    });
+}
+
+fn sources_grow_and_read_back(make: Make<'_>) {
+    let store = make();
+    let name = branch("session");
+    let blocks = [
+        vec![b'a'; 3_000],
+        (0..=255).collect(),
+        vec![],
+        b"end".to_vec(),
+    ];
+    let mut whole: Vec<u8> = Vec::new();
+    let id = writing(&*store, |tx| tx.put_source(&name, "codex").expect("kept"));
+    let row = |whole: &[u8]| SourceRow {
+        id,
+        session: name.clone(),
+        format: "codex".into(),
+        size_bytes: whole.len() as u64,
+        fingerprint: fingerprint(whole),
+    };
+    for block in blocks {
+        assert_eq!(reading(&*store, |view| view.source(id)), Some(row(&whole)));
+        whole.extend(&block);
+        let print = fingerprint(&whole);
+        writing(&*store, |tx| {
+            tx.append_source(id, &block, &print).expect("kept")
+        });
+    }
+    let second = writing(&*store, |tx| {
+        let second = tx.put_source(&name, "codex").expect("kept");
+        tx.append_source(second, b"second", &fingerprint(b"second"))
+            .expect("kept");
+        second
+    });
+    reading(&*store, |view| {
+        let rows = view.sources(&name)?;
+        assert_eq!(
+            rows.iter().map(|row| row.id).collect::<Vec<_>>(),
+            [second, id]
+        );
+        assert_eq!(rows[1], row(&whole));
+        assert_eq!(view.sources(&branch("other"))?, []);
+        let end = whole.len() as u64;
+        for offset in [
+            0,
+            1,
+            2_999,
+            3_000,
+            3_255,
+            3_256,
+            end - 1,
+            end,
+            end + 5,
+            u64::MAX,
+        ] {
+            for len in [0, 1, 2, 300, end, u64::MAX] {
+                let from = offset.min(end) as usize;
+                let to = offset.saturating_add(len).min(end) as usize;
+                let found = view.source_bytes(id, Span { offset, len })?;
+                assert_eq!(found, whole[from..to], "{offset} {len}");
+            }
+        }
+        let span = Span { offset: 1, len: 3 };
+        assert_eq!(view.source_bytes(second, span)?, b"eco");
+        assert_eq!(view.source_bytes(99, span)?, b"");
+        Ok(())
+    });
+}
+
+fn what_imports_keep_reads_back(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 1);
+    let name = RefName::session("codex", "1");
+    let span = |offset, len| Span { offset, len };
+    let usage = Usage {
+        input_tokens: 1 << 40,
+        output_tokens: 3,
+    };
+    let known = SessionRow {
+        title: Some("a \u{1} title".into()),
+        cwd: None,
+        absent: vec!["system prompt".into(), "\"13\" attachments".into()],
+    };
+    let resume = ResumeRow {
+        commit: tip,
+        messages: 12,
+        digest: fingerprint(b"x"),
+    };
+    reading(&*store, |view| {
+        assert_eq!(view.records(&tip)?, vec![]);
+        assert_eq!(view.usage(&tip)?, None);
+        assert_eq!(view.session(&name)?, None);
+        assert_eq!(view.resumed("codex", "1")?, None);
+        Ok(())
+    });
+    let (one, two) = writing(&*store, |tx| {
+        let one = tx.put_source(&name, "codex").expect("kept");
+        let two = tx.put_source(&name, "codex").expect("kept");
+        tx.put_records(&tip, two, &[span(9, 9)]).expect("kept");
+        tx.put_records(&tip, one, &[span(1, 1)]).expect("kept");
+        tx.put_records(&tip, one, &[span(5, 0), span(0, 1 << 50)])
+            .expect("kept");
+        tx.put_usage(&tip, Usage::default()).expect("kept");
+        tx.put_usage(&tip, usage).expect("kept");
+        tx.put_session(&name, &SessionRow::default()).expect("kept");
+        tx.put_session(&name, &known).expect("kept");
+        tx.put_resumed(
+            "codex",
+            "1",
+            &ResumeRow {
+                messages: 1,
+                ..resume.clone()
+            },
+        )
+        .expect("kept");
+        tx.put_resumed("codex", "1", &resume).expect("kept");
+        (one, two)
+    });
+    reading(&*store, |view| {
+        let records = [
+            (two, vec![span(9, 9)]),
+            (one, vec![span(5, 0), span(0, 1 << 50)]),
+        ];
+        assert_eq!(view.records(&tip)?, records);
+        assert_eq!(view.usage(&tip)?, Some(usage));
+        assert_eq!(view.session(&name)?, Some(known));
+        assert_eq!(view.resumed("codex", "1")?, Some(resume));
+        assert_eq!(view.resumed("claude-code", "1")?, None);
+        Ok(())
+    });
+}
+
+fn configuration_reads_back(make: Make<'_>) {
+    let store = make();
+    let set = |value| writing(&*store, |tx| tx.set_config("k", value).expect("kept"));
+    let get = || reading(&*store, |view| view.config("k"));
+    assert_eq!(get(), None);
+    set(Some("a"));
+    set(Some(""));
+    assert_eq!(get().as_deref(), Some(""));
+    set(None);
+    assert_eq!(get(), None);
+}

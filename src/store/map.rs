@@ -1,0 +1,456 @@
+//! A strict engine of plain maps, for tests: it keeps the same promises as SQLite, without a line
+//! in common, so that the contract is about the traits and not about one engine.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use super::{
+    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, SessionRow, SourceRow,
+    Store, Tx, View, preview,
+};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
+use crate::interop::{Span, Usage};
+use crate::model::{Commit, Encoding, Message, Millis, Operation, RefName, RefValue, TokenCount};
+
+#[derive(Clone, Default)]
+struct Maps {
+    contents: BTreeMap<ContentHash, Message>,
+    commits: BTreeMap<CommitHash, CommitRow>,
+    order: Vec<CommitHash>,
+    counts: BTreeMap<(CountKey, Encoding), TokenCount>,
+    checkpoints: BTreeMap<CommitHash, Context>,
+    usage: BTreeMap<CommitHash, Usage>,
+    refs: BTreeMap<RefName, RefValue>,
+    operations: Vec<OperationRow>,
+    reflog: Vec<ReflogRow>,
+    config: BTreeMap<String, String>,
+    sources: Vec<(SourceRow, Vec<u8>)>,
+    records: BTreeMap<(CommitHash, u64), Vec<Span>>,
+    sessions: BTreeMap<RefName, SessionRow>,
+    resumes: BTreeMap<(String, String), ResumeRow>,
+}
+
+/// The engine.
+#[derive(Default)]
+pub(crate) struct Map {
+    kept: RefCell<Maps>,
+    writing: Cell<bool>,
+}
+
+struct MapSession<'a> {
+    store: &'a Map,
+    maps: RefCell<Maps>,
+    operation: Cell<Option<u64>>,
+    writes: bool,
+}
+
+impl Drop for MapSession<'_> {
+    fn drop(&mut self) {
+        if self.writes {
+            self.store.writing.set(false);
+        }
+    }
+}
+
+impl Map {
+    fn session(&self, writes: bool) -> MapSession<'_> {
+        MapSession {
+            store: self,
+            maps: RefCell::new(self.kept.borrow().clone()),
+            operation: Cell::new(None),
+            writes,
+        }
+    }
+}
+
+impl Store for Map {
+    fn read(&self) -> Result<Box<dyn View + '_>> {
+        Ok(Box::new(self.session(false)))
+    }
+
+    fn write(&self) -> Result<Box<dyn Tx + '_>> {
+        if self.writing.replace(true) {
+            return Err(Error::Busy { waited_ms: 0 });
+        }
+        Ok(Box::new(self.session(true)))
+    }
+}
+
+fn missing(what: &'static str) -> Error {
+    Error::Malformed {
+        what,
+        detail: "not stored".to_owned(),
+    }
+}
+
+impl Maps {
+    fn path(&self, tip: &CommitHash) -> Vec<CommitRow> {
+        let next = |row: &&CommitRow| row.commit.parent.and_then(|p| self.commits.get(&p));
+        std::iter::successors(self.commits.get(tip), next)
+            .cloned()
+            .collect()
+    }
+}
+
+impl View for MapSession<'_> {
+    fn commit(&self, hash: &CommitHash) -> Result<Option<CommitRow>> {
+        Ok(self.maps.borrow().commits.get(hash).cloned())
+    }
+
+    fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>> {
+        let maps = self.maps.borrow();
+        let fits = |row: &&CommitRow| row.hash.to_string().starts_with(prefix.as_str());
+        Ok(maps
+            .commits
+            .values()
+            .filter(fits)
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    fn ancestors(
+        &self,
+        tip: &CommitHash,
+        until: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<CommitRow>> {
+        let path = self.maps.borrow().path(tip).into_iter();
+        Ok(path
+            .take_while(|row| Some(&row.hash) != until)
+            .take(limit)
+            .collect())
+    }
+
+    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
+        Ok(self
+            .maps
+            .borrow()
+            .path(tip)
+            .iter()
+            .any(|row| row.hash == *ancestor))
+    }
+
+    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
+        let path = self.maps.borrow().path(tip);
+        Ok(path
+            .iter()
+            .find(|row| row.depth == depth)
+            .map(|row| row.hash))
+    }
+
+    fn appends_after(
+        &self,
+        parent: Option<&CommitHash>,
+        content: &ContentHash,
+    ) -> Result<Vec<CommitHash>> {
+        let maps = self.maps.borrow();
+        let fits = |hash: &&CommitHash| {
+            let commit = &maps.commits[*hash].commit;
+            let append = Operation::Append { content: *content };
+            commit.parent.as_ref() == parent && commit.operation == append
+        };
+        Ok(maps.order.iter().filter(fits).copied().collect())
+    }
+
+    fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
+        Ok(self.maps.borrow().contents.get(hash).cloned())
+    }
+
+    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<ContentRow>> {
+        let maps = self.maps.borrow();
+        let row = |hash: &ContentHash| {
+            let message = maps.contents.get(hash)?;
+            Some(ContentRow {
+                hash: *hash,
+                role: message.role,
+                preview: preview(message),
+                size_bytes: message.canonical().len() as u64,
+                calls: message.calls().count() as u32,
+                results: message.results().count() as u32,
+            })
+        };
+        Ok(hashes.iter().filter_map(row).collect())
+    }
+
+    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
+        let maps = self.maps.borrow();
+        Ok(keys
+            .iter()
+            .map(|key| maps.counts.get(&(*key, encoding)).copied())
+            .collect())
+    }
+
+    fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>> {
+        let maps = self.maps.borrow();
+        Ok(maps.path(tip).iter().find_map(|row| {
+            let context = maps.checkpoints.get(&row.hash)?;
+            Some((row.hash, context.clone()))
+        }))
+    }
+
+    fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        Ok(self.maps.borrow().refs.get(name).cloned())
+    }
+
+    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        let maps = self.maps.borrow();
+        let all = maps
+            .refs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()));
+        Ok(all
+            .filter(|(name, _)| name.as_str().starts_with(prefix))
+            .collect())
+    }
+
+    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>> {
+        Ok(self
+            .maps
+            .borrow()
+            .operations
+            .iter()
+            .rev()
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        let maps = self.maps.borrow();
+        let rows = maps.reflog.iter().rev().filter(|row| row.name == *name);
+        Ok(rows.take(limit).cloned().collect())
+    }
+
+    fn config(&self, key: &str) -> Result<Option<String>> {
+        Ok(self.maps.borrow().config.get(key).cloned())
+    }
+
+    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
+        let maps = self.maps.borrow();
+        let rows = maps.sources.iter().rev().map(|(row, _)| row);
+        Ok(rows
+            .filter(|row| row.session == *session)
+            .cloned()
+            .collect())
+    }
+
+    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
+        let maps = self.maps.borrow();
+        Ok(maps
+            .sources
+            .iter()
+            .map(|(row, _)| row)
+            .find(|row| row.id == id)
+            .cloned())
+    }
+
+    fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
+        let maps = self.maps.borrow();
+        let source = maps.sources.iter().find(|(row, _)| row.id == id);
+        let bytes = source.map_or(&[][..], |(_, bytes)| bytes);
+        let from = (span.offset as usize).min(bytes.len());
+        let to = (span.offset.saturating_add(span.len) as usize).min(bytes.len());
+        Ok(bytes[from..to].to_vec())
+    }
+
+    fn records(&self, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
+        let maps = self.maps.borrow();
+        let all = maps.records.range((*commit, 0)..=(*commit, u64::MAX)).rev();
+        Ok(all
+            .map(|((_, source), spans)| (*source, spans.clone()))
+            .collect())
+    }
+
+    fn usage(&self, commit: &CommitHash) -> Result<Option<Usage>> {
+        Ok(self.maps.borrow().usage.get(commit).copied())
+    }
+
+    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
+        Ok(self.maps.borrow().sessions.get(name).cloned())
+    }
+
+    fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
+        let key = (tool.to_owned(), id.to_owned());
+        Ok(self.maps.borrow().resumes.get(&key).cloned())
+    }
+}
+
+impl MapSession<'_> {
+    fn need(&self, commit: &CommitHash) -> Result<()> {
+        let found = self.maps.borrow().commits.contains_key(commit);
+        found.then_some(()).ok_or_else(|| missing("commit"))
+    }
+}
+
+impl Tx for MapSession<'_> {
+    fn put_content(&self, message: &Message) -> Result<ContentHash> {
+        let hash = message.hash();
+        self.maps
+            .borrow_mut()
+            .contents
+            .insert(hash, message.clone());
+        Ok(hash)
+    }
+
+    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
+        let maps = &mut *self.maps.borrow_mut();
+        let hash = CommitHash::of(&commit.canonical());
+        if maps.commits.contains_key(&hash) {
+            return Ok((hash, false));
+        }
+        let depth = match &commit.parent {
+            None => 0,
+            Some(parent) => {
+                maps.commits
+                    .get(parent)
+                    .ok_or_else(|| missing("parent"))?
+                    .depth
+                    + 1
+            }
+        };
+        if commit
+            .operation
+            .contents()
+            .iter()
+            .any(|hash| !maps.contents.contains_key(hash))
+        {
+            return Err(missing("content"));
+        }
+        let commit = commit.clone();
+        maps.commits.insert(
+            hash,
+            CommitRow {
+                hash,
+                commit,
+                depth,
+            },
+        );
+        maps.order.push(hash);
+        Ok((hash, true))
+    }
+
+    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
+        let mut maps = self.maps.borrow_mut();
+        if !maps.contents.contains_key(&key.content) {
+            return Err(missing("content"));
+        }
+        maps.counts.insert((key, encoding), count);
+        Ok(())
+    }
+
+    fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
+        self.need(commit)?;
+        self.maps
+            .borrow_mut()
+            .checkpoints
+            .insert(*commit, context.clone());
+        Ok(())
+    }
+
+    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
+        let operations = &mut self.maps.borrow_mut().operations;
+        let id = operations.len() as u64 + 1;
+        let what = what.to_owned();
+        operations.push(OperationRow { id, time, what });
+        self.operation.set(Some(id));
+        Ok(id)
+    }
+
+    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        let operation = self.operation.get().ok_or_else(|| missing("operation"))?;
+        if let Some(RefValue::Commit(commit)) = new {
+            self.need(commit)?;
+        }
+        let maps = &mut *self.maps.borrow_mut();
+        let old = match new {
+            Some(value) => maps.refs.insert(name.clone(), value.clone()),
+            None => maps.refs.remove(name),
+        };
+        if old.as_ref() != new {
+            let (name, new) = (name.clone(), new.cloned());
+            maps.reflog.push(ReflogRow {
+                operation,
+                name,
+                old,
+                new,
+            });
+        }
+        Ok(())
+    }
+
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        let config = &mut self.maps.borrow_mut().config;
+        match value {
+            Some(value) => config.insert(key.to_owned(), value.to_owned()),
+            None => config.remove(key),
+        };
+        Ok(())
+    }
+
+    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
+        let sources = &mut self.maps.borrow_mut().sources;
+        let row = SourceRow {
+            id: sources.len() as u64 + 1,
+            session: session.clone(),
+            format: format.to_owned(),
+            size_bytes: 0,
+            fingerprint: fingerprint(b""),
+        };
+        sources.push((row.clone(), Vec::new()));
+        Ok(row.id)
+    }
+
+    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
+        let sources = &mut self.maps.borrow_mut().sources;
+        let source = sources.iter_mut().find(|(row, _)| row.id == id);
+        let (row, kept) = source.ok_or_else(|| missing("source"))?;
+        kept.extend_from_slice(bytes);
+        row.size_bytes = kept.len() as u64;
+        row.fingerprint = *fingerprint;
+        Ok(())
+    }
+
+    fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
+        self.need(commit)?;
+        self.source(source)?.ok_or_else(|| missing("source"))?;
+        self.maps
+            .borrow_mut()
+            .records
+            .insert((*commit, source), spans.to_vec());
+        Ok(())
+    }
+
+    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
+        self.need(commit)?;
+        self.maps.borrow_mut().usage.insert(*commit, usage);
+        Ok(())
+    }
+
+    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
+        self.maps
+            .borrow_mut()
+            .sessions
+            .insert(name.clone(), session.clone());
+        Ok(())
+    }
+
+    fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
+        self.need(&resume.commit)?;
+        let key = (tool.to_owned(), id.to_owned());
+        self.maps.borrow_mut().resumes.insert(key, resume.clone());
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.store.kept.replace(self.maps.take());
+        Ok(())
+    }
+}
+
+#[test]
+fn it_keeps_the_contract() {
+    super::contract::run(&|| Box::new(Map::default()));
+}

@@ -1,0 +1,337 @@
+//! Checkpoints: a context, stored small.
+//!
+//! A run of plain appended entries on one lineage is three numbers, decoded by one range scan;
+//! everything else is written out, with rows in place of hashes. Checkpoints are derived data: one
+//! that cannot be read counts as absent.
+
+use std::collections::BTreeMap;
+
+use imbl::Vector;
+use rusqlite::params;
+
+use super::codec::{Packer, Unpacker};
+use super::engine;
+use super::objects::{content_id, missing, parent_lineage, place};
+use super::session::Session;
+use crate::context::{Context, Entry, Mask, MaskedPart};
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{EntryId, HideKind, Priority};
+
+/// Another number: another codec, and older checkpoints count as absent.
+const VERSION: u64 = 1;
+const END: u64 = 0;
+const RUN: u64 = 1;
+const SINGLE: u64 = 2;
+
+pub(super) fn checkpoint(
+    session: &Session<'_>,
+    tip: &CommitHash,
+) -> Result<Option<(CommitHash, Context)>> {
+    let Some(tip) = place(session, tip)? else {
+        return Ok(None);
+    };
+    let mut from = Some((tip.lineage, tip.depth));
+    while let Some((lineage, depth)) = from {
+        let found = session.first(
+            "SELECT commits.hash, checkpoints.depth, data
+             FROM checkpoints JOIN commits ON commits.id = commit_id
+             WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
+             ORDER BY checkpoints.depth DESC LIMIT 1",
+            [lineage, depth],
+            |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, Vec<u8>>(2)?,
+                ))
+            },
+        )?;
+        from = match found {
+            None => parent_lineage(session, lineage)?,
+            Some((hash, at, data)) => match decode(session, &data)? {
+                Some(context) => return Ok(Some((hash, context))),
+                None => Some((lineage, at - 1)),
+            },
+        };
+    }
+    Ok(None)
+}
+
+/// Without a look inside: a checkpoint that cannot be read counts here, and the next is due later.
+pub(super) fn commits_since(session: &Session<'_>, tip: &CommitHash) -> Result<u64> {
+    let tip = place(session, tip)?.ok_or_else(|| missing("commit", tip))?;
+    let mut from = Some((tip.lineage, tip.depth));
+    while let Some((lineage, depth)) = from {
+        let found: Option<i64> = session.first(
+            "SELECT depth FROM checkpoints WHERE lineage = ?1 AND depth <= ?2
+             ORDER BY depth DESC LIMIT 1",
+            [lineage, depth],
+            |row| row.get(0),
+        )?;
+        if let Some(found) = found {
+            return Ok((tip.depth - found) as u64);
+        }
+        from = parent_lineage(session, lineage)?;
+    }
+    Ok((tip.depth + 1) as u64)
+}
+
+pub(super) fn put_checkpoint(
+    session: &Session<'_>,
+    commit: &CommitHash,
+    context: &Context,
+) -> Result<()> {
+    let place = place(session, commit)?.ok_or_else(|| missing("commit", commit))?;
+    session.execute(
+        "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data)
+         VALUES (?1, ?2, ?3, ?4)",
+        params![
+            place.id,
+            place.lineage,
+            place.depth,
+            encode(session, context)?
+        ],
+    )?;
+    Ok(())
+}
+
+/// Whether nothing but its commit is needed to rebuild an entry.
+fn is_plain(entry: &Entry) -> bool {
+    entry.id.index.is_none()
+        && entry.mask.is_empty()
+        && entry.priority == Priority::Normal
+        && entry.placed.is_none()
+        && !entry.edited
+}
+
+fn encode(session: &Session<'_>, context: &Context) -> Result<Vec<u8>> {
+    let mut out = Packer::default();
+    out.number(VERSION);
+    out.number(context.total_entries);
+    for hides in context.hides {
+        out.number(hides.into());
+    }
+    out.number(context.settings.len() as u64);
+    for (key, commit) in &context.settings {
+        out.text(key);
+        out.number(row_of(session, commit)?);
+    }
+    let mut entries = context.entries.iter().peekable();
+    while let Some(entry) = entries.peek().copied() {
+        let Some((lineage, first, last, len)) = run(session, &context.entries, entries.len())?
+        else {
+            single(session, &mut out, entry)?;
+            entries.next();
+            continue;
+        };
+        out.number(RUN);
+        for value in [lineage, first, last] {
+            out.number(value.cast_unsigned());
+        }
+        entries.nth(len - 1);
+    }
+    out.number(END);
+    Ok(out.0)
+}
+
+/// The longest run that begins `left` entries before the end: lineage, first and last depth, and
+/// how many entries it has. It holds every append of its lineage between those depths.
+fn run(
+    session: &Session<'_>,
+    entries: &Vector<Entry>,
+    left: usize,
+) -> Result<Option<(i64, i64, i64, usize)>> {
+    let mut entries = entries.skip(entries.len() - left).into_iter();
+    let Some(first) = entries.next().filter(is_plain) else {
+        return Ok(None);
+    };
+    let from = place(session, &first.id.commit)?
+        .ok_or_else(|| missing("commit of an entry", &first.id.commit))?;
+    let mut scan = session.prepare(SCAN_RUN)?;
+    let mut rows = scan
+        .query([from.lineage, from.depth, i64::MAX])
+        .map_err(engine)?;
+    let (mut expected, mut last, mut len) = (Some(first), from.depth, 0);
+    while let (Some(entry), Some(row)) = (&expected, rows.next().map_err(engine)?) {
+        let commit: CommitHash = row.get(0).map_err(engine)?;
+        let content: ContentHash = row.get(1).map_err(engine)?;
+        if commit != entry.id.commit || content != entry.content {
+            break;
+        }
+        last = row.get(2).map_err(engine)?;
+        len += 1;
+        expected = entries.next().filter(is_plain);
+    }
+    Ok((len > 0).then_some((from.lineage, from.depth, last, len)))
+}
+
+const SCAN_RUN: &str = "SELECT commits.hash, contents.hash, depth
+     FROM commits JOIN contents ON contents.id = commits.content
+     WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 ORDER BY depth";
+
+fn single(session: &Session<'_>, out: &mut Packer, entry: &Entry) -> Result<()> {
+    out.number(SINGLE);
+    out.number(row_of(session, &entry.id.commit)?);
+    out.number(entry.id.index.map_or(0, |index| u64::from(index) + 1));
+    out.number(content_row(session, &entry.content)?);
+    out.number(match entry.priority {
+        Priority::Normal => 0,
+        Priority::Pinned => 1,
+        Priority::Skip => 2,
+    });
+    let placed = |placed| HideKind::ALL.iter().position(|kind| *kind == placed);
+    let placed = entry.placed.and_then(placed);
+    out.number(placed.map_or(0, |at| at as u64 + 1));
+    out.number(entry.edited.into());
+    let parts = entry.mask.parts();
+    out.number(parts.len() as u64);
+    for part in parts {
+        out.number(part.part.into());
+        let stub = part.stub.map(|stub| content_row(session, &stub));
+        out.number(stub.transpose()?.unwrap_or(0));
+    }
+    Ok(())
+}
+
+fn row_of(session: &Session<'_>, commit: &CommitHash) -> Result<u64> {
+    let place = place(session, commit)?.ok_or_else(|| missing("commit", commit))?;
+    Ok(place.id.cast_unsigned())
+}
+
+fn content_row(session: &Session<'_>, content: &ContentHash) -> Result<u64> {
+    let id = content_id(session, content)?.ok_or_else(|| missing("content", content))?;
+    Ok(id.cast_unsigned())
+}
+
+fn decode(session: &Session<'_>, data: &[u8]) -> Result<Option<Context>> {
+    let mut decoder = Decoder {
+        session,
+        input: Unpacker(data),
+        failed: None,
+    };
+    let context = decoder.context();
+    match decoder.failed {
+        Some(error) => Err(error),
+        None => Ok(context),
+    }
+}
+
+/// Reads a checkpoint. Bytes that make no sense give nothing; what the engine reports is kept.
+struct Decoder<'s, 'a> {
+    session: &'s Session<'s>,
+    input: Unpacker<'a>,
+    failed: Option<crate::error::Error>,
+}
+
+impl Decoder<'_, '_> {
+    fn context(&mut self) -> Option<Context> {
+        (self.input.number()? == VERSION).then_some(())?;
+        let total_entries = self.input.number()?;
+        let mut hides = [0; 5];
+        for count in &mut hides {
+            *count = self.input.small()?;
+        }
+        let mut settings = BTreeMap::new();
+        for _ in 0..self.input.number()? {
+            let key = self.input.text()?;
+            settings.insert(key, self.commit()?);
+        }
+        let mut entries = Vector::new();
+        loop {
+            match self.input.number()? {
+                END => break,
+                RUN => self.run(&mut entries)?,
+                SINGLE => {
+                    let entry = self.single()?;
+                    entries.push_back(entry);
+                }
+                _ => return None,
+            }
+        }
+        (self.input.is_done() && total_entries >= entries.len() as u64).then_some(Context {
+            entries,
+            settings,
+            total_entries,
+            hides,
+        })
+    }
+
+    fn run(&mut self, entries: &mut Vector<Entry>) -> Option<()> {
+        let (lineage, first) = (self.input.small::<i64>()?, self.input.small::<i64>()?);
+        let last = self.input.small::<i64>()?;
+        let found = self.session.all(SCAN_RUN, [lineage, first, last], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?))
+        });
+        let found = self.keep(found)?;
+        let ends = found.first()?.2 == first && found.last()?.2 == last;
+        ends.then_some(())?;
+        entries.extend(found.into_iter().map(|(commit, content, _)| Entry {
+            id: EntryId::of(commit),
+            content,
+            mask: Mask::default(),
+            priority: Priority::Normal,
+            placed: None,
+            edited: false,
+        }));
+        Some(())
+    }
+
+    fn single(&mut self) -> Option<Entry> {
+        let commit = self.commit()?;
+        let index = match self.input.number()? {
+            0 => None,
+            index => Some(u32::try_from(index - 1).ok()?),
+        };
+        let content = self.content()??;
+        let priority = match self.input.number()? {
+            0 => Priority::Normal,
+            1 => Priority::Pinned,
+            _ => return None,
+        };
+        let placed = match self.input.small::<usize>()? {
+            0 => None,
+            kind => Some(*HideKind::ALL.get(kind - 1)?),
+        };
+        let edited = self.input.number()? == 1;
+        let mut parts = Vec::new();
+        for _ in 0..self.input.number()? {
+            let part = self.input.small()?;
+            parts.push(MaskedPart {
+                part,
+                stub: self.content()?,
+            });
+        }
+        Some(Entry {
+            id: EntryId { commit, index },
+            content,
+            mask: Mask::new(parts),
+            priority,
+            placed,
+            edited,
+        })
+    }
+
+    fn commit(&mut self) -> Option<CommitHash> {
+        let id = self.input.small::<i64>()?;
+        let sql = "SELECT hash FROM commits WHERE id = ?1";
+        let found = self.session.first(sql, [id], |row| row.get(0));
+        self.keep(found)?
+    }
+
+    /// A content's row, where 0 stands for none.
+    #[allow(clippy::option_option)]
+    fn content(&mut self) -> Option<Option<ContentHash>> {
+        let id = self.input.small::<i64>()?;
+        if id == 0 {
+            return Some(None);
+        }
+        let sql = "SELECT hash FROM contents WHERE id = ?1";
+        let found = self.session.first(sql, [id], |row| row.get(0));
+        self.keep(found)?.map(Some)
+    }
+
+    fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.failed = Some(error)).ok()
+    }
+}

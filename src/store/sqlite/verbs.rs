@@ -1,0 +1,174 @@
+//! The traits' verbs, each handed to the file that knows its tables.
+
+use super::session::Session;
+use super::{checkpoints, objects, refs, sources};
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
+use crate::interop::{Span, Usage};
+use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, TokenCount};
+use crate::store::{
+    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, SessionRow, SourceRow, Tx,
+    View,
+};
+
+impl View for Session<'_> {
+    fn commit(&self, hash: &CommitHash) -> Result<Option<CommitRow>> {
+        objects::commit(self, hash)
+    }
+
+    fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>> {
+        objects::commits_with_prefix(self, prefix, limit)
+    }
+
+    fn ancestors(
+        &self,
+        tip: &CommitHash,
+        until: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<CommitRow>> {
+        objects::ancestors(self, tip, until, limit)
+    }
+
+    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
+        objects::is_ancestor(self, ancestor, tip)
+    }
+
+    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
+        objects::ancestor_at(self, tip, depth)
+    }
+
+    fn appends_after(
+        &self,
+        parent: Option<&CommitHash>,
+        content: &ContentHash,
+    ) -> Result<Vec<CommitHash>> {
+        objects::appends_after(self, parent, content)
+    }
+
+    fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
+        objects::content(self, hash)
+    }
+
+    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<ContentRow>> {
+        objects::content_rows(self, hashes)
+    }
+
+    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
+        objects::counts(self, keys, encoding)
+    }
+
+    fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>> {
+        checkpoints::checkpoint(self, tip)
+    }
+
+    fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
+        checkpoints::commits_since(self, tip)
+    }
+
+    fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        refs::reference(self, name)
+    }
+
+    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        refs::references(self, prefix)
+    }
+
+    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>> {
+        refs::operations(self, limit)
+    }
+
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        refs::reflog(self, name, limit)
+    }
+
+    fn config(&self, key: &str) -> Result<Option<String>> {
+        refs::config(self, key)
+    }
+
+    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
+        sources::sources(self, session)
+    }
+
+    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
+        sources::source(self, id)
+    }
+
+    fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
+        sources::source_bytes(self, id, span)
+    }
+
+    fn records(&self, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
+        sources::records(self, commit)
+    }
+
+    fn usage(&self, commit: &CommitHash) -> Result<Option<Usage>> {
+        objects::usage(self, commit)
+    }
+
+    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
+        sources::session_row(self, name)
+    }
+
+    fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
+        sources::resumed(self, tool, id)
+    }
+}
+
+impl Tx for Session<'_> {
+    fn put_content(&self, message: &Message) -> Result<ContentHash> {
+        objects::put_content(self, message)
+    }
+
+    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
+        objects::put_commit(self, commit)
+    }
+
+    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
+        objects::put_count(self, key, encoding, count)
+    }
+
+    fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
+        checkpoints::put_checkpoint(self, commit, context)
+    }
+
+    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
+        refs::begin_operation(self, time, what)
+    }
+
+    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        refs::set_reference(self, name, new)
+    }
+
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        refs::set_config(self, key, value)
+    }
+
+    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
+        sources::put_source(self, session, format)
+    }
+
+    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
+        sources::append_source(self, id, bytes, fingerprint)
+    }
+
+    fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
+        sources::put_records(self, commit, source, spans)
+    }
+
+    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
+        objects::put_usage(self, commit, usage)
+    }
+
+    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
+        sources::put_session(self, name, session)
+    }
+
+    fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
+        sources::put_resumed(self, tool, id, resume)
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.finish()
+    }
+}
