@@ -366,7 +366,7 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
         assert_eq!(of, [hashes[4], hashes[2], hashes[1], hashes[4]]);
         let row = &rows[0];
         assert_eq!((row.role, row.calls, row.results), (Role::Assistant, 1, 1));
-        assert_eq!(row.preview, "ls {}");
+        assert_eq!(row.preview, "ls");
         assert_eq!(rows[1].size_bytes, messages[2].canonical().len() as u64);
         assert_eq!(rows[2].preview, "\u{0}x");
         Ok(())
