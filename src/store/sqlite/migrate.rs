@@ -29,7 +29,7 @@ const APPLICATION_ID: u32 = 0x5452_4354;
 /// What stands at a path where a database is wanted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing, or a file without a byte: a creation that never finished.
+    /// No file, or a file without a byte.
     Nothing,
     /// A tract database.
     Database,

@@ -14,7 +14,7 @@ mod sources;
 mod verbs;
 
 use std::cell::Cell;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,14 +55,10 @@ impl Sqlite {
     ///
     /// As [`Sqlite::open`]; [`Error::Io`] where no file can be made.
     pub fn create(path: &Path) -> Result<Self> {
-        if migrate::inspect(path)? == migrate::Found::Nothing {
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(path).map_err(Error::io(path))?;
+        if migrate::inspect(path)? == migrate::Found::Nothing && !path.exists() {
+            make(path)?;
         }
-        Self::connect(path)
+        Self::open(path)
     }
 
     /// Opens the database at `path`; one that cannot be written to is opened for reading.
@@ -156,8 +152,6 @@ impl Sqlite {
         let connection = &self.connection;
         let behind = migrate::is_behind(connection)?;
         if behind {
-            // A new file is filled in one step before it has a journal beside it, so that whoever
-            // looks at it meanwhile sees no file or all of it.
             migrate::migrate(connection)?;
         }
         let pragma = |name: &str, value: &dyn rusqlite::ToSql| -> Result<()> {
@@ -194,6 +188,52 @@ impl Store for Sqlite {
     fn write(&self) -> Result<Box<dyn Tx + '_>> {
         Ok(Box::new(Session::write(self)?))
     }
+}
+
+/// Makes a database under another name and then gives it its own, so that whoever looks meanwhile
+/// sees no file or all of it, and of several makers one wins.
+///
+/// Filling the file in place left a window in which one process switched it to WAL while another
+/// one began to write, and waited in vain.
+fn make(path: &Path) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut number = 0u32;
+    let draft = loop {
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(format!(".new-{}-{number}", std::process::id()));
+        let draft = PathBuf::from(draft);
+        match options.open(&draft) {
+            Ok(_) => break draft,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(Error::io(path)(error)),
+        }
+    };
+    let made = fill(&draft).and_then(|()| match fs::hard_link(&draft, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        // Some file systems have no links.
+        Err(_) => fs::rename(&draft, path).map_err(Error::io(path)),
+    });
+    // Where it was renamed it is gone already; a draft that stays behind harms nothing.
+    let _ = fs::remove_file(&draft);
+    #[cfg(unix)]
+    if let Some(folder) = path.parent().and_then(|folder| fs::File::open(folder).ok()) {
+        // Not every file system can, and the next commit doesn't depend on it.
+        let _ = folder.sync_all();
+    }
+    made
+}
+
+fn fill(draft: &Path) -> Result<()> {
+    let connection = Connection::open(draft).map_err(engine)?;
+    migrate::migrate(&connection)?;
+    connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+        .map_err(engine)?;
+    connection.close().map_err(|(_, error)| engine(error))
 }
 
 /// Sleeps briefly and unevenly until the wait is over. SQLite's own handler backs off to 100 ms a
