@@ -6,7 +6,7 @@ use crate::interop::Usage;
 
 #[derive(Serialize)]
 pub(super) struct Sandbox {
-    r#type: &'static str,
+    pub(super) r#type: &'static str,
 }
 
 #[derive(Serialize)]

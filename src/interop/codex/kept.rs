@@ -25,6 +25,7 @@ pub(super) enum Kind<'a> {
     Other,
 }
 
+/// The kind of a record by its JSON text.
 pub(super) fn kind(text: &str) -> Kind<'_> {
     let Ok(record) = serde_json::from_str::<Record<'_>>(text) else {
         return Kind::Other;

@@ -35,7 +35,7 @@ pub(super) struct Reader<'s> {
     pub(super) sink: &'s mut dyn Sink,
     pub(super) stem: &'s str,
     pub(super) line: u64,
-    pub(super) opening: Option<Opening>,
+    opening: Option<Opening>,
     pub(super) started: bool,
     /// The reply that is being read.
     pub(super) group: Option<Step>,
