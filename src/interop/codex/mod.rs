@@ -10,9 +10,15 @@
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
 mod compose;
+mod event;
+mod hides;
+mod history;
 mod item;
+mod kept;
+mod opening;
 mod read;
 mod record;
+mod session;
 mod write;
 
 use std::io::Write;

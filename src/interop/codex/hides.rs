@@ -1,0 +1,115 @@
+//! What the tool hid: a compaction replaces all that was before, a rollback drops the last turns.
+
+use serde_json::value::RawValue;
+
+use super::history::{history, typed};
+use super::record::{Compacted, decode, string};
+use super::session::{Reader, UserEntry};
+use crate::error::Result;
+use crate::interop::{Action, Cover, HideStep, Span, StepEntry, StepId};
+use crate::model::{HideKind, Message, Millis, Role};
+
+impl Reader<'_> {
+    pub(super) fn compacted(
+        &mut self,
+        payload: &RawValue,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        self.start()?;
+        self.boundary()?;
+        let Some(compacted) = decode::<Compacted<'_>>(Some(payload)) else {
+            self.other("compacted".to_owned());
+            return self.problem("damaged compacted record".to_owned(), false);
+        };
+        let mut keep: Vec<StepEntry> = self.system.into_iter().collect();
+        let full = compacted.replacement_history.is_some();
+        let messages = match compacted.replacement_history {
+            Some(items) => {
+                let mut opaque = Vec::new();
+                let messages = history(&items, &mut opaque);
+                self.count_opaque(opaque);
+                self.users.clear();
+                messages.into_iter().map(|(message, _)| message).collect()
+            }
+            None => {
+                keep.extend(self.users.iter().map(|user| user.entry));
+                let summary = string(compacted.message).unwrap_or_default();
+                vec![Message::text(Role::User, summary)]
+            }
+        };
+        if self.last == self.system {
+            for message in messages {
+                self.input(message, span, time)?;
+            }
+            self.prompt = None;
+            return Ok(());
+        }
+        let kinds: Vec<Option<bool>> = messages
+            .iter()
+            .map(|message| (message.role == Role::User).then(|| typed(message)))
+            .collect();
+        let step = StepId(self.steps);
+        self.hide(
+            HideKind::Compaction,
+            Cover::Everything,
+            keep,
+            messages,
+            span,
+            time,
+        )?;
+        if full {
+            let replaced = kinds.into_iter().enumerate();
+            self.users.extend(replaced.filter_map(|(index, typed)| {
+                let entry = StepEntry {
+                    step,
+                    replacement: Some(index),
+                };
+                typed.map(|typed| UserEntry { entry, typed })
+            }));
+        }
+        Ok(())
+    }
+
+    /// Drops the last `turns` turns; false if there are none.
+    pub(super) fn roll_back(
+        &mut self,
+        turns: usize,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<bool> {
+        let typed = self.users.iter().enumerate().filter(|(_, user)| user.typed);
+        let starts: Vec<usize> = typed.map(|(at, _)| at).collect();
+        let start = starts.get(starts.len().saturating_sub(turns)).copied();
+        let (Some(start), Some(last)) = (start, self.last) else {
+            return Ok(false);
+        };
+        let cover = Cover::Range(self.users[start].entry, last);
+        self.users.truncate(start);
+        self.hide(HideKind::Drop, cover, Vec::new(), Vec::new(), span, time)?;
+        Ok(true)
+    }
+
+    fn hide(
+        &mut self,
+        kind: HideKind,
+        cover: Cover,
+        keep: Vec<StepEntry>,
+        messages: Vec<Message>,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        let hide = HideStep {
+            kind,
+            cover,
+            keep,
+            parts: Vec::new(),
+            replacements: messages
+                .into_iter()
+                .map(|message| (None, message))
+                .collect(),
+        };
+        self.emit(Action::Hide(hide), span, time)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,501 @@
+//! The records of one session, to its steps. Of messages it holds one reply and its outputs, until
+//! their count is known.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::history::{prompt_text, typed};
+use super::item::{self, Meaning};
+use super::record::{
+    Event, Raw, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext, decode, string, word,
+};
+use crate::error::Result;
+use crate::interop::{
+    Action, Problem, SessionEnd, SessionStart, Sink, Span, Step, StepEntry, StepId, Usage,
+};
+use crate::model::{Message, Millis, Role, Settings};
+
+/// What is known of the session before it is told.
+#[derive(Default)]
+struct Opening {
+    start: SessionStart,
+    spawned_by: Option<String>,
+    system: Option<(String, Span, Option<Millis>)>,
+}
+
+/// A message of the user's on the path.
+pub(super) struct UserEntry {
+    pub(super) entry: StepEntry,
+    /// Whether a person typed it, so that a turn begins with it.
+    pub(super) typed: bool,
+}
+
+pub(super) struct Reader<'s> {
+    pub(super) sink: &'s mut dyn Sink,
+    pub(super) stem: &'s str,
+    pub(super) line: u64,
+    opening: Option<Opening>,
+    pub(super) started: bool,
+    /// The reply that is being read.
+    pub(super) group: Option<Step>,
+    /// A finished reply that has no count yet, and its outputs.
+    pub(super) held: Vec<Step>,
+    /// How many steps there are, the held ones included.
+    pub(super) steps: usize,
+    /// A count that came before the records of its reply.
+    pub(super) early: Option<Usage>,
+    pub(super) total: Option<TokenUsage>,
+    /// The settings in force, and those that the next step brings.
+    pub(super) settings: Settings,
+    pub(super) changes: Settings,
+    pub(super) system: Option<StepEntry>,
+    pub(super) last: Option<StepEntry>,
+    pub(super) users: Vec<UserEntry>,
+    /// The text of the record just read, if it is the user's.
+    pub(super) prompt: Option<String>,
+    /// Calls without output, by id.
+    pub(super) calls: BTreeMap<String, u64>,
+    pub(super) end: SessionEnd,
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn new(sink: &'s mut dyn Sink, stem: &'s str) -> Self {
+        Self {
+            sink,
+            stem,
+            line: 0,
+            opening: None,
+            started: false,
+            group: None,
+            held: Vec::new(),
+            steps: 0,
+            early: None,
+            total: None,
+            settings: Settings::new(),
+            changes: Settings::new(),
+            system: None,
+            last: None,
+            users: Vec::new(),
+            prompt: None,
+            calls: BTreeMap::new(),
+            end: SessionEnd::default(),
+        }
+    }
+
+    pub(super) fn problem(&mut self, reason: String, harmless: bool) -> Result<()> {
+        self.sink.problem(Problem {
+            line: self.line,
+            reason,
+            harmless,
+        })
+    }
+
+    pub(super) fn other(&mut self, kind: String) {
+        *self.end.other_records.entry(kind).or_default() += 1;
+    }
+
+    pub(super) fn record(&mut self, value: &RawValue, span: Span) -> Result<()> {
+        let Ok(record) = serde_json::from_str::<Record<'_>>(value.get()) else {
+            return self.problem("not a record".to_owned(), false);
+        };
+        let prompt = self.prompt.take();
+        let kind = word(record.r#type).unwrap_or_default();
+        let time = word(record.timestamp).and_then(|text| Millis::parse(&text));
+        let Some(payload) = record.payload else {
+            return match word(record.record_type) {
+                Some(kind) => {
+                    self.other(kind.into_owned());
+                    Ok(())
+                }
+                None if !kind.is_empty() && record.timestamp.is_none() => {
+                    self.item(value, span, None)
+                }
+                None if kind.is_empty() && !self.started && self.opening.is_none() => {
+                    self.session_meta(value, span, None)
+                }
+                None => {
+                    self.other(if kind.is_empty() {
+                        "unknown".to_owned()
+                    } else {
+                        kind.into_owned()
+                    });
+                    Ok(())
+                }
+            };
+        };
+        match kind.as_ref() {
+            "session_meta" => self.session_meta(payload, span, time),
+            "response_item" => self.item(payload, span, time),
+            "event_msg" => self.event(payload, span, time, prompt),
+            "turn_context" => self.turn_context(payload),
+            "compacted" => self.compacted(payload, span, time),
+            "inter_agent_communication" => {
+                let mut opaque = Vec::new();
+                match item::communication(payload, &mut opaque) {
+                    Some(message) => {
+                        self.count_opaque(opaque);
+                        self.input(message, span, time)
+                    }
+                    None => {
+                        self.other(kind.into_owned());
+                        Ok(())
+                    }
+                }
+            }
+            _ => {
+                self.other(kind.into_owned());
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn session_meta(
+        &mut self,
+        payload: &RawValue,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        let Ok(meta) = serde_json::from_str::<SessionMeta<'_>>(payload.get()) else {
+            self.other("session_meta".to_owned());
+            return self.problem("damaged session_meta".to_owned(), false);
+        };
+        let id = string(meta.id).filter(|id| !id.is_empty());
+        if self.end.cwd.is_none() {
+            self.end.cwd = string(meta.cwd);
+        }
+        let system = || meta.system_prompt().map(|text| (text, span, time));
+        if self.started {
+            self.close()?;
+            self.flush()?;
+            self.other("session_meta".to_owned());
+            return Ok(());
+        }
+        let counted = match &mut self.opening {
+            None => {
+                let opening = Opening {
+                    start: SessionStart {
+                        id: id.unwrap_or_else(|| self.stem.to_owned()),
+                        forked_from: string(meta.forked_from_id),
+                    },
+                    spawned_by: meta.spawned_by(),
+                    system: system(),
+                };
+                if let Some(tools) = meta.dynamic_tools {
+                    let tools = tools.get().to_owned();
+                    self.changes.insert("dynamic_tools".to_owned(), tools);
+                }
+                let has_system = opening.system.is_some();
+                self.opening = Some(opening);
+                has_system
+            }
+            // A fork goes on with a copy of its parent's.
+            Some(opening) => {
+                let start = &mut opening.start;
+                if start.forked_from.is_none() && id.is_some() && id == opening.spawned_by {
+                    start.forked_from = id;
+                }
+                let first = opening.system.is_none();
+                if first {
+                    opening.system = system();
+                }
+                first && opening.system.is_some()
+            }
+        };
+        if !counted {
+            self.other("session_meta".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Tells of the session, once, before its first step.
+    pub(super) fn start(&mut self) -> Result<()> {
+        if self.started {
+            return Ok(());
+        }
+        self.started = true;
+        let opening = self.opening.take().unwrap_or_else(|| Opening {
+            start: SessionStart {
+                id: self.stem.to_owned(),
+                forked_from: None,
+            },
+            ..Opening::default()
+        });
+        self.sink.session(opening.start)?;
+        if let Some((text, span, time)) = opening.system {
+            let action = Action::Append(Message::text(Role::System, text));
+            self.system = self.emit(action, span, time)?;
+        }
+        Ok(())
+    }
+
+    /// A step with the settings that are due.
+    pub(super) fn step(
+        &mut self,
+        action: Action,
+        records: Vec<Span>,
+        time: Option<Millis>,
+    ) -> Step {
+        Step {
+            action,
+            time,
+            settings: std::mem::take(&mut self.changes),
+            records,
+            usage: None,
+        }
+    }
+
+    /// Tells of a step at once; returns its last entry, if it makes one.
+    pub(super) fn emit(
+        &mut self,
+        action: Action,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<Option<StepEntry>> {
+        self.start()?;
+        self.close()?;
+        self.flush()?;
+        let step = self.step(action, vec![span], time);
+        let entry = self.number(&step);
+        self.sink.step(step)?;
+        Ok(entry)
+    }
+
+    /// Gives a step its number; returns its last entry.
+    pub(super) fn number(&mut self, step: &Step) -> Option<StepEntry> {
+        let replacement = match &step.action {
+            Action::Append(_) => Some(None),
+            Action::Hide(hide) => hide.replacements.len().checked_sub(1).map(Some),
+        };
+        let entry = replacement.map(|replacement| StepEntry {
+            step: StepId(self.steps),
+            replacement,
+        });
+        self.steps += 1;
+        self.last = entry.or(self.last);
+        entry
+    }
+
+    /// Ends the reply that is being read.
+    pub(super) fn close(&mut self) -> Result<()> {
+        if let Some(step) = self.group.take() {
+            self.flush()?;
+            self.number(&step);
+            self.held.push(step);
+        }
+        Ok(())
+    }
+
+    /// Tells of a finished reply and its outputs.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if let Some(reply) = self.held.first_mut().filter(|step| is_reply(step)) {
+            let early = self.early.take();
+            reply.usage = reply.usage.or(early);
+        }
+        for step in std::mem::take(&mut self.held) {
+            self.sink.step(step)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn count_opaque(&mut self, kinds: Vec<String>) {
+        for kind in kinds {
+            *self.end.opaque_blocks.entry(kind).or_default() += 1;
+        }
+    }
+
+    pub(super) fn item(
+        &mut self,
+        payload: &RawValue,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        self.start()?;
+        let mut opaque = Vec::new();
+        let meaning = item::read(payload, &mut opaque);
+        self.count_opaque(opaque);
+        match meaning {
+            Meaning::Aside => {
+                self.other("response_item/ghost_snapshot".to_owned());
+                Ok(())
+            }
+            Meaning::Input(message) => self.input(message, span, time),
+            Meaning::Reply { parts, call } => {
+                if let Some(call) = call {
+                    *self.calls.entry(call).or_default() += 1;
+                }
+                if self.group.is_none() {
+                    self.flush()?;
+                    let message = Message {
+                        role: Role::Assistant,
+                        name: None,
+                        parts: Vec::new(),
+                    };
+                    self.group = Some(self.step(Action::Append(message), Vec::new(), time));
+                }
+                if let Some(step) = &mut self.group {
+                    step.records.push(span);
+                    if let Action::Append(message) = &mut step.action {
+                        message.parts.extend(parts);
+                    }
+                }
+                Ok(())
+            }
+            Meaning::Output { call, message } => {
+                self.close()?;
+                match self.calls.get_mut(&call) {
+                    Some(1) => {
+                        self.calls.remove(&call);
+                    }
+                    Some(count) => *count -= 1,
+                    None => {
+                        let reason = format!("output of a call that is not there: '{call}'");
+                        self.problem(reason, false)?;
+                    }
+                }
+                let step = self.step(Action::Append(message), vec![span], time);
+                self.number(&step);
+                self.held.push(step);
+                if self.held[0].usage.is_some() {
+                    self.flush()?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn input(
+        &mut self,
+        message: Message,
+        span: Span,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        let user = message.role == Role::User;
+        let (typed, text) = (typed(&message), prompt_text(&message));
+        let entry = self.emit(Action::Append(message), span, time)?;
+        if let (true, Some(entry)) = (user, entry) {
+            self.users.push(UserEntry { entry, typed });
+            self.prompt = Some(text);
+        }
+        Ok(())
+    }
+
+    pub(super) fn event(
+        &mut self,
+        payload: &RawValue,
+        span: Span,
+        time: Option<Millis>,
+        prompt: Option<String>,
+    ) -> Result<()> {
+        let event = decode::<Event<'_>>(Some(payload));
+        let Some((event, kind)) = event.and_then(|event| {
+            let kind = string(event.r#type)?;
+            Some((event, kind))
+        }) else {
+            self.other("event_msg".to_owned());
+            return Ok(());
+        };
+        match kind.as_str() {
+            "user_message" => {
+                if let (Some(prompt), Some(user)) = (prompt, self.users.last_mut()) {
+                    user.typed |= word(event.message).is_some_and(|text| text == prompt);
+                }
+            }
+            "token_count" => self.count(event.info)?,
+            "thread_name_updated" => {
+                let name = string(event.thread_name).filter(|name| !name.is_empty());
+                self.end.title = name.or(self.end.title.take());
+            }
+            "task_started" | "task_complete" | "turn_started" | "turn_complete"
+            | "turn_aborted" => self.boundary()?,
+            "thread_rolled_back" => {
+                self.start()?;
+                self.boundary()?;
+                let turns = decode::<usize>(event.num_turns).unwrap_or(0);
+                if self.roll_back(turns, span, time)? {
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        self.other(format!("event_msg/{kind}"));
+        Ok(())
+    }
+
+    /// Nothing that follows belongs to the reply before.
+    pub(super) fn boundary(&mut self) -> Result<()> {
+        self.close()?;
+        self.flush()?;
+        self.early = None;
+        Ok(())
+    }
+
+    /// A count ends the reply that it is for. The same total again is no new count.
+    pub(super) fn count(&mut self, info: Raw<'_>) -> Result<()> {
+        let Some(info) = decode::<TokenInfo>(info) else {
+            return Ok(());
+        };
+        let Some(last) = info.last_token_usage else {
+            return Ok(());
+        };
+        if info.total_token_usage.is_some() && info.total_token_usage == self.total {
+            return Ok(());
+        }
+        self.total = info.total_token_usage;
+        let usage = Usage {
+            input_tokens: last.input_tokens,
+            output_tokens: last.output_tokens,
+        };
+        if self.group.is_some() {
+            self.close()?;
+        }
+        match self.held.first_mut() {
+            Some(reply) if reply.usage.is_none() && is_reply(reply) => {
+                reply.usage = Some(usage);
+                if self.held.len() > 1 {
+                    self.flush()?;
+                }
+            }
+            _ => self.early = Some(usage),
+        }
+        Ok(())
+    }
+
+    pub(super) fn turn_context(&mut self, payload: &RawValue) -> Result<()> {
+        self.start()?;
+        self.boundary()?;
+        if let Some(context) = decode::<TurnContext<'_>>(Some(payload)) {
+            if self.end.cwd.is_none() {
+                self.end.cwd = string(context.cwd);
+            }
+            for (key, value) in [
+                ("model", context.model),
+                ("reasoning_effort", context.effort),
+            ] {
+                let Some(value) = value else { continue };
+                if self.settings.get(key).map(String::as_str) != Some(value.get()) {
+                    let value = value.get().to_owned();
+                    self.settings.insert(key.to_owned(), value.clone());
+                    self.changes.insert(key.to_owned(), value);
+                }
+            }
+        }
+        self.other("turn_context".to_owned());
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.start()?;
+        self.close()?;
+        self.flush()?;
+        if self.system.is_none() {
+            self.end.absent.push("system prompt".to_owned());
+        }
+        self.end.absent.push("tool definitions".to_owned());
+        self.sink.end(self.end)
+    }
+}
+
+fn is_reply(step: &Step) -> bool {
+    matches!(&step.action, Action::Append(message) if message.role == Role::Assistant)
+}
