@@ -129,10 +129,12 @@ pub(super) struct Index {
     mirrored: HashSet<Name>,
     queue: VecDeque<(u32, Option<u64>)>,
     /// Removed from the queue: given to the model in mid-turn.
-    given: Vec<(u32, Option<u64>, usize)>,
+    given: Vec<(u32, Option<u64>, usize, Span)>,
     /// Prompts that only the queue holds: the entry, and how many entries stood before it was
     /// given.
     pub(super) given_places: Vec<(u32, usize)>,
+    /// The `remove` of each of those.
+    pub(super) removals: HashMap<u32, Span>,
     /// How often a text stands in a user record or an attachment.
     said: HashMap<u64, u32>,
 }
@@ -463,7 +465,8 @@ impl Index {
                 }
                 Some("remove") => {
                     if let Some((entry, text)) = self.queue.pop_front() {
-                        self.given.push((entry, text, self.entries.len()));
+                        self.given.push((entry, text, self.entries.len(), span));
+                        return;
                     }
                 }
                 Some("popAll") => {
@@ -486,7 +489,7 @@ impl Index {
         for _ in std::mem::take(&mut self.queue) {
             self.count("queue-operation");
         }
-        for (entry, text, place) in std::mem::take(&mut self.given) {
+        for (entry, text, place, span) in std::mem::take(&mut self.given) {
             let repeated = text.is_none_or(|text| match self.said.get_mut(&text) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
@@ -495,9 +498,12 @@ impl Index {
                 _ => false,
             });
             if repeated {
+                // The two of them.
+                self.count("queue-operation");
                 self.count("queue-operation");
             } else {
                 self.given_places.push((entry, place));
+                self.removals.insert(entry, span);
             }
         }
     }
