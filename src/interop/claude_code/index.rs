@@ -459,9 +459,7 @@ impl Index {
                     return;
                 }
                 Some("dequeue") => {
-                    if self.queue.pop_front().is_some() {
-                        self.count("queue-operation");
-                    }
+                    self.queue.pop_front();
                 }
                 Some("remove") => {
                     if let Some((entry, text)) = self.queue.pop_front() {
@@ -470,11 +468,7 @@ impl Index {
                     }
                 }
                 Some("popAll") => {
-                    let emptied = self.queue.len();
                     self.queue.clear();
-                    for _ in 0..emptied {
-                        self.count("queue-operation");
-                    }
                 }
                 _ => {}
             },
@@ -486,9 +480,6 @@ impl Index {
     /// Prompts from the queue that no other record repeats: each keeps the entry of its
     /// `enqueue`, and goes to the place of its `remove`.
     fn settle_queue(&mut self) {
-        for _ in std::mem::take(&mut self.queue) {
-            self.count("queue-operation");
-        }
         for (entry, text, place, span) in std::mem::take(&mut self.given) {
             let repeated = text.is_none_or(|text| match self.said.get_mut(&text) {
                 Some(count) if *count > 0 => {
@@ -498,8 +489,6 @@ impl Index {
                 _ => false,
             });
             if repeated {
-                // The two of them.
-                self.count("queue-operation");
                 self.count("queue-operation");
             } else {
                 self.given_places.push((entry, place));
