@@ -129,10 +129,12 @@ pub(super) struct Index {
     mirrored: HashSet<Name>,
     queue: VecDeque<(u32, Option<u64>)>,
     /// Removed from the queue: given to the model in mid-turn.
-    given: Vec<(u32, Option<u64>, usize)>,
+    given: Vec<(u32, Option<u64>, usize, Span)>,
     /// Prompts that only the queue holds: the entry, and how many entries stood before it was
     /// given.
     pub(super) given_places: Vec<(u32, usize)>,
+    /// The `remove` of each of those.
+    pub(super) removals: HashMap<u32, Span>,
     /// How often a text stands in a user record or an attachment.
     said: HashMap<u64, u32>,
 }
@@ -457,21 +459,16 @@ impl Index {
                     return;
                 }
                 Some("dequeue") => {
-                    if self.queue.pop_front().is_some() {
-                        self.count("queue-operation");
-                    }
+                    self.queue.pop_front();
                 }
                 Some("remove") => {
                     if let Some((entry, text)) = self.queue.pop_front() {
-                        self.given.push((entry, text, self.entries.len()));
+                        self.given.push((entry, text, self.entries.len(), span));
+                        return;
                     }
                 }
                 Some("popAll") => {
-                    let emptied = self.queue.len();
                     self.queue.clear();
-                    for _ in 0..emptied {
-                        self.count("queue-operation");
-                    }
                 }
                 _ => {}
             },
@@ -483,10 +480,7 @@ impl Index {
     /// Prompts from the queue that no other record repeats: each keeps the entry of its
     /// `enqueue`, and goes to the place of its `remove`.
     fn settle_queue(&mut self) {
-        for _ in std::mem::take(&mut self.queue) {
-            self.count("queue-operation");
-        }
-        for (entry, text, place) in std::mem::take(&mut self.given) {
+        for (entry, text, place, span) in std::mem::take(&mut self.given) {
             let repeated = text.is_none_or(|text| match self.said.get_mut(&text) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
@@ -498,6 +492,7 @@ impl Index {
                 self.count("queue-operation");
             } else {
                 self.given_places.push((entry, place));
+                self.removals.insert(entry, span);
             }
         }
     }

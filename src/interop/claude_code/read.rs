@@ -345,6 +345,7 @@ impl Reader<'_> {
             now = model;
         }
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
+        spans.extend(records.iter().filter_map(|r| self.index.removals.get(r)));
         spans.sort();
         let step = self.step(Step {
             action: Action::Append(Message {

@@ -1,7 +1,13 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::*;
-use crate::interop::{Action, BranchStart, Problem, SessionEnd, SessionStart, Step};
+use crate::interop::{
+    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Span, Step, StepEntry,
+};
+use crate::model::{HideKind, Message, Part, Role};
 
 /// Keeps all that it is told.
 #[derive(Default)]
@@ -75,28 +81,559 @@ fn real_files() -> Vec<PathBuf> {
     found
 }
 
-#[test]
-fn real_sessions_import() {
-    for path in real_files() {
-        let bytes = std::fs::read(&path).expect("a file");
-        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let kept = import(&bytes, &stem);
-        eprintln!(
-            "{stem}: {} main of {} steps, {:?}, {:?}\n  {:?}",
-            kept.main().len(),
-            kept.steps.len(),
-            kept.sessions,
-            kept.branches,
-            kept.end.as_ref().unwrap()
-        );
-        for p in kept.problems.iter().take(6) {
-            eprintln!("   {p:?}");
-        }
-        let hides = kept
-            .steps
-            .iter()
-            .filter(|s| matches!(s.action, Action::Hide(_)))
-            .count();
-        eprintln!("   hides {hides} problems {}", kept.problems.len());
+fn fixture(name: &str) -> Kept {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/claude-code")
+        .join(name);
+    import(&std::fs::read(path).expect("a fixture"), "stem")
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text { text } => format!("{text:?}"),
+        Part::Thinking { text, .. } => format!("thinking {text:?}"),
+        Part::ToolCall { id, arguments, .. } => format!("call {id} {arguments}"),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => format!(
+            "{} {call} [{}]",
+            if *is_error { "error" } else { "result" },
+            content
+                .iter()
+                .map(self::part)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+        Part::Image(_) => "image".into(),
+        Part::File(_) => "file".into(),
+        Part::Opaque { data, .. } => format!("opaque {data}"),
     }
 }
+
+fn message(message: &Message) -> String {
+    let parts: Vec<_> = message.parts.iter().map(part).collect();
+    format!("{}: {}", message.role, parts.join(", "))
+}
+
+fn place(entry: &StepEntry) -> usize {
+    entry.step.0
+}
+
+/// A step in one line.
+fn sketch(step: &Step) -> String {
+    match &step.action {
+        Action::Append(appended) => message(appended),
+        Action::Hide(HideStep {
+            kind,
+            keep,
+            parts,
+            replacements,
+            ..
+        }) => {
+            let keep: Vec<_> = keep.iter().map(place).collect();
+            let parts: Vec<_> = parts
+                .iter()
+                .map(|(entry, at, stub)| {
+                    let stub = stub.as_ref().map(message).unwrap_or_default();
+                    format!("{}#{at} {stub}", place(entry))
+                })
+                .collect();
+            let replacements: Vec<_> = replacements
+                .iter()
+                .map(|(before, text)| format!("{:?} {}", before.as_ref().map(place), message(text)))
+                .collect();
+            format!("{kind:?} keep {keep:?} parts {parts:?} with {replacements:?}")
+        }
+    }
+}
+
+fn sketches(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(sketch).collect()
+}
+
+fn spans(step: &Step) -> Vec<Span> {
+    step.records.clone()
+}
+
+#[test]
+fn a_reply_in_many_records_is_one_message_and_its_results_are_one() {
+    let kept = fixture("parallel.jsonl");
+    assert_eq!(kept.problems, []);
+    assert_eq!(kept.branches.len(), 0);
+    assert_eq!(
+        sketches(&kept.steps),
+        [
+            r#"user: "Compare the two logs.""#,
+            r#"assistant: thinking "Two files.", call c1 {"file_path":"/a.log","limit":10}, call c2 {"file_path":"/b.log"}, call c3 {"command":"wc -l /a.log"}"#,
+            r#"tool: result c1 ["a has 3 lines"], result c2 ["b is empty"], error c3 ["wc: denied"]"#,
+            r#"assistant: "They differ.""#,
+            r#"user: "[Request interrupted by user]""#,
+            r#"user: "Look:", image"#,
+            r#"assistant: "A dot.""#,
+        ]
+    );
+    let reply = &kept.steps[1];
+    assert_eq!(reply.records.len(), 4);
+    let usage = reply.usage.expect("counted");
+    assert_eq!((usage.input_tokens, usage.output_tokens), (60, 60));
+    let models: Vec<_> = kept.steps.iter().map(|s| s.settings.get("model")).collect();
+    assert_eq!(models[1].unwrap(), "\"claude-opus-4-5-20251101\"");
+    assert_eq!(
+        (models[3], models[6].unwrap().as_str()),
+        (None, "\"claude-haiku-4-5\"")
+    );
+    let end = kept.end.expect("an end");
+    assert_eq!(end.title.as_deref(), Some("Two logs"));
+    assert_eq!(end.cwd.as_deref(), Some("/home/ada/mill"));
+    let other: Vec<_> = end
+        .other_records
+        .iter()
+        .map(|(k, n)| (k.as_str(), *n))
+        .collect();
+    assert_eq!(
+        other,
+        [
+            ("file-history-snapshot", 1),
+            ("progress", 2),
+            ("summary", 2),
+            ("system/turn_duration", 1)
+        ]
+    );
+    assert_eq!(kept.sessions[0].id, "11111111-2222-4333-8444-555555555555");
+}
+
+#[test]
+fn the_files_name_decides_the_id_when_it_is_one() {
+    let bytes: &[u8] = br#"{"type":"user","uuid":"a","sessionId":"old","message":{"content":"x"}}"#;
+    let stem = "99999999-2222-4333-8444-555555555555";
+    let session = &import(bytes, stem).sessions[0];
+    assert_eq!(
+        (session.id.as_str(), session.forked_from.as_deref()),
+        (stem, Some("old"))
+    );
+}
+
+#[test]
+fn a_microcompaction_clears_the_results_it_names() {
+    let kept = fixture("microcompact.jsonl");
+    assert_eq!(kept.steps.len(), 7);
+    assert_eq!(
+        sketch(&kept.steps[5]),
+        r##"Prune keep [] parts ["2#0 tool: result c1 [\"[Old tool result content cleared]\"]"] with []"##
+    );
+    assert_eq!(sketch(&kept.steps[6]), r#"assistant: "Read.""#);
+}
+
+#[test]
+fn a_compaction_hides_what_was_before() {
+    let kept = fixture("compaction.jsonl");
+    assert_eq!(kept.problems, []);
+    assert_eq!(
+        sketches(&kept.steps[5..]),
+        [
+            r#"Compaction keep [] parts [] with ["None user: \"The plan was read twice.\""]"#,
+            r#"assistant: "Going on.""#
+        ]
+    );
+    assert_eq!(kept.steps[5].records.len(), 2);
+    assert_eq!(kept.branches.len(), 0);
+}
+
+#[test]
+fn a_compaction_keeps_what_it_says() {
+    let kept = fixture("compaction-keeps.jsonl");
+    assert_eq!(
+        sketches(&kept.steps[5..]),
+        [
+            r#"Compaction keep [3, 4] parts [] with ["Some(3) user: \"The plan was read.\""]"#,
+            r#"assistant: "Going on.""#
+        ]
+    );
+    assert_eq!(kept.branches.len(), 0);
+}
+
+#[test]
+fn a_compaction_of_nothing_is_an_append() {
+    let kept = fixture("compaction-first.jsonl");
+    assert_eq!(
+        sketches(&kept.steps),
+        [r#"user: "Earlier: a plan.""#, r#"assistant: "Going on.""#]
+    );
+}
+
+#[test]
+fn queued_input_is_kept_once() {
+    let kept = fixture("queue.jsonl");
+    assert_eq!(
+        sketches(&kept.steps),
+        [
+            r#"user: "Start.""#,
+            r#"assistant: call c1 {"command":"c1"}"#,
+            r#"tool: result c1 ["ok"]"#,
+            r#"user: "only in the queue""#,
+            r#"assistant: "Done.""#,
+            r#"user: "typed again""#,
+            r#"assistant: call c2 {"command":"c2"}"#,
+            r#"tool: result c2 ["ok"]"#,
+            r#"user: "attached""#,
+            r#"assistant: "Seen.""#,
+        ]
+    );
+    let end = kept.end.expect("an end");
+    // Eight operations of nine: the first two are behind a message.
+    assert_eq!(end.other_records["queue-operation"], 7);
+    assert_eq!(
+        end.absent,
+        ["system prompt", "tool definitions", "1 attachment"]
+    );
+}
+
+#[test]
+fn sidechains_are_branches_of_their_own() {
+    let kept = fixture("sidechain.jsonl");
+    assert_eq!(
+        sketches(kept.main()),
+        [
+            r#"user: "Explore.""#,
+            r#"assistant: call t1 {"prompt":"Find A"}, call t2 {"prompt":"Find B"}"#,
+            r#"tool: result t1 ["A is here."], result t2 ["B is there."]"#,
+            r#"assistant: "Both found.""#,
+        ]
+    );
+    let branches: Vec<_> = kept
+        .branches
+        .iter()
+        .map(|(at, b)| (*at, b.name.as_str(), b.after))
+        .collect();
+    assert_eq!(branches, [(4, "agent-1", None), (6, "agent-2", None)]);
+    assert_eq!(
+        sketches(&kept.steps[4..]),
+        [
+            r#"user: "Find A""#,
+            r#"assistant: "A is here.""#,
+            r#"user: "Find B""#,
+            r#"assistant: "B is there.""#
+        ]
+    );
+}
+
+#[test]
+fn mirrored_agents_are_branches() {
+    let kept = fixture("agent-progress.jsonl");
+    assert_eq!(kept.main().len(), 4);
+    assert_eq!(kept.branches[0].1.name, "agent-abe7108");
+    assert_eq!(
+        sketches(&kept.steps[4..]),
+        [
+            r#"user: "Find A""#,
+            r#"assistant: call ic {"command":"ic"}"#,
+            r#"tool: result ic ["found"]"#
+        ]
+    );
+    assert!(kept.end.expect("an end").other_records.is_empty());
+}
+
+#[test]
+fn an_agents_own_file_is_a_session() {
+    let kept = fixture("agent-abe7108.jsonl");
+    let id = "11111111-2222-4333-8444-555555555555/agent-abe7108";
+    assert_eq!((kept.sessions[0].id.as_str(), kept.steps.len()), (id, 2));
+    assert_eq!(kept.branches.len(), 0);
+}
+
+#[test]
+fn what_was_rewound_is_a_branch_that_shares_the_beginning() {
+    let kept = fixture("rewind.jsonl");
+    assert_eq!(kept.main().len(), 4);
+    assert_eq!(sketch(&kept.steps[3]), r#"assistant: "A dog.""#);
+    let (at, branch) = &kept.branches[0];
+    assert_eq!(
+        (*at, branch.name.as_str(), branch.after.map(|s| s.0)),
+        (4, "leaf-1", Some(1))
+    );
+    assert_eq!(
+        sketches(&kept.steps[4..]),
+        [r#"user: "Draw a cat.""#, r#"assistant: "A cat.""#]
+    );
+}
+
+#[test]
+fn a_rewind_without_a_successor_is_told_by_the_last_prompt() {
+    let mut bytes = std::fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code/rewind.jsonl"),
+    )
+    .expect("a fixture");
+    bytes.extend(b"{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    assert_eq!(
+        sketch(&import(&bytes, "s").main()[3]),
+        r#"assistant: "A cat.""#
+    );
+}
+
+#[test]
+fn what_the_client_made_up_is_no_context() {
+    let kept = fixture("synthetic.jsonl");
+    assert_eq!(
+        sketches(&kept.steps),
+        [
+            r#"user: "Hello.""#,
+            r#"user: "Again.""#,
+            r#"assistant: opaque {"type":"redacted_thinking","data":"AAAA"}, "Hello!""#
+        ]
+    );
+    let end = kept.end.expect("an end");
+    assert_eq!(end.other_records["assistant (synthetic)"], 1);
+    assert_eq!(end.opaque_blocks["redacted_thinking"], 1);
+}
+
+#[test]
+fn damage_is_told_and_the_rest_comes_in() {
+    let kept = fixture("damaged.jsonl");
+    assert_eq!(
+        sketches(&kept.steps),
+        [
+            r#"user: "Hello.""#,
+            r#"assistant: "One.""#,
+            r#"user: "Two.""#,
+            r#"assistant: "Three.""#,
+            r#"user: "Four.""#,
+            r#"tool: result nocall ["lost"]"#,
+            r#"assistant: "Five.""#,
+        ]
+    );
+    let mut told: Vec<_> = kept
+        .problems
+        .iter()
+        .map(|p| {
+            (
+                p.line,
+                p.harmless,
+                p.reason
+                    .split([' ', ':'])
+                    .take(2)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
+        })
+        .collect();
+    told.sort();
+    let told: Vec<_> = told.iter().map(|(l, h, r)| (*l, *h, r.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (2, true, "uuid u1"),
+            (3, false, "uuid u1"),
+            (4, false, "bad JSON"),
+            (6, false, "2 objects"),
+            (7, false, "parent nowhere"),
+            (8, false, "a tool"),
+            (9, false, "not a"),
+            (12, true, "the last"),
+        ]
+    );
+}
+
+#[test]
+fn odd_text_comes_in() {
+    let kept = fixture("odd-text.jsonl");
+    assert_eq!(kept.problems, []);
+    assert_eq!(
+        sketches(&kept.steps),
+        [
+            r#"user: "First line""#.to_owned(),
+            format!("user: {:?}", "half \u{fffd}, whole 😀, nul \0"),
+            r#"assistant: call c1 {"n": 1.0, "id":12345678901234567890, "e":1e3, "a":1, "a":2}"#
+                .to_owned(),
+        ]
+    );
+    assert_eq!(kept.end.expect("an end").lone_surrogates, 1);
+    let invalid: &[u8] = b"{\"type\":\"user\",\"uuid\":\"a\",\"message\":{\"content\":\"\xff\"}}\n";
+    let kept = import(invalid, "s");
+    assert_eq!(sketches(&kept.steps), ["user: \"\u{fffd}\""]);
+    assert_eq!(kept.problems[0].reason, "invalid UTF-8");
+}
+
+#[test]
+fn nothing_at_all_is_a_session_without_steps() {
+    let kept = import(b"", "stem");
+    assert_eq!(
+        (kept.sessions[0].id.as_str(), kept.steps.len()),
+        ("stem", 0)
+    );
+}
+
+/// How much of the shorter run's main path is the longer's: all but an unfinished last group.
+fn assert_grows(short: &Kept, long: &Kept, what: &str) {
+    let equal = short
+        .main()
+        .iter()
+        .zip(long.main())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let left = short.main().len() - equal;
+    let group = match short.main().last().map(sketch) {
+        Some(last) if last.starts_with("tool") => 2,
+        Some(_) => 1,
+        None => 0,
+    };
+    assert!(
+        left <= group,
+        "{what}: {left} of {} differ",
+        short.main().len()
+    );
+}
+
+#[test]
+fn a_prefix_gives_a_prefix() {
+    for name in [
+        "parallel",
+        "microcompact",
+        "compaction",
+        "compaction-keeps",
+        "queue",
+        "sidechain",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/data/claude-code/{name}.jsonl"));
+        let bytes = std::fs::read(path).expect("a fixture");
+        let whole = import(&bytes, "s");
+        for end in (0..bytes.len()).filter(|at| bytes[*at] == b'\n') {
+            let kept = import(&bytes[..=end], "s");
+            assert_grows(&kept, &whole, &format!("{name} to {end}"));
+        }
+    }
+}
+
+#[test]
+fn real_growth_gives_prefixes() {
+    for path in real_files() {
+        let bytes = std::fs::read(&path).expect("a file");
+        let whole = import(&bytes, "s");
+        let ends: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
+        for end in ends.iter().step_by(ends.len() / 12 + 1) {
+            let kept = import(&bytes[..=*end], "s");
+            assert_grows(&kept, &whole, &format!("{} to {end}", path.display()));
+        }
+    }
+}
+
+/// How many messages a file holds, counted another way: replies by id, results by the reply that
+/// made the call, and the rest one by one.
+fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
+    let (mut replies, mut answered, mut inputs) = (BTreeSet::new(), BTreeSet::new(), 0);
+    let mut owner = HashMap::new();
+    let mut said: Vec<String> = Vec::new();
+    let (mut queue, mut given) = (Vec::new(), Vec::new());
+    let mut summaries = 0;
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        let record: Value = serde_json::from_slice(line).expect("JSON");
+        let content = &record["message"]["content"];
+        if record["isSidechain"] == true && !agent_file {
+            continue;
+        }
+        match record["type"].as_str().unwrap_or_default() {
+            "assistant" if record["message"]["model"] == "<synthetic>" => {}
+            "assistant" => {
+                let id = record["message"]["id"].as_str().expect("an id").to_owned();
+                for block in content.as_array().expect("blocks") {
+                    if block["type"] == "tool_use" {
+                        owner.insert(block["id"].as_str().expect("an id").to_owned(), id.clone());
+                    }
+                }
+                replies.insert(id);
+            }
+            "user" if record["isCompactSummary"] == true => summaries += 1,
+            "user" if content[0]["type"] == "tool_result" => {
+                let call = content[0]["tool_use_id"].as_str().expect("a call");
+                answered.insert(owner.get(call).cloned().unwrap_or_else(|| call.to_owned()));
+            }
+            "user" => {
+                inputs += 1;
+                let text = content.as_str().or_else(|| content[0]["text"].as_str());
+                said.extend(text.map(|text| text.trim().to_owned()));
+            }
+            "attachment" if record["attachment"]["type"] == "queued_command" => {
+                inputs += 1;
+                let prompt = &record["attachment"]["prompt"];
+                said.extend(prompt.as_str().map(|text| text.trim().to_owned()));
+            }
+            "queue-operation" => match record["operation"].as_str() {
+                Some("enqueue") => queue.push(record["content"].as_str().map(str::to_owned)),
+                Some("dequeue") if !queue.is_empty() => drop(queue.remove(0)),
+                Some("remove") if !queue.is_empty() => given.extend(queue.remove(0)),
+                Some("popAll") => queue.clear(),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    let queued = given
+        .iter()
+        .filter(|text| !said.contains(&text.trim().to_owned()));
+    (
+        replies.len() + answered.len() + inputs + queued.count() + summaries,
+        summaries,
+    )
+}
+
+#[test]
+fn real_sessions_have_as_many_messages_as_counted() {
+    for path in real_files() {
+        let bytes = std::fs::read(&path).expect("a file");
+        let stem = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let kept = import(&bytes, &stem);
+        let bad: Vec<_> = kept.problems.iter().filter(|p| !p.harmless).collect();
+        assert!(bad.is_empty(), "{stem}: {bad:?}");
+        // Messages of the main thread: its path, and leaves that were left behind.
+        let leaves = kept
+            .branches
+            .iter()
+            .zip(1..)
+            .filter(|((_, b), _)| b.name.starts_with("leaf"));
+        let leaf_steps: usize = leaves
+            .map(|((start, _), next)| {
+                kept.branches.get(next).map_or(kept.steps.len(), |b| b.0) - start
+            })
+            .sum();
+        let prunes = kept.main().iter().filter(
+            |step| matches!(&step.action, Action::Hide(hide) if hide.kind == HideKind::Prune),
+        );
+        let messages = kept.main().len() + leaf_steps - prunes.count();
+        let (expected, summaries) = count(&bytes, stem.starts_with("agent-"));
+        assert_eq!(messages, expected, "{stem} ({summaries} compactions)");
+    }
+}
+
+#[test]
+fn every_real_record_of_the_conversation_is_behind_a_step() {
+    for path in real_files() {
+        let bytes = std::fs::read(&path).expect("a file");
+        let kept = import(&bytes, "s");
+        let offsets: HashSet<u64> = kept
+            .steps
+            .iter()
+            .flat_map(spans)
+            .map(|span| span.offset)
+            .collect();
+        let mut offset = 0;
+        for line in bytes.split(|b| *b == b'\n') {
+            if !line.is_empty() {
+                let record: Value = serde_json::from_slice(line).expect("JSON");
+                let talk = record["type"] == "user" || record["type"] == "assistant";
+                let made_up = record["message"]["model"] == "<synthetic>";
+                if talk && !made_up {
+                    assert!(offsets.contains(&offset), "{}: {offset}", path.display());
+                }
+            }
+            offset += line.len() as u64 + 1;
+        }
+    }
+}
+
+mod export;
