@@ -8,5 +8,5 @@ mod demo;
 mod importing;
 mod layers;
 mod looking;
-mod sandbox;
 mod real_sessions;
+mod sandbox;

@@ -27,7 +27,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .iter()
         .flat_map(|format| tract::ingest::places::walk_directory(&folder.join(format)))
         .collect();
-    assert!(files.len() > 25, "the folder holds fewer sessions than it should");
+    assert!(
+        files.len() > 25,
+        "the folder holds fewer sessions than it should"
+    );
     files
 }
 
@@ -54,8 +57,16 @@ fn every_file_comes_in_once_and_the_same_everywhere() {
     let mut messages = 0;
     for path in files(&folder) {
         let first = take(&one, &path);
-        assert!(first.sessions.iter().any(|s| s.messages > 0), "{}: no message", path.display());
-        messages += first.sessions.iter().map(|session| session.messages).sum::<u64>();
+        assert!(
+            first.sessions.iter().any(|s| s.messages > 0),
+            "{}: no message",
+            path.display()
+        );
+        messages += first
+            .sessions
+            .iter()
+            .map(|session| session.messages)
+            .sum::<u64>();
         let again = take(&one, &path);
         assert_eq!(tips(&first), tips(&again), "{}", path.display());
         for session in &again.sessions {
@@ -74,7 +85,10 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
         let repo = Repo::ephemeral().unwrap();
         for session in take(&repo, &path).sessions.iter().take(20) {
             let Some(tip) = session.tip else { continue };
-            let options = LogOptions { limit: 1, ..LogOptions::default() };
+            let options = LogOptions {
+                limit: 1,
+                ..LogOptions::default()
+            };
             let _ = repo.log(&tip, &options).unwrap();
             let mut stages = vec![tip];
             for (_, hide, before) in &session.hides {
@@ -93,7 +107,11 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
                 let settings = repo.settings(&context).unwrap();
                 for provider in [Provider::OpenAi, Provider::Anthropic] {
                     for whole_request in [false, true] {
-                        let options = RequestOptions { provider, whole_request, strict: false };
+                        let options = RequestOptions {
+                            provider,
+                            whole_request,
+                            strict: false,
+                        };
                         let request = compile(&messages, &settings, &options).unwrap();
                         let twice = compile(&messages, &settings, &options).unwrap();
                         assert_eq!(request.payload, twice.payload);
@@ -102,7 +120,11 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
                             Provider::OpenAi => check::check_openai(&value),
                             _ => check::check_anthropic(&value),
                         };
-                        assert!(wrong.is_empty(), "{} {commit:.7}: {wrong:?}", path.display());
+                        assert!(
+                            wrong.is_empty(),
+                            "{} {commit:.7}: {wrong:?}",
+                            path.display()
+                        );
                     }
                 }
             }
@@ -116,11 +138,18 @@ fn an_untouched_session_comes_back_as_it_was() {
     for path in files(&folder) {
         let repo = Repo::ephemeral().unwrap();
         let report = take(&repo, &path);
-        let options = ExportOptions { format: report.format, now: Millis(0) };
+        let options = ExportOptions {
+            format: report.format,
+            now: Millis(0),
+        };
         if let [session] = report.sessions.as_slice() {
             let mut out = Vec::new();
             export(&repo, &session.tip.unwrap(), &options, &mut out).unwrap();
-            assert!(out == std::fs::read(&path).unwrap(), "{} differs", path.display());
+            assert!(
+                out == std::fs::read(&path).unwrap(),
+                "{} differs",
+                path.display()
+            );
         } else {
             // A conversation of a file with many comes back as a file of its own.
             let session = &report.sessions[0];
@@ -146,15 +175,26 @@ fn an_untouched_session_comes_back_as_it_was() {
 fn a_grown_file_gives_what_one_import_of_it_would() {
     let Some(folder) = folder() else { return };
     let series = [
-        vec!["claude-code/entire-768de5d6-growth-1.jsonl", "claude-code/entire-768de5d6-growth-2.jsonl", "claude-code/entire-768de5d6-growth-3.jsonl"],
-        vec!["codex/agentv-019ed50c-growth-1.jsonl", "codex/agentv-019ed50c-growth-2.jsonl"],
+        vec![
+            "claude-code/entire-768de5d6-growth-1.jsonl",
+            "claude-code/entire-768de5d6-growth-2.jsonl",
+            "claude-code/entire-768de5d6-growth-3.jsonl",
+        ],
+        vec![
+            "codex/agentv-019ed50c-growth-1.jsonl",
+            "codex/agentv-019ed50c-growth-2.jsonl",
+        ],
     ];
     for files in series {
         let grown = Repo::ephemeral().unwrap();
         let mut last = None;
         for (index, file) in files.iter().enumerate() {
             let report = take(&grown, &folder.join(file));
-            let expected = if index == 0 { Outcome::New } else { Outcome::Grown };
+            let expected = if index == 0 {
+                Outcome::New
+            } else {
+                Outcome::Grown
+            };
             assert_eq!(report.sessions[0].outcome, expected, "{file}");
             last = Some(report);
         }
@@ -175,13 +215,23 @@ fn a_grown_file_gives_what_one_import_of_it_would() {
 fn a_file_cut_anywhere_grows_into_the_whole() {
     let Some(folder) = folder() else { return };
     let directory = tempfile::tempdir().unwrap();
-    for file in ["claude-code/entire-7662d755-microcompact.jsonl", "claude-code/jessitron/ff80b049-3eff-495f-b4f0-c4071d615994.jsonl", "codex/agentv-0034f597-compact2.jsonl", "codex/gitsync-fb72ba1a-abort-compact.jsonl"] {
+    for file in [
+        "claude-code/entire-7662d755-microcompact.jsonl",
+        "claude-code/jessitron/ff80b049-3eff-495f-b4f0-c4071d615994.jsonl",
+        "codex/agentv-0034f597-compact2.jsonl",
+        "codex/gitsync-fb72ba1a-abort-compact.jsonl",
+    ] {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         let path = directory.path().join(Path::new(file).file_name().unwrap());
         std::fs::write(&path, &bytes).unwrap();
         let whole = take(&Repo::ephemeral().unwrap(), &path);
         let repo = Repo::ephemeral().unwrap();
-        for cut in [bytes.len() / 7, bytes.len() / 3, bytes.len() / 2, bytes.len() - 1_000] {
+        for cut in [
+            bytes.len() / 7,
+            bytes.len() / 3,
+            bytes.len() / 2,
+            bytes.len() - 1_000,
+        ] {
             std::fs::write(&path, &bytes[..cut]).unwrap();
             take(&repo, &path);
         }
@@ -197,7 +247,10 @@ fn a_fork_shares_its_parents_commits() {
     let Some(folder) = folder() else { return };
     let repo = Repo::ephemeral().unwrap();
     let parent = take(&repo, &folder.join("codex/gitsync-019d7d08-parent.jsonl"));
-    let fork = take(&repo, &folder.join("codex/gitsync-019d7e2f-subagent-fork.jsonl"));
+    let fork = take(
+        &repo,
+        &folder.join("codex/gitsync-019d7e2f-subagent-fork.jsonl"),
+    );
     let (parent, fork) = (&parent.sessions[0], &fork.sessions[0]);
     assert!(
         fork.new_commits < fork.messages / 4,
@@ -219,7 +272,10 @@ fn what_was_compacted_is_there_before_the_compaction() {
         let repo = Repo::ephemeral().unwrap();
         let report = take(&repo, &folder.join(file));
         let hides = &report.sessions[0].hides;
-        let hides: Vec<_> = hides.iter().filter(|h| h.0 == HideKind::Compaction).collect();
+        let hides: Vec<_> = hides
+            .iter()
+            .filter(|h| h.0 == HideKind::Compaction)
+            .collect();
         assert_eq!(hides.len(), compactions, "{file}");
         for (_, hide, before) in hides {
             let before = repo.context(&before.unwrap()).unwrap();
@@ -235,20 +291,36 @@ fn what_was_compacted_is_there_before_the_compaction() {
 fn the_running_total_is_the_size_of_the_context_at_every_commit() {
     let Some(folder) = folder() else { return };
     let repo = Repo::ephemeral().unwrap();
-    let report = take(&repo, &folder.join("claude-code/entire-7662d755-microcompact.jsonl"));
+    let report = take(
+        &repo,
+        &folder.join("claude-code/entire-7662d755-microcompact.jsonl"),
+    );
     let tip = report.sessions[0].tip.unwrap();
     for row in repo.log(&tip, &LogOptions::default()).unwrap() {
         let context = repo.context(&row.hash).unwrap();
         let total = context_total(repo.counts(&context, Encoding::O200kBase).unwrap());
         assert_eq!(total, row.running, "{:.7}", row.hash);
-        assert_eq!(context, repo.order(&row.hash).unwrap().context(), "{:.7}", row.hash);
+        assert_eq!(
+            context,
+            repo.order(&row.hash).unwrap().context(),
+            "{:.7}",
+            row.hash
+        );
     }
 }
 
 #[test]
 fn formats_of_others_are_named_as_unknown() {
     let Some(folder) = folder() else { return };
-    for other in ["aider", "gemini-cli", "opencode", "swe-agent", "roo-cline", "chatgpt-export", "pi"] {
+    for other in [
+        "aider",
+        "gemini-cli",
+        "opencode",
+        "swe-agent",
+        "roo-cline",
+        "chatgpt-export",
+        "pi",
+    ] {
         for path in tract::ingest::places::walk_directory(&folder.join(other)) {
             let request = ImportRequest {
                 format: None::<Format>,
