@@ -9,6 +9,7 @@ use tract::Error;
 use tract::model::Role;
 use tract::render::escape;
 
+use super::number::plural;
 use super::ui::{Label, Ui};
 
 /// How a command can fail.
@@ -117,6 +118,10 @@ fn sentence(error: &Error) -> String {
     let mut text = match error {
         // The system's own "(os error 2)" helps nobody.
         Error::Io { path, source } => format!("{}: {}", path.display(), reason(source)),
+        Error::StrictImport { path, problems } => {
+            let problems = plural(*problems, "problem");
+            format!("{problems} in {}; nothing was imported", path.display())
+        }
         error => error.to_string(),
     };
     let mut source = error.source();

@@ -13,6 +13,9 @@ use super::when;
 /// The fewest columns that names of refs leave to the preview.
 const PREVIEW: usize = 16;
 
+/// From how many columns on a list has room to line up its hides.
+const ROOMY: usize = 100;
+
 /// How a list is laid out.
 pub struct Listing<'a> {
     /// Where HEAD is, so that its branch can be marked.
@@ -74,8 +77,13 @@ impl Listing<'_> {
         let role = widest(&|c| c.role.len());
         let delta = widest(&|c| c.delta.len());
         let running = widest(&|c| c.running.len());
-        // A hide says its numbers in the room of role and delta, and wants a little more of it.
-        let middle = (role + 2 + delta).max(widest(&|c| c.hide.as_ref().map_or(0, String::len)));
+        // A hide says its numbers in the room of role and delta, and wants a little more of it: on
+        // a narrow terminal it alone is longer, elsewhere all lines make room.
+        let hide = widest(&|c| c.hide.as_ref().map_or(0, String::len));
+        let middle = match ui.width_cols() {
+            Some(narrow) if narrow < ROOMY => role + 2 + delta,
+            _ => (role + 2 + delta).max(hide),
+        };
         let draw = |c: &Cells| {
             let mut head = format!(
                 "{}{}  {}  {}  ",
@@ -96,7 +104,10 @@ impl Listing<'_> {
                     head += &ui.paint(Label::Tokens, &columns::right(&c.delta, delta));
                 }
             }
-            used += middle;
+            used += c
+                .hide
+                .as_ref()
+                .map_or(middle, |hide| hide.len().max(middle));
             if self.running {
                 head += "  ";
                 head += &ui.paint(Label::Dim, &columns::right(&c.running, running));

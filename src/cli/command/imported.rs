@@ -40,7 +40,7 @@ pub fn tell(
     let [session] = report.sessions.as_slice() else {
         return Ok(());
     };
-    if alone {
+    if alone && session.outcome != Outcome::Unchanged {
         hints(repo, session, app)?;
     }
     Ok(())
@@ -75,7 +75,10 @@ fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
         }
     };
     let used = columns::width_cols(&format!("{before} {format} \"\"{after}{branch}"));
-    let room = app.ui.wrap_cols().saturating_sub(used).max(16);
+    let room = match app.ui.width_cols() {
+        Some(width) => width.saturating_sub(used).max(16),
+        None => 60,
+    };
     let title = match &session.title {
         Some(title) => format!("\"{}\"", columns::cut(&escape::line(title), room)),
         None => {
@@ -177,7 +180,7 @@ fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Fa
         ));
     }
     match &session.branch {
-        BranchOutcome::Stays(branch) if session.outcome != Outcome::Unchanged => {
+        BranchOutcome::Stays(branch) => {
             let branch = branch.short();
             app.ui.hint(&format!(
                 "what is new goes after your commits with tract import --onto {branch}"

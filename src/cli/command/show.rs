@@ -127,8 +127,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             &format!("Hid {}", plural(shown.hidden.len() as u64, "message")),
         )?;
         for line in shown.hidden.iter().take(limit) {
-            let line = escape::line(line);
-            let line = ui.width_cols().map_or(line.to_string(), |width| {
+            let (role, text) = line.split_once(' ').unwrap_or((line, ""));
+            let line = format!("{role:<9}  {}", escape::line(text));
+            let line = ui.width_cols().map_or(line.clone(), |width| {
                 crate::cli::columns::cut(&line, width.saturating_sub(2))
             });
             writeln!(ui.out(), "  {line}")?;
