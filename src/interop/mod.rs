@@ -9,6 +9,7 @@
 //! behind a message by [`Span`]s of that source.
 
 pub mod anthropic;
+mod chat;
 pub mod claude_code;
 pub mod codex;
 pub mod lines;
