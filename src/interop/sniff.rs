@@ -57,7 +57,13 @@ pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
     let bytes = head(input)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let complete = skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
-    Ok(!complete && matches!(by_lines(bytes), Some(Verdict::Is(_) | Verdict::Plain)))
+    let several = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| skip_space(line, 0) < line.len())
+        .nth(1)
+        .is_some();
+    let found = || by_lines(bytes);
+    Ok(!complete && several && matches!(found(), Some(Verdict::Is(_) | Verdict::Plain)))
 }
 
 fn head(input: &dyn Input) -> Result<Vec<u8>> {
