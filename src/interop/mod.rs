@@ -10,6 +10,7 @@
 
 pub mod anthropic;
 pub mod blocks;
+mod chat;
 pub mod claude_code;
 pub mod codex;
 pub mod lines;
@@ -120,23 +121,6 @@ impl Input for &[u8] {
         buffer[..count].copy_from_slice(&self[start..start + count]);
         Ok(count)
     }
-}
-
-/// All bytes of a source, for documents that are one JSON value.
-pub(crate) fn read_all(input: &dyn Input) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(input.size_bytes()).unwrap_or(usize::MAX)];
-    let mut at = 0;
-    while at < bytes.len() {
-        let got = input
-            .read_at(at as u64, &mut bytes[at..])
-            .map_err(Error::io("source"))?;
-        if got == 0 {
-            break;
-        }
-        at += got;
-    }
-    bytes.truncate(at);
-    Ok(bytes)
 }
 
 /// A run of bytes of a source.

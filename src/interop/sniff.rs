@@ -1,146 +1,22 @@
-//! Which format a source is in: decided by its content, never by its name.
+//! Which format a source is in, from its content alone.
+//!
+//! The rules are those of the formats' notes: one JSON document by its keys, JSON Lines by their
+//! records. Deliberately absent: file names, and formats that this crate cannot import (they are
+//! recognised only where they could be taken for another).
 
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use std::ops::Range;
 
-use super::lines::{Lines, json_values, mend};
+use super::chat::spans::{elements, members, skip_space, skip_value};
 use super::{Format, Input};
 use crate::error::{Error, Result};
 
-/// How many records of a file of many are looked at. The first of a Claude Code file may be any of
-/// ten kinds, and whole runs of them may be of one kind.
-const RECORDS: usize = 200;
-/// A first line longer than this is not taken for a record but for a document.
-const DOCUMENT_BYTES: u64 = 256 << 20;
+/// How much of a source is looked at: 16 MiB.
+const HEAD_BYTES: u64 = 16 << 20;
+/// How many records are looked at.
+const MAX_RECORDS: usize = 200;
 
-/// The format of `input`; none if it is in none of the known ones.
-///
-/// # Errors
-///
-/// [`Error::Io`] if it cannot be read.
-pub fn sniff(input: &dyn Input) -> Result<Option<Format>> {
-    let mut start = [0u8; 64];
-    let got = input.read_at(0, &mut start).map_err(Error::io("source"))?;
-    let start = start[..got]
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(&start[..got]);
-    let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-    if !start.is_empty() && !matches!(first, None | Some(b'{' | b'[')) && !start.contains(&b'\n') {
-        return Ok(None);
-    }
-    let mut lines = Lines::new(input)?;
-    let (mut seen, mut whole) = (0, 0);
-    let mut guess = None;
-    while let Some(line) = lines.next_line()? {
-        let text = mend(line.bytes).text;
-        if text.trim().is_empty() {
-            continue;
-        }
-        let (values, problem) = json_values(&text);
-        if values.is_empty() && seen == 0 && problem.is_some() && whole == 0 {
-            // Not a record: the first line of a document that is spread over lines, or damage.
-            if let Some(found) = document(input)? {
-                return Ok(found);
-            }
-        }
-        whole += 1;
-        for (_, value) in values {
-            seen += 1;
-            match record(value) {
-                Some(Verdict::Sure(format)) => return Ok(Some(format)),
-                Some(Verdict::Other) => return Ok(None),
-                Some(Verdict::Perhaps(format)) => guess = guess.or(Some(format)),
-                None => {}
-            }
-        }
-        if seen >= RECORDS || whole >= 2 * RECORDS {
-            break;
-        }
-    }
-    Ok(guess)
-}
-
-/// What one record says.
-enum Verdict {
-    Sure(Format),
-    /// Fits, unless a later record says better.
-    Perhaps(Format),
-    /// A format that is known, and none of ours.
-    Other,
-}
-
-/// The whole input as one JSON value; `None` if it isn't one.
-fn document(input: &dyn Input) -> Result<Option<Option<Format>>> {
-    if input.size_bytes() > DOCUMENT_BYTES {
-        return Ok(None);
-    }
-    let bytes = super::read_all(input)?;
-    let text = mend(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).text;
-    let Ok(value) = serde_json::from_str::<&RawValue>(&text) else {
-        return Ok(None);
-    };
-    Ok(Some(match record(value) {
-        Some(Verdict::Sure(format) | Verdict::Perhaps(format)) => Some(format),
-        Some(Verdict::Other) | None => None,
-    }))
-}
-
-fn record(value: &RawValue) -> Option<Verdict> {
-    if value.get().starts_with('[') {
-        return array(value);
-    }
-    let object: Object = serde_json::from_str(value.get()).ok()?;
-    object.verdict()
-}
-
-/// The keys that tell formats apart; values only where they matter.
-#[derive(Deserialize)]
-struct Object<'a> {
-    #[serde(borrow, default)]
-    r#type: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "parentUuid")]
-    parent_uuid: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "sessionId")]
-    session_id: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "leafUuid")]
-    leaf_uuid: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    uuid: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    payload: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    record_type: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    instructions: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    timestamp: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    cwd: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    messages: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    system: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    choices: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    trajectory: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "projectHash")]
-    project_hash: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    mapping: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    info: Option<&'a RawValue>,
-}
-
-/// Types of records that only Claude Code writes.
-const CLAUDE_TYPES: [&str; 9] = [
+/// Record types that only Claude Code writes.
+const CLAUDE_CODE_TYPES: [&str; 7] = [
     "summary",
     "file-history-snapshot",
     "queue-operation",
@@ -148,220 +24,279 @@ const CLAUDE_TYPES: [&str; 9] = [
     "mode",
     "permission-mode",
     "custom-title",
-    "ai-title",
-    "agent-name",
 ];
 
-impl Object<'_> {
-    fn verdict(&self) -> Option<Verdict> {
-        use Verdict::{Other, Perhaps, Sure};
-        let kind: Option<String> = self
-            .r#type
-            .and_then(|kind| serde_json::from_str(kind.get()).ok());
-        let kind = kind.as_deref();
-        if self.trajectory.is_some() || self.project_hash.is_some() || self.mapping.is_some() {
-            return Some(Other);
-        }
-        if self.messages.is_some() {
-            return self.request();
-        }
-        if self.choices.is_some() {
-            return Some(Sure(Format::OpenAi));
-        }
-        if kind == Some("session") && self.cwd.is_some() {
-            return Some(Other);
-        }
-        if self.payload.is_some() && kind.is_some() {
-            return Some(if self.session_id.is_some() {
-                Other
-            } else {
-                Sure(Format::Codex)
-            });
-        }
-        if self.record_type.is_some()
-            || (self.instructions.is_some() && self.timestamp.is_some() && kind.is_none())
-        {
-            return Some(Sure(Format::Codex));
-        }
-        let claude = self.parent_uuid.is_some()
-            || (self.uuid.is_some() && self.session_id.is_some())
-            || (kind == Some("summary") && self.leaf_uuid.is_some())
-            || (kind.is_some_and(|kind| CLAUDE_TYPES.contains(&kind)) && self.content.is_none())
-            || (kind == Some("queue-operation"));
-        if claude {
-            return Some(Sure(Format::ClaudeCode));
-        }
-        if kind == Some("message") && self.role.is_some() && self.content.is_some() {
-            return Some(Perhaps(Format::Anthropic));
-        }
-        None
-    }
+/// What a piece of the source says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It is of this format.
+    Is(Format),
+    /// It is of a format that is not imported.
+    Foreign,
+    /// It is a conversation of plain texts, good in either chat format.
+    Plain,
+}
 
-    /// A request, or a row of one: what stands beside the messages decides, else they do.
-    fn request(&self) -> Option<Verdict> {
-        let messages = self.messages?;
-        if self.info.is_some() {
-            return Some(Verdict::Other);
+/// The format of `input`; none if it is in none of the known ones, or empty.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the source cannot be read.
+pub fn sniff(input: &dyn Input) -> Result<Option<Format>> {
+    let bytes = head(input)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    Ok(match verdict(bytes) {
+        Some(Verdict::Is(format)) => Some(format),
+        Some(Verdict::Plain) => Some(Format::OpenAi),
+        Some(Verdict::Foreign) | None => None,
+    })
+}
+
+/// Whether a chat source is JSON Lines, a conversation a line, and not one document.
+pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
+    let bytes = head(input)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let complete = skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
+    let several = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| skip_space(line, 0) < line.len())
+        .nth(1)
+        .is_some();
+    let found = || by_lines(bytes);
+    Ok(!complete && several && matches!(found(), Some(Verdict::Is(_) | Verdict::Plain)))
+}
+
+fn head(input: &dyn Input) -> Result<Vec<u8>> {
+    let want = input.size_bytes().min(HEAD_BYTES);
+    let mut bytes = vec![0; usize::try_from(want).unwrap_or(0)];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let got = input
+            .read_at(filled as u64, &mut bytes[filled..])
+            .map_err(Error::io("source"))?;
+        if got == 0 {
+            break;
         }
-        if self.system.is_some() {
-            return Some(Verdict::Sure(Format::Anthropic));
+        filled += got;
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+fn verdict(bytes: &[u8]) -> Option<Verdict> {
+    let start = skip_space(bytes, 0);
+    let complete = skip_value(bytes, start).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
+    match bytes.get(start)? {
+        b'{' | b'[' if complete => document(bytes, start),
+        b'{' | b'[' => by_lines(bytes).or_else(|| document(bytes, start)),
+        // A spoilt first line: the next one decides whether this is JSON Lines.
+        _ => {
+            let next = skip_space(bytes, start + memchr::memchr(b'\n', &bytes[start..])?);
+            (bytes.get(next) == Some(&b'{')).then(|| by_lines(&bytes[next..]))?
         }
-        let tools: Vec<Value> = self
-            .tools
-            .and_then(|tools| serde_json::from_str(tools.get()).ok())
-            .unwrap_or_default();
-        if tools.iter().any(|tool| tool.get("input_schema").is_some()) {
-            return Some(Verdict::Sure(Format::Anthropic));
-        }
-        if tools.iter().any(|tool| tool.get("function").is_some()) {
-            return Some(Verdict::Sure(Format::OpenAi));
-        }
-        array(messages)
     }
 }
 
-#[derive(Deserialize)]
-struct Element<'a> {
-    #[serde(default)]
-    role: Option<String>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_calls: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    function_call: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    traj: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    task_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    mapping: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    say: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    ask: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    ts: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "isSummary")]
-    is_summary: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "modelInfo")]
-    model_info: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    metrics: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    extra: Option<&'a RawValue>,
-}
-
-/// A list of messages, or of what holds them.
-fn array(value: &RawValue) -> Option<Verdict> {
-    use Verdict::{Other, Perhaps, Sure};
-    let elements: Vec<Element<'_>> = serde_json::from_str(value.get()).ok()?;
-    for element in &elements {
-        let other = [
-            element.mapping,
-            element.say,
-            element.ask,
-            element.ts,
-            element.is_summary,
-            element.model_info,
-            element.metrics,
-            element.extra,
+/// A whole document.
+fn document(bytes: &[u8], start: usize) -> Option<Verdict> {
+    if bytes[start] == b'{' {
+        let record = Keys::of(bytes, start);
+        return object(&record).or_else(|| line_record(&record));
+    }
+    let (items, _) = elements(bytes, start);
+    let items = &items[..items.len().min(MAX_RECORDS)];
+    for item in items {
+        let keys = Keys::of(bytes, item.start);
+        if keys.has("traj") && keys.has("task_id") {
+            return Some(Verdict::Is(Format::OpenAi));
+        }
+        let foreign = [
+            "mapping",
+            "say",
+            "ask",
+            "ts",
+            "isSummary",
+            "modelInfo",
+            "metrics",
         ];
-        if other.iter().any(Option::is_some) {
-            return Some(Other);
-        }
-        if element.traj.is_some() && element.task_id.is_some() {
-            return Some(Sure(Format::OpenAi));
+        if foreign.iter().any(|key| keys.has(key)) {
+            return Some(Verdict::Foreign);
         }
     }
-    for element in &elements {
-        let role = element.role.as_deref()?;
-        if matches!(role, "tool" | "function" | "developer")
-            || element.tool_calls.is_some()
-            || element.function_call.is_some()
-        {
-            return Some(Sure(Format::OpenAi));
-        }
-        for kind in element.content.map(part_types).unwrap_or_default() {
-            match kind.as_str() {
-                "image_url" | "input_audio" | "file" | "refusal" => {
-                    return Some(Sure(Format::OpenAi));
-                }
-                "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image"
-                | "document" | "server_tool_use" | "compaction" => {
-                    return Some(Sure(Format::Anthropic));
-                }
-                _ => {}
+    messages(bytes, items)
+}
+
+/// One record by the keys of a whole document.
+fn object(record: &Keys<'_>) -> Option<Verdict> {
+    if ["trajectory", "projectHash", "mapping"]
+        .iter()
+        .any(|key| record.has(key))
+    {
+        return Some(Verdict::Foreign);
+    }
+    if record.has("choices") {
+        return Some(Verdict::Is(Format::OpenAi));
+    }
+    if record.is("type", "message") && record.has("content") && record.is("role", "assistant") {
+        return Some(Verdict::Is(Format::Anthropic));
+    }
+    if record.has("info") && record.has("messages") {
+        return Some(Verdict::Foreign);
+    }
+    request(record)
+}
+
+/// A request body or a fine-tuning row.
+fn request(record: &Keys<'_>) -> Option<Verdict> {
+    let list = record.get("messages")?;
+    if record.has("system") {
+        return Some(Verdict::Is(Format::Anthropic));
+    }
+    if let Some(tools) = record.get("tools") {
+        for tool in elements(record.bytes, tools.start).0 {
+            let tool = Keys::of(record.bytes, tool.start);
+            if tool.has("function") || tool.has("custom") {
+                return Some(Verdict::Is(Format::OpenAi));
+            }
+            if tool.has("input_schema") || tool.has("name") {
+                return Some(Verdict::Is(Format::Anthropic));
             }
         }
     }
-    // Plain texts fit both; OpenAI's is the commoner.
-    (!elements.is_empty()).then_some(Perhaps(Format::OpenAi))
-}
-
-/// The types of the parts in a content list; none for a string.
-fn part_types(content: &RawValue) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Typed {
-        #[serde(default)]
-        r#type: Option<String>,
+    let (items, _) = elements(record.bytes, list.start);
+    if record.bytes.get(list.start) != Some(&b'[') {
+        return None;
     }
-    let parts: Vec<Typed> = serde_json::from_str(content.get()).unwrap_or_default();
-    parts.into_iter().filter_map(|part| part.r#type).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(text: &str) -> Option<Format> {
-        sniff(&text.as_bytes()).expect("bytes can be read")
-    }
-
-    #[test]
-    fn each_format_is_told_by_what_it_holds() {
-        let claude = r#"{"type":"summary","summary":"x","leafUuid":"u"}"#;
-        assert_eq!(of(claude), Some(Format::ClaudeCode));
-        let codex = r#"{"timestamp":"t","type":"event_msg","payload":{}}"#;
-        assert_eq!(of(&format!("{codex}\n{codex}")), Some(Format::Codex));
-        assert_eq!(of("{\"record_type\":\"state\"}\r\n"), Some(Format::Codex));
-        let chat = r#"[{"role":"user","content":"hi"}]"#;
-        assert_eq!(of(chat), Some(Format::OpenAi));
-        let pretty = "{\n \"system\": \"s\",\n \"messages\": []\n}";
-        assert_eq!(of(pretty), Some(Format::Anthropic));
-        let block = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]"#;
-        assert_eq!(of(block), Some(Format::Anthropic));
-        assert_eq!(of(r#"{"choices":[]}"#), Some(Format::OpenAi));
-    }
-
-    #[test]
-    fn damage_does_not_hide_what_follows() {
-        let codex = r#"{"timestamp":"t","type":"event_msg","payload":{}}"#;
-        assert_eq!(
-            of(&format!("{{\"torn\": \n{codex}\n{codex}\n")),
-            Some(Format::Codex)
-        );
-        assert_eq!(
-            of(&format!("\u{feff}{codex}\n{{\"cut")),
-            Some(Format::Codex)
-        );
-    }
-
-    #[test]
-    fn what_is_none_of_them_is_none() {
-        for other in [
-            "",
-            "\n",
-            "# aider chat started at",
-            "SQLite format 3\0",
-            "{}",
-            "[1, 2]",
-            "null",
-            r#"{"mapping":{}}"#,
-            r#"{"type":"session","cwd":"/"}"#,
-            r#"[{"role":"user","content":"x","ts":1}]"#,
-        ] {
-            assert_eq!(of(other), None, "{other}");
+    match messages(record.bytes, &items) {
+        None if !items.is_empty() => None,
+        None | Some(Verdict::Plain) => {
+            let known = [
+                "context_management",
+                "mcp_servers",
+                "thinking",
+                "stop_sequences",
+            ];
+            if known.iter().any(|key| record.has(key)) {
+                Some(Verdict::Is(Format::Anthropic))
+            } else {
+                Some(Verdict::Plain)
+            }
         }
+        sure => sure,
+    }
+}
+
+/// A list of messages.
+fn messages(bytes: &[u8], items: &[Range<usize>]) -> Option<Verdict> {
+    let mut found = None;
+    for item in items {
+        let message = Keys::of(bytes, item.start);
+        if !message.has("role") {
+            continue;
+        }
+        let openai = ["tool", "function", "developer", "system"]
+            .iter()
+            .any(|role| message.is("role", role));
+        if openai || message.has("tool_calls") || message.has("function_call") {
+            return Some(Verdict::Is(Format::OpenAi));
+        }
+        let content = message.get("content");
+        for block in content.map_or(Vec::new(), |span| elements(bytes, span.start).0) {
+            let block = Keys::of(bytes, block.start);
+            match block.text("type").as_deref() {
+                Some("image_url" | "input_audio" | "file" | "refusal") => {
+                    return Some(Verdict::Is(Format::OpenAi));
+                }
+                Some("text") | None => {}
+                Some(
+                    "image" | "document" | "thinking" | "redacted_thinking" | "compaction"
+                    | "search_result" | "container_upload",
+                ) => return Some(Verdict::Is(Format::Anthropic)),
+                Some(other) if other.contains("tool_") => {
+                    return Some(Verdict::Is(Format::Anthropic));
+                }
+                Some(_) => {}
+            }
+        }
+        found = Some(Verdict::Plain);
+    }
+    found
+}
+
+/// Records, one a line. Lines that are no JSON object say nothing.
+fn by_lines(bytes: &[u8]) -> Option<Verdict> {
+    let mut found = None;
+    let lines = bytes.split(|byte| *byte == b'\n');
+    for line in lines
+        .filter(|line| line.get(skip_space(line, 0)) == Some(&b'{'))
+        .take(MAX_RECORDS)
+    {
+        match line_record(&Keys::of(line, 0)) {
+            Some(Verdict::Plain) => found = Some(Verdict::Plain),
+            None => {}
+            sure => return sure,
+        }
+    }
+    found
+}
+
+fn line_record(record: &Keys<'_>) -> Option<Verdict> {
+    let kind = record.text("type");
+    let kind = kind.as_deref();
+    if kind == Some("session") && record.has("cwd") {
+        return Some(Verdict::Foreign);
+    }
+    if record.has("payload") && kind.is_some() {
+        return Some(if record.has("sessionId") {
+            Verdict::Foreign
+        } else {
+            Verdict::Is(Format::Codex)
+        });
+    }
+    let legacy = record.has("instructions") && record.has("timestamp") && kind.is_none();
+    if record.has("record_type") || legacy {
+        return Some(Verdict::Is(Format::Codex));
+    }
+    if record.has("projectHash") {
+        return Some(Verdict::Foreign);
+    }
+    if record.has("parentUuid") || kind.is_some_and(|kind| CLAUDE_CODE_TYPES.contains(&kind)) {
+        return Some(Verdict::Is(Format::ClaudeCode));
+    }
+    if record.has("choices") {
+        return Some(Verdict::Is(Format::OpenAi));
+    }
+    request(record)
+}
+
+/// The members of one object.
+struct Keys<'a> {
+    bytes: &'a [u8],
+    members: Vec<(String, Range<usize>)>,
+}
+
+impl<'a> Keys<'a> {
+    fn of(bytes: &'a [u8], start: usize) -> Self {
+        Self {
+            bytes,
+            members: members(bytes, start).0,
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<Range<usize>> {
+        let found = self.members.iter().find(|(name, _)| name == key);
+        found.map(|(_, span)| span.clone())
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_slice(&self.bytes[self.get(key)?]).ok()
+    }
+
+    fn is(&self, key: &str, value: &str) -> bool {
+        self.text(key).as_deref() == Some(value)
     }
 }

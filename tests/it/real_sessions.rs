@@ -22,13 +22,19 @@ fn folder() -> Option<PathBuf> {
 
 /// All files of the four formats, by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let formats = ["claude-code", "codex"];
+    let formats = [
+        "claude-code",
+        "codex",
+        "openai-chat",
+        "openai-finetune",
+        "anthropic-messages",
+    ];
     let files: Vec<PathBuf> = formats
         .iter()
         .flat_map(|format| tract::ingest::places::walk_directory(&folder.join(format)))
         .collect();
     assert!(
-        files.len() > 25,
+        files.len() > 40,
         "the folder holds fewer sessions than it should"
     );
     files
@@ -316,7 +322,6 @@ fn formats_of_others_are_named_as_unknown() {
         "aider",
         "gemini-cli",
         "opencode",
-        "swe-agent",
         "roo-cline",
         "chatgpt-export",
         "pi",

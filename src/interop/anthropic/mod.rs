@@ -1,8 +1,19 @@
-//! The format.
-use super::*;
+//! Anthropic Messages: messages, request and response bodies, and rows of `{system, messages}`.
+//!
+//! Deliberately absent: streams of events.
+
+mod blocks;
+mod read;
+mod write;
+
 use std::io::Write;
+
+use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink, chat};
+use crate::error::Result;
+
 /// This format's importer and exporter.
 pub struct Anthropic;
+
 impl Importer for Anthropic {
     fn import(
         &self,
@@ -10,10 +21,10 @@ impl Importer for Anthropic {
         options: ImportOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let _ = (input, options, sink);
-        todo!()
+        chat::read(&read::AnthropicDialect, input, options, sink)
     }
 }
+
 impl Exporter for Anthropic {
     fn export(
         &self,
@@ -21,7 +32,6 @@ impl Exporter for Anthropic {
         document: &Document,
         out: &mut dyn Write,
     ) -> Result<Vec<String>> {
-        let _ = (messages, document, out);
-        todo!()
+        write::export(messages, document, out)
     }
 }

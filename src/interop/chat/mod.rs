@@ -1,0 +1,84 @@
+//! What the two chat formats share: how conversations lie in a file, and how JSON is written.
+//!
+//! A file is one document (messages, request, response, an array of recorded runs) or JSON Lines
+//! with a conversation a line. A document is held in memory as bytes, a file of lines line by line;
+//! messages are decoded one at a time. Deliberately absent: what a message means; that is the
+//! [`Dialect`].
+
+mod read;
+pub(super) mod spans;
+pub(super) mod write;
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::{Usage, lines};
+use crate::model::{Message, Millis, Settings};
+
+pub(super) use read::read;
+
+/// What an importer collects beside the messages.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Blocks kept opaque, by type.
+    pub(super) opaque_blocks: BTreeMap<String, u64>,
+}
+
+impl Notes {
+    /// Counts an opaque block.
+    pub(super) fn opaque(&mut self, kind: &str) {
+        *self.opaque_blocks.entry(kind.to_owned()).or_default() += 1;
+    }
+}
+
+/// A reply's message and what stands beside it.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// Which member of the document holds the message; none: the document is the message.
+    pub(super) choices: Option<&'static str>,
+    /// Settings that the reply tells.
+    pub(super) settings: Settings,
+    /// When it was made.
+    pub(super) time: Option<Millis>,
+    /// What was counted.
+    pub(super) usage: Option<Usage>,
+}
+
+/// What the two formats do differently.
+pub(super) trait Dialect {
+    /// Reads one element of `messages`.
+    fn message(&self, raw: &RawValue, notes: &mut Notes) -> Result<Message, String>;
+
+    /// Reads the value of a top-level `system`; none if the format has no such key.
+    fn system(&self, raw: &RawValue, notes: &mut Notes) -> Option<Message>;
+
+    /// Reads what stands beside the message of a response body; none if it is none.
+    fn reply(&self, raw: &RawValue) -> Option<Reply>;
+}
+
+/// Text of some bytes as a JSON value.
+pub(super) fn decode(bytes: &[u8]) -> Result<(Box<RawValue>, u64), String> {
+    let mended = lines::mend(bytes);
+    let count = mended.lone_surrogates;
+    let raw = RawValue::from_string(mended.text.into_owned()).map_err(|error| error.to_string())?;
+    Ok((raw, count))
+}
+
+/// The `type` of a block, for counting.
+pub(super) fn type_of(raw: &RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Typed {
+        r#type: String,
+    }
+    let typed: Typed = serde_json::from_str(raw.get()).ok()?;
+    Some(typed.r#type)
+}
+
+/// The media type and the base64 text of a data URL; none if it is none.
+pub(super) fn data_url(url: &str) -> Option<(Option<String>, String)> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    let media_type = head.strip_suffix(";base64")?;
+    let media_type = (!media_type.is_empty()).then(|| media_type.to_owned());
+    Some((media_type, data.to_owned()))
+}
