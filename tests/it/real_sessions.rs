@@ -110,6 +110,10 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
             for commit in stages {
                 let context = repo.context(&commit).unwrap();
                 let messages = repo.messages(&context).unwrap();
+                if messages.iter().all(|message| message.role.is_system()) {
+                    // Nothing to answer yet: no provider takes that.
+                    continue;
+                }
                 let settings = repo.settings(&context).unwrap();
                 for provider in [Provider::OpenAi, Provider::Anthropic] {
                     for whole_request in [false, true] {
