@@ -223,6 +223,10 @@ impl Index {
         input: &dyn Input,
         problem: &mut dyn FnMut(String, bool) -> Result<()>,
     ) -> Result<Result<(), serde_json::Error>> {
+        // A list would pass for an object with its values in order.
+        if !value.get().starts_with('{') {
+            return Ok(Err(serde::de::Error::custom("it is no object")));
+        }
         let record: Record<'_> = match serde_json::from_str(value.get()) {
             Ok(record) => record,
             Err(error) => return Ok(Err(error)),
@@ -325,7 +329,7 @@ impl Index {
         raw: Option<&RawValue>,
         entry: &mut Entry,
     ) -> Result<bool, serde_json::Error> {
-        let Some(raw) = raw else {
+        let Some(raw) = raw.filter(|raw| raw.get().starts_with('{')) else {
             return Err(serde::de::Error::missing_field("message"));
         };
         let head: MessageHead<'_> = serde_json::from_str(raw.get())?;
@@ -346,11 +350,10 @@ impl Index {
                     }
                 }
             }
-            Some(text) if text.starts_with('"') => {
-                if entry.kind == Kind::User {
-                    self.say(head.content);
-                }
+            Some(text) if text.starts_with('"') && entry.kind == Kind::User => {
+                self.say(head.content);
             }
+            Some(text) if text.starts_with('"') => {}
             None => {}
             Some(_) => {
                 return Err(serde::de::Error::custom("content is no text and no list"));

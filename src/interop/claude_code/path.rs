@@ -237,6 +237,8 @@ impl<'i> Tree<'i> {
             let entry = &self.index.entries[record as usize];
             let mut used = vec![record];
             match entry.kind {
+                // In the main chain it is a node like any other.
+                Kind::Mirror(_) if main => {}
                 Kind::Assistant | Kind::Mirror(true) => {
                     let scope = self.scope(record);
                     let reply = entry

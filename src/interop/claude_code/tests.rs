@@ -473,11 +473,9 @@ fn assert_grows(short: &Kept, long: &Kept, what: &str) {
         .take_while(|(a, b)| a == b)
         .count();
     let left = short.main().len() - equal;
-    let group = match short.main().last().map(sketch) {
-        Some(last) if last.starts_with("tool") => 2,
-        Some(_) => 1,
-        None => 0,
-    };
+    // The last reply, its results, and what was queued meanwhile.
+    let replies = short.main().iter().rposition(|step| step.usage.is_some());
+    let group = short.main().len() - replies.unwrap_or(0);
     assert!(
         left <= group,
         "{what}: {left} of {} differ",
@@ -511,6 +509,14 @@ fn real_growth_gives_prefixes() {
     for path in real_files() {
         let bytes = std::fs::read(&path).expect("a file");
         let whole = import(&bytes, "s");
+        // Before a rewind the path was another one.
+        if whole
+            .branches
+            .iter()
+            .any(|(_, b)| b.name.starts_with("leaf"))
+        {
+            continue;
+        }
         let ends: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
         for end in ends.iter().step_by(ends.len() / 12 + 1) {
             let kept = import(&bytes[..=*end], "s");
