@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
@@ -73,8 +74,8 @@ impl Entry {
 /// Text to small number and back.
 #[derive(Default)]
 pub(super) struct Names {
-    numbers: HashMap<Box<str>, Name>,
-    texts: Vec<Box<str>>,
+    numbers: HashMap<Rc<str>, Name>,
+    texts: Vec<Rc<str>>,
 }
 
 impl Names {
@@ -83,8 +84,9 @@ impl Names {
             return *number;
         }
         let number = self.texts.len() as Name;
-        self.numbers.insert(text.into(), number);
-        self.texts.push(text.into());
+        let text: Rc<str> = text.into();
+        self.numbers.insert(Rc::clone(&text), number);
+        self.texts.push(text);
         number
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::interop::{
-    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Span, Step, StepEntry,
+    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Step, StepEntry,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -153,10 +153,6 @@ fn sketches(steps: &[Step]) -> Vec<String> {
     steps.iter().map(sketch).collect()
 }
 
-fn spans(step: &Step) -> Vec<Span> {
-    step.records.clone()
-}
-
 #[test]
 fn a_reply_in_many_records_is_one_message_and_its_results_are_one() {
     let kept = fixture("parallel.jsonl");
@@ -282,7 +278,7 @@ fn queued_input_is_kept_once() {
         ]
     );
     let end = kept.end.expect("an end");
-    // Eight operations of nine: the first two are behind a message.
+    // Nine operations, and the first two are behind a message.
     assert_eq!(end.other_records["queue-operation"], 7);
     assert_eq!(
         end.absent,
@@ -624,7 +620,7 @@ fn every_real_record_of_the_conversation_is_behind_a_step() {
         let offsets: HashSet<u64> = kept
             .steps
             .iter()
-            .flat_map(spans)
+            .flat_map(|step| &step.records)
             .map(|span| span.offset)
             .collect();
         let mut offset = 0;
