@@ -19,7 +19,7 @@ pub type OpaqueCounts = BTreeMap<String, u64>;
 
 #[derive(Deserialize)]
 struct Block<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
     #[serde(borrow)]
     text: Option<&'a RawValue>,
@@ -85,7 +85,11 @@ fn parts(raw: &RawValue, opaque: &mut OpaqueCounts) -> Result<Vec<Part>, serde_j
             Ok(match known(&parsed, opaque) {
                 Some(part) => part,
                 None => {
-                    *opaque.entry(parsed.kind.into_owned()).or_default() += 1;
+                    let kind = match parsed.kind.as_ref() {
+                        "" => "(no type)",
+                        kind => kind,
+                    };
+                    *opaque.entry(kind.to_owned()).or_default() += 1;
                     Part::Opaque {
                         provider: PROVIDER.to_owned(),
                         data: block.get().to_owned(),

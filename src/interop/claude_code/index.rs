@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
@@ -73,8 +74,8 @@ impl Entry {
 /// Text to small number and back.
 #[derive(Default)]
 pub(super) struct Names {
-    numbers: HashMap<Box<str>, Name>,
-    texts: Vec<Box<str>>,
+    numbers: HashMap<Rc<str>, Name>,
+    texts: Vec<Rc<str>>,
 }
 
 impl Names {
@@ -83,8 +84,9 @@ impl Names {
             return *number;
         }
         let number = self.texts.len() as Name;
-        self.numbers.insert(text.into(), number);
-        self.texts.push(text.into());
+        let text: Rc<str> = text.into();
+        self.numbers.insert(Rc::clone(&text), number);
+        self.texts.push(text);
         number
     }
 
@@ -223,6 +225,10 @@ impl Index {
         input: &dyn Input,
         problem: &mut dyn FnMut(String, bool) -> Result<()>,
     ) -> Result<Result<(), serde_json::Error>> {
+        // A list would pass for an object with its values in order.
+        if !value.get().starts_with('{') {
+            return Ok(Err(serde::de::Error::custom("it is no object")));
+        }
         let record: Record<'_> = match serde_json::from_str(value.get()) {
             Ok(record) => record,
             Err(error) => return Ok(Err(error)),
@@ -325,7 +331,7 @@ impl Index {
         raw: Option<&RawValue>,
         entry: &mut Entry,
     ) -> Result<bool, serde_json::Error> {
-        let Some(raw) = raw else {
+        let Some(raw) = raw.filter(|raw| raw.get().starts_with('{')) else {
             return Err(serde::de::Error::missing_field("message"));
         };
         let head: MessageHead<'_> = serde_json::from_str(raw.get())?;
@@ -346,11 +352,10 @@ impl Index {
                     }
                 }
             }
-            Some(text) if text.starts_with('"') => {
-                if entry.kind == Kind::User {
-                    self.say(head.content);
-                }
+            Some(text) if text.starts_with('"') && entry.kind == Kind::User => {
+                self.say(head.content);
             }
+            Some(text) if text.starts_with('"') => {}
             None => {}
             Some(_) => {
                 return Err(serde::de::Error::custom("content is no text and no list"));

@@ -129,7 +129,10 @@ impl<'i> Tree<'i> {
         // A sidechain's scope is its root.
         for at in 0..self.parents.len() {
             if self.scopes[at] != MAIN {
-                self.scopes[at] = self.walk(at as u32)[0] + 1;
+                self.scopes[at] = match self.parents[at] {
+                    Some(parent) if (parent as usize) < at => self.scopes[parent as usize],
+                    _ => self.walk(at as u32)[0] + 1,
+                };
             }
         }
         Ok(())
@@ -237,6 +240,8 @@ impl<'i> Tree<'i> {
             let entry = &self.index.entries[record as usize];
             let mut used = vec![record];
             match entry.kind {
+                // In the main chain it is a node like any other.
+                Kind::Mirror(_) if main => {}
                 Kind::Assistant | Kind::Mirror(true) => {
                     let scope = self.scope(record);
                     let reply = entry

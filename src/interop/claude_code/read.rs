@@ -1,25 +1,22 @@
 //! The second pass: the records that messages need are read again, and become steps.
 
+mod hide;
+
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::value::RawValue;
 
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
-use super::record::{
-    Attachment, MessageHead, MicrocompactMetadata, ProgressData, Record, UsageCounts,
-};
+use super::record::{Attachment, MessageHead, ProgressData, Record, UsageCounts};
 use crate::error::Result;
 use crate::interop::blocks::parts_of_content;
 use crate::interop::lines::mend;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Problem, SessionEnd, SessionStart,
-    Sink, Step, StepEntry, StepId, Usage,
+    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
+    StepEntry, StepId, Usage,
 };
-use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
-
-/// What stands in place of a cleared result, in the client's own words.
-const CLEARED: &str = "[Old tool result content cleared]";
+use crate::model::{Message, Millis, Part, Role, Settings};
 
 /// A step on a path that has been told to the sink.
 #[derive(Clone)]
@@ -364,119 +361,6 @@ impl Reader<'_> {
             model: now,
             results,
             cleared: Vec::new(),
-            compaction: false,
-        })
-    }
-
-    /// A compaction: everything before it goes but what it names.
-    fn compaction(&mut self, boundary: Option<u32>, summary: u32, told: &[Told]) -> Result<Told> {
-        let piece = self.piece(summary)?;
-        let message = Message {
-            role: Role::User,
-            name: None,
-            parts: piece.parts,
-        };
-        let kept: HashSet<u32> = boundary
-            .and_then(|boundary| self.index.preserved.get(&boundary))
-            .into_iter()
-            .flat_map(|kept| &kept.uuids)
-            .filter_map(|uuid| self.index.by_uuid.get(uuid).copied())
-            .collect();
-        let keep: Vec<StepEntry> = told
-            .iter()
-            .filter(|told| told.item.records().iter().any(|r| kept.contains(r)))
-            .filter_map(Told::entry)
-            .collect();
-        let action = if told.iter().all(|told| told.step.is_none()) {
-            Action::Append(message)
-        } else {
-            Action::Hide(HideStep {
-                kind: HideKind::Compaction,
-                cover: Cover::Everything,
-                replacements: vec![(keep.first().copied(), message)],
-                keep,
-                parts: Vec::new(),
-            })
-        };
-        let records = boundary.into_iter().chain([summary]);
-        let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
-        records.sort();
-        let step = self.step(Step {
-            action,
-            time: piece.time,
-            settings: Settings::new(),
-            records,
-            usage: None,
-        })?;
-        Ok(Told {
-            item: Item::Compaction(boundary, summary),
-            step: Some(step),
-            model: told.last().and_then(|told| told.model.clone()),
-            results: Vec::new(),
-            cleared: Vec::new(),
-            compaction: true,
-        })
-    }
-
-    /// A microcompaction: the named results are cleared.
-    fn prune(&mut self, record: u32, told: &[Told]) -> Result<Told> {
-        let text = self.text(record)?;
-        let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
-        let metadata: MicrocompactMetadata = outer
-            .microcompact_metadata
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
-        let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
-        let start = told.iter().rposition(|told| told.compaction).unwrap_or(0);
-        let mut parts = Vec::new();
-        let mut cleared = Vec::new();
-        for call in metadata.compacted_tool_ids {
-            let found = told[start..].iter().rev().find_map(|told| {
-                let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
-                Some((told.entry()?, *part))
-            });
-            if let Some((entry, part)) = found
-                && !gone.contains(&call)
-                && !cleared.contains(&call)
-            {
-                let stub = Message {
-                    role: Role::Tool,
-                    name: None,
-                    parts: vec![Part::ToolResult {
-                        call: call.clone(),
-                        content: vec![Part::text(CLEARED)],
-                        is_error: false,
-                    }],
-                };
-                parts.push((entry, part, Some(stub)));
-                cleared.push(call);
-            }
-        }
-        let mut step = None;
-        if parts.is_empty() {
-            let label = "system/microcompact_boundary".to_owned();
-            *self.other.entry(label).or_default() += 1;
-        } else {
-            step = Some(self.step(Step {
-                action: Action::Hide(HideStep {
-                    kind: HideKind::Prune,
-                    cover: Cover::Nothing,
-                    keep: Vec::new(),
-                    parts,
-                    replacements: Vec::new(),
-                }),
-                time: outer.timestamp.as_str().and_then(Millis::parse),
-                settings: Settings::new(),
-                records: vec![self.entry(record).span],
-                usage: None,
-            })?);
-        }
-        Ok(Told {
-            item: Item::Prune(record),
-            step,
-            model: told.last().and_then(|told| told.model.clone()),
-            results: Vec::new(),
-            cleared,
             compaction: false,
         })
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::interop::{
-    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Span, Step, StepEntry,
+    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Step, StepEntry,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -153,10 +153,6 @@ fn sketches(steps: &[Step]) -> Vec<String> {
     steps.iter().map(sketch).collect()
 }
 
-fn spans(step: &Step) -> Vec<Span> {
-    step.records.clone()
-}
-
 #[test]
 fn a_reply_in_many_records_is_one_message_and_its_results_are_one() {
     let kept = fixture("parallel.jsonl");
@@ -282,7 +278,7 @@ fn queued_input_is_kept_once() {
         ]
     );
     let end = kept.end.expect("an end");
-    // Eight operations of nine: the first two are behind a message.
+    // Nine operations, and the first two are behind a message.
     assert_eq!(end.other_records["queue-operation"], 7);
     assert_eq!(
         end.absent,
@@ -473,11 +469,9 @@ fn assert_grows(short: &Kept, long: &Kept, what: &str) {
         .take_while(|(a, b)| a == b)
         .count();
     let left = short.main().len() - equal;
-    let group = match short.main().last().map(sketch) {
-        Some(last) if last.starts_with("tool") => 2,
-        Some(_) => 1,
-        None => 0,
-    };
+    // The last reply, its results, and what was queued meanwhile.
+    let replies = short.main().iter().rposition(|step| step.usage.is_some());
+    let group = short.main().len() - replies.unwrap_or(0);
     assert!(
         left <= group,
         "{what}: {left} of {} differ",
@@ -511,6 +505,14 @@ fn real_growth_gives_prefixes() {
     for path in real_files() {
         let bytes = std::fs::read(&path).expect("a file");
         let whole = import(&bytes, "s");
+        // Before a rewind the path was another one.
+        if whole
+            .branches
+            .iter()
+            .any(|(_, b)| b.name.starts_with("leaf"))
+        {
+            continue;
+        }
         let ends: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
         for end in ends.iter().step_by(ends.len() / 12 + 1) {
             let kept = import(&bytes[..=*end], "s");
@@ -618,7 +620,7 @@ fn every_real_record_of_the_conversation_is_behind_a_step() {
         let offsets: HashSet<u64> = kept
             .steps
             .iter()
-            .flat_map(spans)
+            .flat_map(|step| &step.records)
             .map(|span| span.offset)
             .collect();
         let mut offset = 0;
