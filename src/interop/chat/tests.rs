@@ -173,7 +173,7 @@ fn an_openai_request_is_read() {
     assert_eq!(session.end.lone_surrogates, 1);
     assert!(matches!(&message(&steps[6]).parts[0], Part::ToolResult { call, .. } if call == "old"));
     let lines: Vec<_> = read.problems.iter().map(|problem| problem.line).collect();
-    assert_eq!(lines, [17, 20, 21], "{:?}", read.problems);
+    assert_eq!(lines, [16, 19, 20], "{:?}", read.problems);
     assert!(steps[0].settings.is_empty());
     assert_eq!(steps[7].settings["temperature"], "0.70");
     assert_eq!(steps[7].settings["model"], "\"gpt-4o\"");
@@ -310,6 +310,21 @@ fn a_cut_document_gives_what_stands_before_the_cut() {
 }
 
 #[test]
+fn invalid_utf8_is_reported_and_the_message_kept() {
+    let bytes =
+        b"[{\"role\":\"user\",\"content\":\"a\xffb\"},\n{\"role\":\"user\",\"content\":\"c\"}]";
+    assert_eq!(sniffed(bytes), Some(Format::OpenAi));
+    let read = import(Format::OpenAi, bytes);
+    let steps = &read.sessions[0].steps;
+    assert_eq!(message(&steps[0]).parts, [Part::text("a\u{fffd}b")]);
+    assert_eq!(
+        record(&bytes[..], &steps[1]),
+        r#"{"role":"user","content":"c"}"#
+    );
+    assert_eq!(read.problems.len(), 1);
+}
+
+#[test]
 fn what_is_no_chat_is_none() {
     for text in [
         "",
@@ -439,6 +454,10 @@ fn every_real_file_is_recognised() {
             Some("claude-code") if lines => Some(Format::ClaudeCode),
             Some("codex") if lines => Some(Format::Codex),
             Some("openai-chat" | "openai-finetune") => Some(Format::OpenAi),
+            // A bare list of messages with a system prompt is OpenAI's, whoever wrote it.
+            Some("swe-agent") if name.ends_with("mini-github_issue.traj.json") => {
+                Some(Format::OpenAi)
+            }
             Some("anthropic-messages") => Some(Format::Anthropic),
             _ => None,
         };
