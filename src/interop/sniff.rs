@@ -62,8 +62,7 @@ pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
         .filter(|line| skip_space(line, 0) < line.len())
         .nth(1)
         .is_some();
-    let found = || by_lines(bytes);
-    Ok(!complete && several && matches!(found(), Some(Verdict::Is(_) | Verdict::Plain)))
+    Ok(!complete && several && matches!(by_lines(bytes), Some(Verdict::Is(_) | Verdict::Plain)))
 }
 
 fn head(input: &dyn Input) -> Result<Vec<u8>> {

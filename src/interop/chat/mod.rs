@@ -7,6 +7,8 @@
 
 mod read;
 pub(super) mod spans;
+#[cfg(test)]
+mod tests;
 pub(super) mod write;
 
 use std::collections::BTreeMap;

@@ -346,6 +346,9 @@ impl Reader<'_> {
                 return Ok(None);
             }
         };
+        if std::str::from_utf8(&bytes[span.clone()]).is_err() {
+            self.problem_at(bytes, span.start, "invalid UTF-8; shown as U+FFFD")?;
+        }
         for part in &message.parts {
             match part {
                 Part::ToolCall { id, .. } => {
