@@ -181,6 +181,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::StrictCompile { .. } => {
             Some("without --strict, the request is repaired and each repair is a notice".into())
         }
+        Error::ForeignDatabase { .. } | Error::Damaged { .. } => {
+            Some("nothing was changed; --repo PATH names another repository".into())
+        }
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         _ => None,
     }

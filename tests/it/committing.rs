@@ -75,32 +75,31 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     let sandbox = Sandbox::with_messages(&[("user", "list the files")]);
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]}"#;
     sandbox.write("call.json", call);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "call.json"]), @"");
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--call", "call_1", "-"], "a.txt\nb.txt\n"), @"1c51e69 tool");
-    insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"
-    {"messages":[{"role":"user","content":"list the files"}]}
-    --- stderr
-    note: 1 tool result without a call left out (message 2)
-    "#);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "call.json"]), @"6e4900e assistant");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--call", "call_1", "-"], "a.txt\nb.txt\n"), @"77a21d1 tool");
+    insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"{"messages":[{"role":"user","content":"list the files"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]},{"role":"tool","tool_call_id":"call_1","content":"a.txt\nb.txt\n"}]}"#);
     let anthropic = r#"{"role":"assistant","content":[{"type":"text","text":"Two."},{"type":"tool_use","id":"toolu_1","name":"read","input":{"n":1.0}}]}"#;
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"");
-    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
-    append 1c51e697b00c473d8c11ec840977046176cfeea735e9ddbf9ec6ea7b858f4d10  (HEAD -> main)
-    parent    660c385
-    time      2026-03-14 12:04:00 +0000
-    message   tool (tool_result)
-    tokens    +10 = 20
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"2d33a80 assistant");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
+    append 2d33a809e957bbd49eb72cd02d61684e0ec1721f4ef3c165984e654cd3cd042d  (HEAD -> main)
+    parent    77a21d1
+    time      2026-03-14 12:06:00 +0000
+    message   assistant (text, tool_call)
+    tokens    +14 = 44
 
-      result  call_1
-        a.txt
-        b.txt
-    ");
+        Two.
+
+      call read  toolu_1
+        {
+          "n": 1.0
+        }
+    "#);
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], "not json"), @r"
     exit code: 2
     --- stderr
-    error: standard input: message: not JSON: expected ident at line 1 column 2
+    error: standard input: not JSON: expected ident at line 1 column 2
     ");
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"1b0e2dc user");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user");
 }
 
 #[test]
@@ -172,14 +171,21 @@ fn a_batch_comes_in_whole_or_not_at_all() {
     let bad = format!("{good}{{\"role\":\"wizard\",\"content\":\"three\"}}\n");
     sandbox.write("bad.jsonl", &bad);
     sandbox.write("good.jsonl", good);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "bad.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "bad.jsonl"]), @r"
+    exit code: 2
+    --- stderr
+    error: bad.jsonl:4: unknown role 'wizard'
+    ");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"
     exit code: 1
     --- stderr
     error: 'main' has no commits yet
     hint: tract import, or tract commit -r user -m "…"
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "good.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "good.jsonl"]), @r"
+    2bbfab0 user
+    87ac14a assistant
+    ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 2);
 }
 

@@ -17,6 +17,88 @@ fn the_demo_reads_well_in_a_pipe() {
             .join(".tract/tract.db")
             .exists()
     );
-    insta::assert_snapshot!(told.replace(&place, "[DEMO]"), @"");
+    insta::assert_snapshot!(told.replace(&place, "[DEMO]"), @r###"
+    # A session of Claude Code: a bug in a bank's CSV files, and one compaction.
+    $ tract init
+    Made an empty repository in .tract
+    hint: tract import brings in a session; tract commit -r user -m "…" writes one
+    $ tract import session.jsonl
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+
+    # Where am I? What a model would be sent, and how large that is.
+    $ tract status
+    On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
+    Context  12 messages, 23 hidden (1 compaction)
+    Tokens   1,082 (no budget set; o200k_base)
+             the provider counted 20,649 for :12 (+19,589; not in the file: system prompt, tool definitions)
+             user 25% · assistant 50% · tool 25%
+             largest: This session is being continued from a previous… 257 (:1)
+
+      662930f  2026-03-14 09:19:41  append  assistant  +22  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+      d78474a  2026-03-14 09:19:38  append  tool       +20  The file /home/mara/tally/CHANGELOG.md has been updated.
+      f1b4ce2  2026-03-14 09:19:38  append  assistant  +75  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+
+    # Every message is a commit; so is what the tool's compaction hid.
+    $ tract log -n 13
+    662930f  2026-03-14 09:19:41  append   assistant               +22  1,082  (HEAD -> main, claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d78474a  2026-03-14 09:19:38  append   tool                    +20  1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  2026-03-14 09:19:38  append   assistant               +75  1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    1538ca3  2026-03-14 09:19:35  append   user                    +17    965  Nice. One line in the changelog, then we're done.
+    3071a26  2026-03-14 09:18:43  append   assistant              +102    948  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
+    f6e8625  2026-03-14 09:18:37  append   tool                    +83    846  running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
+    5ebad23  2026-03-14 09:18:27  append   assistant               +50    763  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;…
+    8b0445f  2026-03-14 09:18:26  append   tool                    +20    713  The file /home/mara/tally/src/parse.rs has been updated.
+    7fdf293  2026-03-14 09:18:26  append   assistant              +195    693  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t…
+    32ae83b  2026-03-14 09:18:20  append   tool                   +144    498  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+    df4f355  2026-03-14 09:18:18  append   assistant               +94    354  The rule is clear. A quick look at where things stand, then I'll put it in.
+    a091f72  2026-03-14 09:18:13  compact  -22 messages  -2,705 tokens    260  This session is being continued from a previous conversation that ran out of…
+    b99fda9  2026-03-14 09:18:10  append   user                    +43  2,965  Per file. If any amount ends in a comma and two digits, the comma is the deci…
+
+    # The request as it would be sent now: it begins with the summary.
+    $ tract compile --format text | head -n 8
+    [1] user
+    This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
+
+    1. Request: `tally fixtures/march.csv` printed 0.00 without any problem. Find out why and fix it. Then: exports of the old bank (fixtures/old-bank.csv, `1,204.50`, line breaks inside quoted payees) must work as well, without a flag.
+    2. Done in src/parse.rs: separator from the header line, quotes respected; unreadable amounts become `Problem::BadAmount` (it was `unwrap_or_default`); `1.204,50` is read; the loop goes over `records(text)`, which end at a line feed outside quotes. March: 12 entries, total 1,539.43.
+    3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_old_bank`, 7 of 8 pass).
+    4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
+
+    # Before the compaction nothing was lost: go back there and send that.
+    $ tract log -n 3 a091f72^
+    b99fda9  2026-03-14 09:18:10  append  user        +43  2,965  Per file. If any amount ends in a comma and two digits, the comma is the deci…
+    8368cc6  2026-03-14 09:16:41  append  assistant  +141  2,922  One case is left, and it is a question for you: `1.204` alone could be 1204 o…
+    a3669f9  2026-03-14 09:16:35  append  tool        +90  2,781  running 8 tests .......F failures: ---- parse::tests::a_deposit_of_the_old_ba…
+    $ tract compile a091f72^ --format text | head -n 8
+    [1] user
+    `tally fixtures/march.csv` prints a total of 0.00, and no problems either. That file is straight from the bank. Please find out why and fix it.
+
+    [2] assistant
+    (thinking) A total of zero with no problems reported. Either no line is read, or every amount becomes zero in silence. I should see the parser and the file side by side before guessing.
+    I'll look at the parser and at the file side by side.
+    → Read {"file_path":"/home/mara/tally/src/parse.rs"}
+    → Read {"file_path":"/home/mara/tally/fixtures/march.csv"}
+
+    # Or take it elsewhere, as a file of another format.
+    $ tract export a091f72^ --format openai -o before.json
+    Wrote 23 messages, 0 untouched, to before.json
+    note: left out: the mark of a failed tool call (2)
+    note: left out: thinking of another provider (6)
+
+    # A message of one's own is a commit as well.
+    $ tract commit -r user -m "Please show the totals by month, too."
+    207423f user
+    $ tract log -n 2
+    207423f  2026-03-14 12:01:00  append  user       +13  1,095  (HEAD -> main)  Please show the totals by month, too.
+    662930f  2026-03-14 09:19:41  append  assistant  +22  1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+
+    The repository stays: cd [DEMO] && tract log
+    There, `tract resume a091f72^` writes it back as a new session.
+
+    Now yours: tract import
+    "###);
     std::fs::remove_dir_all(place).expect("removed");
 }

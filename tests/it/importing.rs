@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::sandbox::Sandbox;
 
-const SESSION: &str = include_str!("../../src/cli/command/demo-session.jsonl");
+/// The demo's session.
+pub const SESSION: &str = include_str!("../../src/cli/command/demo-session.jsonl");
 const ID: &str = "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70";
 
 /// A repository with the demo's session in it.
@@ -32,9 +33,19 @@ fn left_by_claude_code(sandbox: &Sandbox) {
 fn an_import_makes_a_repository_and_says_so() {
     let sandbox = Sandbox::empty();
     sandbox.write("session.jsonl", SESSION);
-    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
+    --- stderr
+    Made a repository in .tract
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    "#);
     let before = sandbox.ok(&["log", "-n", "0"]);
-    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
+    --- stderr
+    Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
+    "#);
     assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
 }
 
@@ -61,7 +72,12 @@ fn an_untouched_session_comes_back_as_it_was() {
             .collect()
     };
     assert_eq!(values(&back), values(SESSION));
-    insta::assert_snapshot!(sandbox.tract(&["export", "-o", "back.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["export", "-o", "back.jsonl"]), @r"
+    exit code: 1
+    --- stderr
+    error: back.jsonl exists already
+    hint: --force writes over it
+    ");
 }
 
 #[test]
@@ -69,10 +85,29 @@ fn what_is_no_session_is_refused() {
     let sandbox = Sandbox::empty();
     sandbox.write("notes.txt", "buy milk\n");
     sandbox.write("empty.jsonl", "");
-    insta::assert_snapshot!(sandbox.tract(&["import", "notes.txt"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["import"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "notes.txt"]), @r"
+    exit code: 1
+    --- stderr
+    error: notes.txt: not a session in a known format
+    hint: known formats: claude-code, codex, openai, anthropic (see tract import --help)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @r"
+    exit code: 1
+    --- stderr
+    error: empty.jsonl: the file is empty
+    hint: known formats: claude-code, codex, openai, anthropic (see tract import --help)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @r"
+    exit code: 1
+    --- stderr
+    error: missing.jsonl: no such file or directory
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
+    exit code: 1
+    --- stderr
+    error: no Claude Code or Codex sessions of [SANDBOX]/work
+    hint: tract import PATH, or tract demo to look around first
+    ");
     assert!(!sandbox.work().join(".tract").exists());
 }
 
@@ -82,8 +117,21 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     let mut lines: Vec<&str> = SESSION.lines().collect();
     lines.insert(12, "{\"type\":\"user\",\"uuid\":\"broken");
     sandbox.write("broken.jsonl", lines.join("\n") + "\n");
-    insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["import", "broken.jsonl"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @r"
+    exit code: 3
+    --- stderr
+    error: 1 problem in broken.jsonl; nothing was imported
+    hint: without --strict, the good part comes in and the problems are listed
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["import", "broken.jsonl"]), @r#"
+    exit code: 3
+    --- stderr
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    problem: broken.jsonl:13: bad JSON: EOF while parsing a string at line 1 column 29
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    "#);
 }
 
 #[test]
@@ -109,9 +157,20 @@ fn a_hook_captures_its_transcript() {
         "hook_event_name": "PreCompact",
         "trigger": "auto",
     });
-    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @"");
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @r#"
+    --- stderr
+    Made a repository in .tract
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    "#);
     assert!(sandbox.ok(&["log"]).lines().count() == 20);
-    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @"");
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @r"
+    exit code: 2
+    --- stderr
+    error: the hook's JSON on standard input: missing field `transcript_path` at line 1 column 2
+    ");
 }
 
 #[test]

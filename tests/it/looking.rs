@@ -5,26 +5,94 @@ use crate::importing::with_demo;
 #[test]
 fn a_log_lists_what_each_commit_did() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "6"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "1", "--op", "compact", "-v"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "6"]), @r###"
+    662930f  2026-03-14 09:19:41  append  assistant   +22  1,082  (HEAD -> main, claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d78474a  2026-03-14 09:19:38  append  tool        +20  1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  2026-03-14 09:19:38  append  assistant   +75  1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    1538ca3  2026-03-14 09:19:35  append  user        +17    965  Nice. One line in the changelog, then we're done.
+    3071a26  2026-03-14 09:18:43  append  assistant  +102    948  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
+    f6e8625  2026-03-14 09:18:37  append  tool        +83    846  running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
+    "###);
+    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "1", "--op", "compact", "-v"]), @r"
+    a091f7219d01fe42b832cd3aeb19a2bd9b1a31dd89f46db640ee0de9358a360a
+        2026-03-14 09:18:13 +0000  compact  user  -22 messages  -2,705 = 260 tokens
+        This session is being continued from a previous conversation that ran out of…
+    ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 20);
     let all = sandbox.ok(&["log", "-n", "0"]);
     assert!(all.lines().count() > 20);
     let range = sandbox.ok(&["log", "HEAD~5..HEAD"]);
     assert_eq!(range.lines().count(), 5);
-    insta::assert_snapshot!(sandbox.tract(&["log", "--op", "squash"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--op", "squash"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown operation 'squash'
+    hint: append, edit, hide, restore, annotate, truncate, compact, clear, drop, prune
+    ");
 }
 
 #[test]
 fn status_says_where_one_is() {
-    insta::assert_snapshot!(with_demo().tract(&["status"]), @"");
+    insta::assert_snapshot!(with_demo().tract(&["status"]), @r###"
+    On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
+    Context  12 messages, 23 hidden (1 compaction)
+    Tokens   1,082 (no budget set; o200k_base)
+             the provider counted 20,649 for :12 (+19,589; not in the file: system prompt, tool definitions)
+             user 25% · assistant 50% · tool 25%
+             largest: This session is being continued from a previous… 257 (:1)
+
+      662930f  2026-03-14 09:19:41  append  assistant  +22  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+      d78474a  2026-03-14 09:19:38  append  tool       +20  The file /home/mara/tally/CHANGELOG.md has been updated.
+      f1b4ce2  2026-03-14 09:19:38  append  assistant  +75  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    "###);
 }
 
 #[test]
 fn a_compaction_is_shown_beside_what_it_hid() {
     let sandbox = with_demo();
     let line = sandbox.ok(&["log", "--op", "compact"]);
-    insta::assert_snapshot!(sandbox.tract(&["show", &line[..7]]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["show", &line[..7]]), @r#"
+    compact a091f7219d01fe42b832cd3aeb19a2bd9b1a31dd89f46db640ee0de9358a360a
+    parent    b99fda9
+    time      2026-03-14 09:18:13 +0000
+    messages  -22
+    tokens    -2,705 = 260
+    source    claude-code, 2 records
+
+    In its place: user
+
+        This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
+
+        1. Request: `tally fixtures/march.csv` printed 0.00 without any problem. Find out why and fix it. Then: exports of the old bank (fixtures/old-bank.csv, `1,204.50`, line breaks inside quoted payees) must work as well, without a flag.
+        2. Done in src/parse.rs: separator from the header line, quotes respected; unreadable amounts become `Problem::BadAmount` (it was `unwrap_or_default`); `1.204,50` is read; the loop goes over `records(text)`, which end at a line feed outside quotes. March: 12 entries, total 1,539.43.
+        3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_old_bank`, 7 of 8 pass).
+        4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
+
+    Hid 23 messages
+      user       `tally fixtures/march.csv` prints a total of 0.00, and no problems either. Th…
+      assistant  I'll look at the parser and at the file side by side.
+      tool       1→//! Reads a bank's CSV export into entries. 2→ 3→use crate::entry::{C…
+      assistant  Two causes. The file separates with `;` and writes `-1.204,50`, while the par…
+      tool       running 4 tests .... test result: ok. 4 passed; 0 failed; 0 ignored; 0 measur…
+      assistant  Green, so nothing covers this. First the silence: an amount that can't be rea…
+      tool       <tool_use_error>String to replace not found in file. String: let amount = par…
+      assistant  It stands on two lines; I misquoted it. Again, with the text as it is.
+      tool       The file /home/mara/tally/src/parse.rs has been updated.
+      assistant  Now the separator, taken from the header line, with quoted fields respected;…
+      tool       The file /home/mara/tally/src/parse.rs has been updated.
+      assistant  Bash command="cargo test --quiet 2>&1 | tail -n 30 && cargo run --quiet -- fi…
+      tool       running 5 tests ..... test result: ok. 5 passed; 0 failed; 0 ignored; 0 measu…
+      assistant  Fixed. `tally fixtures/march.csv` now reads all 12 entries: 3,026.35 in, 1,48…
+      user       Good. The old bank's exports (fixtures/old-bank.csv) write 1,204.50 instead,…
+      assistant  Let me see that file, and what happens with it today.
+      tool       1→Date,Payee,Amount 2→2019-11-02,"Greenfield Coop","-41.10" 3→2019-11-0…
+      assistant  Line breaks first: the loop goes over records, which end at a line feed outsi…
+      tool       The file /home/mara/tally/src/parse.rs has been updated.
+      assistant  Bash command="cargo test --quiet 2>&1 | tail -n 30", description="Run the tes…
+      tool       running 8 tests .......F failures: ---- parse::tests::a_deposit_of_the_old_ba…
+      assistant  One case is left, and it is a question for you: `1.204` alone could be 1204 o…
+      user       Per file. If any amount ends in a comma and two digits, the comma is the deci…
+    "#);
 }
 
 #[test]

@@ -8,5 +8,6 @@ mod demo;
 mod importing;
 mod layers;
 mod looking;
+mod readme;
 mod real_sessions;
 mod sandbox;

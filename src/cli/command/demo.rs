@@ -37,10 +37,10 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     app.forget_surroundings();
     app.ui.merge_streams();
 
-    say(
-        app,
-        "A session of Claude Code: a bug in a bank's CSV files, and one compaction.",
-    )?;
+    // No empty line before the first.
+    let first = "# A session of Claude Code: a bug in a bank's CSV files, and one compaction.";
+    let first = app.ui.paint(Label::Dim, first);
+    writeln!(app.ui.out(), "{first}")?;
     step(app, &["init"])?;
     step(app, &["import", FILE])?;
     say(

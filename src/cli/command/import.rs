@@ -336,7 +336,10 @@ fn row(
             if compactions > 0 {
                 size += &format!(", {}", plural(compactions, "compaction"));
             }
-            title = end.title.unwrap_or_default();
+            title = end.title.unwrap_or_else(|| {
+                let id: String = start.id.chars().take(8).collect();
+                format!("(no title, {id})")
+            });
             let name = RefName::session(format.as_str(), &start.id);
             let known = match repo {
                 Some(repo) => !repo.references(name.as_str())?.is_empty(),
