@@ -70,13 +70,21 @@ pub(super) fn import(
     };
     let main = reader.path(tree.main(), Vec::new())?;
     let mut paths = vec![main];
-    let mut number = 0;
-    for leaf in tree.other_leaves(&reader.covered) {
-        if reader.covered[leaf as usize] {
+    // From the last: its path takes in the results of parallel calls, which are leaves as well.
+    let mut covered = reader.covered.clone();
+    let mut leaves = Vec::new();
+    for leaf in tree.other_leaves(&covered).into_iter().rev() {
+        if covered[leaf as usize] {
             continue;
         }
-        number += 1;
-        let path = reader.leaf(number, tree.leaf(leaf), &paths)?;
+        let items = tree.leaf(leaf);
+        for record in items.iter().flat_map(Item::records) {
+            covered[record as usize] = true;
+        }
+        leaves.push(items);
+    }
+    for (number, items) in (1..).zip(leaves.into_iter().rev()) {
+        let path = reader.leaf(number, items, &paths)?;
         paths.push(path);
     }
     reader.agents(&tree)?;

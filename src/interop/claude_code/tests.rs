@@ -356,6 +356,20 @@ fn what_was_rewound_is_a_branch_that_shares_the_beginning() {
 }
 
 #[test]
+fn parallel_results_left_behind_are_one_branch() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code/parallel.jsonl");
+    let mut bytes = std::fs::read(path).expect("a fixture");
+    bytes.extend(
+        br#"{"type":"user","uuid":"n1","parentUuid":"u1","message":{"role":"user","content":"No."}}"#,
+    );
+    let kept = import(&bytes, "s");
+    assert_eq!(sketches(kept.main()).len(), 2);
+    let names: Vec<_> = kept.branches.iter().map(|(_, b)| b.name.as_str()).collect();
+    assert_eq!(names, ["leaf-1"]);
+    assert_eq!(kept.steps.len(), 2 + 6);
+}
+
+#[test]
 fn a_rewind_without_a_successor_is_told_by_the_last_prompt() {
     let mut bytes = std::fs::read(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code/rewind.jsonl"),
