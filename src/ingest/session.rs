@@ -160,7 +160,7 @@ impl Session {
         let order = walk::order(tx, &resume.commit)?;
         let mut entries = order.entries().map(|entry| entry.id);
         let first = entries.next();
-        self.ends = first.map(|first| (first, entries.last().unwrap_or(first)));
+        self.ends = first.map(|first| (first, entries.next_back().unwrap_or(first)));
         self.chain = Chain::at(Some(resume.commit));
         for (at, step) in self.held.drain(..count).enumerate() {
             let entry = context.entries.get(at).map(|entry| entry.id);

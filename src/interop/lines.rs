@@ -197,8 +197,8 @@ fn mend_surrogates(text: &str) -> Option<(String, u64)> {
 /// could not be read, if any.
 pub fn json_values(text: &str) -> (Vec<(usize, &RawValue)>, Option<String>) {
     let mut values = Vec::with_capacity(1);
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    while let Some(value) = stream.next() {
+    let stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    for value in stream {
         match value {
             Ok(value) => {
                 let offset = value.get().as_ptr() as usize - text.as_ptr() as usize;

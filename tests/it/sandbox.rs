@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// 2026-03-14 12:00:00 UTC.
@@ -127,11 +127,4 @@ impl Sandbox {
         }
         text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
     }
-}
-
-/// A small session that stands in the repository.
-pub fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
 }

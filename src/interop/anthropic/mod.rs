@@ -2,7 +2,6 @@
 //!
 //! Deliberately absent: streams of events.
 
-mod blocks;
 mod read;
 mod write;
 

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::blocks::parts_of_content;
 use crate::interop::Usage;
+use crate::interop::blocks;
 use crate::interop::chat::{Dialect, Notes, Reply};
 use crate::model::{Message, Part, Role, Settings};
 
@@ -17,6 +17,16 @@ struct Wire<'a> {
     content: Option<&'a RawValue>,
 }
 
+/// The parts of a `content` or `system` value.
+fn parts_of_content(raw: &RawValue, notes: &mut Notes) -> Result<Vec<Part>, String> {
+    let read = blocks::parts_of_content(raw);
+    let (parts, opaque) = read.map_err(|error| format!("its content: {error}"))?;
+    for (kind, count) in opaque {
+        *notes.opaque_blocks.entry(kind).or_default() += count;
+    }
+    Ok(parts)
+}
+
 impl Dialect for AnthropicDialect {
     fn message(&self, raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         let wire: Wire<'_> =
@@ -27,9 +37,10 @@ impl Dialect for AnthropicDialect {
             "system" => Role::System,
             other => return Err(format!("unknown role '{other}'")),
         };
-        let parts = wire
-            .content
-            .map_or(Vec::new(), |content| parts_of_content(content, notes));
+        let parts = match wire.content {
+            Some(content) => parts_of_content(content, notes)?,
+            None => Vec::new(),
+        };
         let results = !parts.is_empty()
             && parts
                 .iter()
@@ -48,7 +59,7 @@ impl Dialect for AnthropicDialect {
     fn system(&self, raw: &RawValue, notes: &mut Notes) -> Option<Message> {
         let text = raw.get();
         (text.starts_with('"') || text.starts_with('[')).then_some(())?;
-        let parts = parts_of_content(raw, notes);
+        let parts = parts_of_content(raw, notes).ok()?;
         (!parts.is_empty()).then_some(Message {
             role: Role::System,
             name: None,

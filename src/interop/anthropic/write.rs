@@ -5,8 +5,8 @@ use std::io::Write;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::blocks::PROVIDER;
 use crate::error::Result;
+use crate::interop::blocks::PROVIDER;
 use crate::interop::chat::write::{Object, Remarks, array, document_text, quoted, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Part, Role};

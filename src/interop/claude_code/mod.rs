@@ -1,8 +1,8 @@
 //! Claude Code session JSONL.
 //!
 //! A session is a tree of records; its messages are put together along the path to the current
-//! leaf. The importer reads the file twice: once for the tree ([`index`]), once for the messages
-//! ([`read`]). Deliberately absent: other files of the session (a sub-agent's own file is a source
+//! leaf. The importer reads the file twice: once for the tree (`index`), once for the messages
+//! (`read`). Deliberately absent: other files of the session (a sub-agent's own file is a source
 //! of its own), and what the client adds to a request but doesn't write down.
 
 mod block;
