@@ -121,24 +121,15 @@ impl Listing<'_> {
     /// Adds refs and preview, within the terminal's width.
     fn finish(&self, mut line: String, mut used: usize, cells: &Cells, ui: &Ui) -> String {
         let width = ui.width_cols();
-        // As many names as leave some room for the preview; where HEAD is comes first, and always.
-        let mut shown = 0;
-        let mut cols = 4;
-        for (index, (_, name)) in cells.refs.iter().enumerate() {
-            let more = columns::width_cols(name) + if index > 0 { 2 } else { 0 };
-            if index > 0 && width.is_some_and(|width| used + cols + more + PREVIEW > width) {
-                break;
-            }
-            cols += more;
-            shown += 1;
-        }
-        if shown > 0 {
-            let names: Vec<String> = cells.refs[..shown]
+        let names = fitting(&cells.refs, width.map(|width| width.saturating_sub(used)));
+        if !names.is_empty() {
+            let plain: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+            used += columns::width_cols(&plain.join(", ")) + 4;
+            let painted: Vec<String> = names
                 .iter()
                 .map(|(label, name)| ui.paint(*label, name))
                 .collect();
-            line += &format!("  ({})", names.join(", "));
-            used += cols;
+            line += &format!("  ({})", painted.join(", "));
         }
         let room = width.map(|width| width.saturating_sub(used + 2));
         let preview = match room {
@@ -204,6 +195,28 @@ pub fn describe(row: &LogRow) -> String {
     }
 }
 
+/// As many names as leave some room for a preview. The first, which says where HEAD is, is always
+/// among them, cut if it must be.
+pub fn fitting(names: &[(Label, String)], room: Option<usize>) -> Vec<(Label, String)> {
+    let Some(room) = room else {
+        return names.to_vec();
+    };
+    let mut shown: Vec<(Label, String)> = Vec::new();
+    let mut cols = "  ()".len();
+    for (label, name) in names {
+        let first = shown.is_empty();
+        let width = columns::width_cols(name);
+        match first {
+            true if cols + 8 > room => break,
+            true => shown.push((*label, columns::cut(name, room - cols))),
+            false if cols + 2 + width + PREVIEW > room => break,
+            false => shown.push((*label, name.clone())),
+        }
+        cols += width + if first { 0 } else { 2 };
+    }
+    shown
+}
+
 /// The refs at a commit as people read them: `HEAD -> main`, then the others. On a terminal a
 /// session's id is cut to what tells it from others.
 pub fn marks(refs: &[RefName], head: &Head, short: bool) -> Vec<(Label, String)> {
@@ -232,7 +245,7 @@ pub fn marks(refs: &[RefName], head: &Head, short: bool) -> Vec<(Label, String)>
 }
 
 /// `claude-code/2f6c1f0e-…` from `claude-code/` and a UUID.
-fn shorten(session: &str) -> String {
+pub fn shorten(session: &str) -> String {
     match session.split_once('/') {
         Some((tool, id)) if id.len() > 12 && !id.contains('/') => {
             let id: String = id.chars().take(8).collect();

@@ -115,7 +115,10 @@ fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(
         if index > 0 {
             writeln!(ui.out())?;
         }
-        let marks: Vec<String> = listing::marks(&row.refs, head, false)
+        let marks = listing::marks(&row.refs, head, ui.is_terminal());
+        // The full hash leaves a narrow terminal little room.
+        let room = ui.width_cols().map(|width| width.saturating_sub(64));
+        let marks: Vec<String> = listing::fitting(&marks, room)
             .into_iter()
             .map(|(label, text)| ui.paint(label, &text))
             .collect();

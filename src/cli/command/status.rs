@@ -109,7 +109,11 @@ fn head_line(status: &Status, ui: &Ui) -> String {
         let new = plural(status.session_new, "new message");
         after += &format!(", {new}: tract import --onto {branch}");
     }
-    let mut facts = tool(name).to_owned();
+    let session_name = name.as_str().strip_prefix(RefName::SESSIONS);
+    let mut facts = match &session.title {
+        Some(_) => tool(name).to_owned(),
+        None => listing::shorten(session_name.unwrap_or_default()),
+    };
     if let Some(title) = &session.title {
         let title = escape::line(title);
         let used = plain_width(status) + facts.len() + after.len() + "  ( \"\")".len();
