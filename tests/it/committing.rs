@@ -46,7 +46,8 @@ fn a_conversation_is_written_looked_at_and_compiled() {
       4065293  2026-03-14 12:03:00  append  system     +11  You are helpful.
     ");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
-    append 62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14  (HEAD -> main)
+    append 62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14
+    refs      HEAD -> main
     parent    0085213
     time      2026-03-14 12:05:00 +0000
     message   assistant (text)
@@ -81,7 +82,8 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     let anthropic = r#"{"role":"assistant","content":[{"type":"text","text":"Two."},{"type":"tool_use","id":"toolu_1","name":"read","input":{"n":1.0}}]}"#;
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"2d33a80 assistant");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
-    append 2d33a809e957bbd49eb72cd02d61684e0ec1721f4ef3c165984e654cd3cd042d  (HEAD -> main)
+    append 2d33a809e957bbd49eb72cd02d61684e0ec1721f4ef3c165984e654cd3cd042d
+    refs      HEAD -> main
     parent    77a21d1
     time      2026-03-14 12:06:00 +0000
     message   assistant (text, tool_call)
@@ -118,7 +120,8 @@ fn an_edit_keeps_its_place_and_role() {
     an answer
     ");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
-    edit 246e60615ba395dca22ec5867aac24206dad9bbe4112ef6fa6347d6f0838e6b4  (HEAD -> main)
+    edit 246e60615ba395dca22ec5867aac24206dad9bbe4112ef6fa6347d6f0838e6b4
+    refs      HEAD -> main
     parent    89b2dad
     time      2026-03-14 12:04:00 +0000
     message   user (text)

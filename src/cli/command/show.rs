@@ -44,24 +44,20 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let ui = &mut app.ui;
     let row = &shown.row;
 
-    let names: Vec<String> = marks(&row.refs, &head, false)
-        .into_iter()
-        .map(|(label, text)| ui.paint(label, &text))
-        .collect();
-    let names = match names.as_slice() {
-        [] => String::new(),
-        names => format!("  ({})", names.join(", ")),
-    };
+    let verb = listing::verb(&row.commit.operation);
     let hash = ui.paint(Label::Hash, &row.hash.to_string());
-    writeln!(
-        ui.out(),
-        "{} {hash}{names}",
-        listing::verb(&row.commit.operation)
-    )?;
+    writeln!(ui.out(), "{verb} {hash}")?;
     let field = |ui: &mut Ui, name: &str, value: &str| -> Result<(), Failure> {
         let name = ui.paint(Label::Dim, &format!("{name:<10}"));
         Ok(writeln!(ui.out(), "{name}{value}")?)
     };
+    let names: Vec<String> = marks(&row.refs, &head, false)
+        .into_iter()
+        .map(|(label, text)| ui.paint(label, &text))
+        .collect();
+    if !names.is_empty() {
+        field(ui, "refs", &names.join(", "))?;
+    }
     if let Some(parent) = row.commit.parent {
         field(ui, "parent", &parent.short())?;
     }
