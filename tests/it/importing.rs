@@ -199,3 +199,61 @@ fn a_resumed_session_lies_where_its_tool_looks() {
         before.lines().count()
     );
 }
+
+#[test]
+fn a_torn_last_line_is_normal_while_a_session_runs() {
+    let sandbox = Sandbox::new();
+    let cut = SESSION.trim_end().len() - 40;
+    sandbox.write("session.jsonl", &SESSION[..cut]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
+    --- stderr
+    Imported claude-code "Read the bank's amounts, and never in silence": 33 messages, 1 compaction, on main
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    note: session.jsonl:63: the last line is torn
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    "#);
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    assert_eq!(
+        sandbox.ok(&["log", "-n", "0"]),
+        with_demo().ok(&["log", "-n", "0"])
+    );
+}
+
+#[test]
+fn own_commits_stay_and_new_messages_go_after_them() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<&str> = SESSION.lines().collect();
+    sandbox.write("session.jsonl", lines[..58].join("\n") + "\n");
+    sandbox.ok(&["import", "session.jsonl"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "a thought of my own"]);
+    sandbox.write("session.jsonl", SESSION);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
+    --- stderr
+    Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main has commits of its own and stays
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    hint: what is new goes after your commits with tract import --onto main
+    "#);
+    let head = sandbox.ok(&["status"]);
+    insta::assert_snapshot!(head.lines().next().unwrap_or_default(), @r#"On main, HEAD 6117184  (claude-code "Read the bank's amounts, and never in silence", 4 new messages: tract import --onto main)"#);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--onto", "main", "session.jsonl"]), @r#"
+    --- stderr
+    Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
+    Appended 4 commits to main
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--onto", "main", "session.jsonl"]), @r#"
+    --- stderr
+    Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
+    main has all of it already
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "5"]), @r###"
+    5e1966b  2026-03-14 09:19:41  append  assistant  +22  1,091  (HEAD -> main)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    e96fee0  2026-03-14 09:19:38  append  tool       +20  1,069  The file /home/mara/tally/CHANGELOG.md has been updated.
+    7822fd7  2026-03-14 09:19:38  append  assistant  +75  1,049  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    9198872  2026-03-14 09:19:35  append  user       +17    974  Nice. One line in the changelog, then we're done.
+    6117184  2026-03-14 12:03:00  append  user        +9    957  a thought of my own
+    "###);
+}
