@@ -96,7 +96,13 @@ impl Repo {
         let session = session_of(&*view, &tip)?;
         let session_new = match &session {
             Some((name, _)) => match view.reference(name)? {
-                Some(RefValue::Commit(theirs)) => new_on(&*view, &theirs, &tip)?,
+                Some(RefValue::Commit(theirs)) => {
+                    let taken = match &head {
+                        Head::Attached { branch, .. } => view.config(&taken_key(branch, name))?,
+                        Head::Detached(_) => None,
+                    };
+                    new_on(&*view, &theirs, &tip, taken)?
+                }
                 _ => 0,
             },
             None => 0,
@@ -123,12 +129,29 @@ impl Repo {
     }
 }
 
-/// How many commits lead to `theirs` that `ours` does not have.
-fn new_on(view: &dyn View, theirs: &CommitHash, ours: &CommitHash) -> Result<u64> {
+/// Where it is remembered how far a branch has taken a session over.
+pub(crate) fn taken_key(branch: &RefName, session: &RefName) -> String {
+    format!("onto.{branch}.{session}")
+}
+
+/// How many commits lead to `theirs` that `ours` neither has nor has taken over, up to `taken`.
+fn new_on(
+    view: &dyn View,
+    theirs: &CommitHash,
+    ours: &CommitHash,
+    taken: Option<String>,
+) -> Result<u64> {
     let Some(row) = view.commit(theirs)? else {
         return Ok(0);
     };
-    Ok(row.depth + 1 - shared_commits(view, theirs, ours)?)
+    let mut shared = shared_commits(view, theirs, ours)?;
+    if let Some(taken) = taken {
+        let taken: CommitHash = taken.parse()?;
+        if view.is_ancestor(&taken, theirs)? {
+            shared = shared.max(view.commit(&taken)?.map_or(0, |row| row.depth + 1));
+        }
+    }
+    Ok(row.depth + 1 - shared)
 }
 
 /// How many commits the paths to `theirs` and `ours` have in common, from the root.

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
-use super::file::{FileInput, blocks, fingerprint};
+use super::file::{BLOCK_BYTES, FileInput, blocks, fingerprint};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::history::Repo;
 use crate::interop::{
-    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, sniff,
+    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Step,
+    sniff,
 };
 use crate::model::tokens::Counter;
 use crate::model::{HideKind, Millis, RefName, RefValue};
@@ -269,10 +270,15 @@ impl<'a> Intake<'a> {
             Some(first) if single => first.name.clone(),
             _ => RefName::session(self.format.as_str(), stem),
         };
-        let source = self.keep_source(&source_name, input, &whole)?;
+        let older = placed.iter().any(|place| place.is_older);
+        let source = match older {
+            true => None,
+            false => Some(self.keep_source(&source_name, input, &whole)?),
+        };
         let mut work = 0;
         let mut tx = self.store.write()?;
         for session in &sessions {
+            let Some(source) = source else { break };
             for (commit, spans) in &session.records {
                 tx.put_records(commit, source, spans)?;
                 work += 1;
@@ -338,6 +344,7 @@ impl<'a> Intake<'a> {
                     name: name.clone(),
                     old: Some(*old),
                     outcome,
+                    is_older: false,
                 });
             }
         }
@@ -355,7 +362,18 @@ impl<'a> Intake<'a> {
                     name: name.clone(),
                     old: Some(*old),
                     outcome,
+                    is_older: false,
                 });
+            }
+            for source in view.sources(name)? {
+                if begins_with(&*view, &source, input.size_bytes(), whole)? {
+                    return Ok(Place {
+                        name: name.clone(),
+                        old: Some(*old),
+                        outcome: Outcome::Unchanged,
+                        is_older: true,
+                    });
+                }
             }
         }
         let outcome = if candidates.is_empty() {
@@ -367,6 +385,7 @@ impl<'a> Intake<'a> {
             name: free,
             old: None,
             outcome,
+            is_older: false,
         })
     }
 
@@ -425,6 +444,8 @@ struct Place {
     name: RefName,
     old: Option<CommitHash>,
     outcome: Outcome,
+    /// The file is an earlier state of what is here: no ref moves back to it.
+    is_older: bool,
 }
 
 impl Sink for Intake<'_> {
@@ -492,6 +513,30 @@ fn is_prefix(source: &SourceRow, input: &dyn Input) -> Result<bool> {
         && fingerprint(input, source.size_bytes)? == source.fingerprint)
 }
 
+/// Whether a kept source begins with a file of this size and fingerprint.
+fn begins_with(
+    view: &dyn View,
+    source: &SourceRow,
+    size_bytes: u64,
+    whole: &HashBytes,
+) -> Result<bool> {
+    if source.size_bytes < size_bytes {
+        return Ok(false);
+    }
+    let mut hash = Fingerprint::default();
+    let mut offset = 0;
+    while offset < size_bytes {
+        let len = (size_bytes - offset).min(BLOCK_BYTES as u64);
+        let bytes = view.source_bytes(source.id, Span { offset, len })?;
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        hash.update(&bytes);
+        offset += bytes.len() as u64;
+    }
+    Ok(hash.value() == *whole)
+}
+
 /// Whether the path to `old` says, message by message, what the path to `new` begins with. Times
 /// and settings aside: a request that has grown bears its settings on its new last message.
 fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<bool> {
@@ -510,15 +555,21 @@ fn move_refs(
     place: Place,
     chosen: Option<&str>,
 ) -> Result<ImportedSession> {
-    let tip = session.paths[0].tip;
+    let tip = if place.is_older {
+        place.old
+    } else {
+        session.paths[0].tip
+    };
     let row = SessionRow {
         title: session.end.title.clone(),
         cwd: session.end.cwd.clone(),
         absent: session.end.absent.clone(),
     };
-    tx.put_session(&place.name, &row)?;
     let mut branch = BranchOutcome::None;
     let mut further = Vec::new();
+    if !place.is_older {
+        tx.put_session(&place.name, &row)?;
+    }
     if let Some(tip) = tip {
         tx.set_reference(&place.name, Some(&RefValue::Commit(tip)))?;
         branch = follow(tx, &place.name, place.old, tip, chosen)?;
@@ -527,7 +578,12 @@ fn move_refs(
         BranchOutcome::Follows(name) | BranchOutcome::Stays(name) => Some(name.clone()),
         BranchOutcome::None => None,
     };
-    for path in &session.paths[1..] {
+    let paths = if place.is_older {
+        &[]
+    } else {
+        &session.paths[1..]
+    };
+    for path in paths {
         let (Some(name), Some(tip)) = (&path.name, path.tip) else {
             continue;
         };

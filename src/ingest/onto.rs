@@ -5,12 +5,10 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::append::Chain;
+use crate::history::status::{shared_commits, taken_key};
 use crate::history::{Repo, walk};
 use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
 use crate::store::View;
-
-/// Where it is remembered how far a branch has taken a session over.
-const TAKEN: &str = "onto.";
 
 /// Appends to `branch` the commits of `session` that it does not have yet, as new commits after
 /// its own; returns how many. The vendor's hides come along and name the new commits.
@@ -37,7 +35,7 @@ pub fn onto(
         Some(RefValue::Commit(commit)) => Some(commit),
         _ => None,
     };
-    let key = format!("{TAKEN}{branch}.{session}");
+    let key = taken_key(branch, session);
     let base = base(&*tx, &theirs, ours.as_ref(), tx.config(&key)?)?;
     let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
     let mut chain = Chain::at(ours);
@@ -82,7 +80,7 @@ fn base(
     }
     let Some(ours) = ours else { return Ok(None) };
     let depth = walk::commit(view, theirs)?.depth;
-    let shared = crate::history::status::shared_commits(view, theirs, ours)?;
+    let shared = shared_commits(view, theirs, ours)?;
     match shared {
         0 => Ok(None),
         shared => view.ancestor_at(theirs, (shared - 1).min(depth)),

@@ -220,6 +220,24 @@ fn a_grown_file_gives_what_one_import_of_it_would() {
     }
 }
 
+#[test]
+fn an_earlier_state_of_a_file_moves_nothing_back() {
+    let Some(folder) = folder() else { return };
+    let repo = Repo::ephemeral().unwrap();
+    let newest = take(
+        &repo,
+        &folder.join("claude-code/entire-768de5d6-growth-3.jsonl"),
+    );
+    let refs = repo.references("refs/").unwrap();
+    let older = take(
+        &repo,
+        &folder.join("claude-code/entire-768de5d6-growth-1.jsonl"),
+    );
+    assert_eq!(older.sessions[0].outcome, Outcome::Unchanged);
+    assert_eq!(tips(&older), tips(&newest));
+    assert_eq!(repo.references("refs/").unwrap(), refs);
+}
+
 /// The same at every byte: a file cut anywhere, imported, and then imported whole.
 #[test]
 fn a_file_cut_anywhere_grows_into_the_whole() {
