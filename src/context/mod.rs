@@ -3,6 +3,8 @@
 #[allow(clippy::module_inception)]
 mod context;
 pub mod fold;
+#[cfg(test)]
+mod laws;
 pub mod pairs;
 pub mod plan;
 
