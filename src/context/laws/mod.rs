@@ -208,6 +208,23 @@ proptest! {
         prop_assert!(edited.mask.is_empty(), "hidden parts are of the old content");
     }
 
+    /// An edit's name means the entry that it edits, whether or not it has been undone.
+    #[test]
+    fn an_edit_of_an_edit_edits_the_entry(history in histories(COMMITS)) {
+        let path = history.path(history.0.len() - 1);
+        let new = crate::hash::ContentHash::of("never drawn");
+        for (edit, commit) in &path {
+            let Operation::Edit { .. } = commit.operation else { continue };
+            let mut order = fold(&path);
+            let operation = Operation::Edit { target: EntryId::of(*edit), content: new };
+            let (hash, commit) = after(&path, operation);
+            prop_assert!(order.apply(hash, &commit).is_ok());
+            let meant = order.resolve(&EntryId::of(*edit));
+            let edited: Vec<_> = order.entries().filter(|e| e.content == new).map(|e| e.id).collect();
+            prop_assert_eq!(edited, meant.into_iter().collect::<Vec<_>>());
+        }
+    }
+
     /// What cannot be done is an error, and changes nothing.
     #[test]
     fn what_is_refused_changes_nothing(history in histories(COMMITS)) {
