@@ -135,6 +135,8 @@ pub enum Error {
         path: PathBuf,
         /// How many.
         problems: u64,
+        /// The first of them: line (0 where the format has none) and reason.
+        first: Vec<(u64, String)>,
     },
     /// A request that would need repairs, while none are allowed.
     #[error("the request would need repairs: {first}")]

@@ -118,7 +118,7 @@ fn sentence(error: &Error) -> String {
     let mut text = match error {
         // The system's own "(os error 2)" helps nobody.
         Error::Io { path, source } => format!("{}: {}", path.display(), reason(source)),
-        Error::StrictImport { path, problems } => {
+        Error::StrictImport { path, problems, .. } => {
             let problems = plural(*problems, "problem");
             format!("{problems} in {}; nothing was imported", path.display())
         }

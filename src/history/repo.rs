@@ -186,9 +186,9 @@ pub(crate) fn session_of(
             let Some(source) = view.source(source)? else {
                 continue;
             };
-            if let Some(session) = view.session(&source.session)? {
-                return Ok(Some((source.session, session)));
-            }
+            // A file of many conversations has no session of its own name.
+            let session = view.session(&source.session)?.unwrap_or_default();
+            return Ok(Some((source.session, session)));
         }
     }
     Ok(None)

@@ -4,7 +4,8 @@
 use std::io::Write;
 
 use super::session::digest;
-use crate::context::Entry;
+use crate::compile::{Provider, RequestOptions, compile};
+use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::{Repo, walk};
@@ -79,6 +80,11 @@ pub fn export(
     }
     let source = origin.as_ref().map(|origin| origin.source.id);
     let context = walk::context(&*view, commit)?;
+    if origin.is_none()
+        && let Some(provider) = provider(options.format)
+    {
+        return as_request(&*view, &context, provider, out);
+    }
     let messages = context
         .entries
         .iter()
@@ -107,11 +113,57 @@ pub fn export(
             context.hidden_entries()
         ));
     }
+    if origin.is_some() && provider(options.format).is_none() {
+        remarks.push("records that are no messages are not in the file".to_owned());
+    }
     let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
     Ok(Exported {
         remarks,
         untouched,
         written: messages.len() as u64 - untouched,
+    })
+}
+
+/// The provider whose request a chat format is.
+fn provider(format: Format) -> Option<Provider> {
+    match format {
+        Format::OpenAi => Some(Provider::OpenAi),
+        Format::Anthropic => Some(Provider::Anthropic),
+        Format::ClaudeCode | Format::Codex => None,
+    }
+}
+
+/// A history that comes from another format, as the provider's request: tools and settings in its
+/// own form, by its own rules.
+fn as_request(
+    view: &dyn View,
+    context: &Context,
+    provider: Provider,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    let entries = context.entries.iter();
+    let messages = entries
+        .map(|entry| walk::message(view, entry))
+        .collect::<Result<Vec<_>>>()?;
+    let settings = settings(view, &context.settings)?;
+    let options = RequestOptions {
+        provider,
+        whole_request: settings.contains_key("model"),
+        strict: false,
+    };
+    let request = compile(&messages, &settings, &options)?;
+    writeln!(out, "{}", request.payload).map_err(Error::io("output"))?;
+    let mut remarks: Vec<String> = request.notices.iter().map(ToString::to_string).collect();
+    if context.hidden_entries() > 0 {
+        remarks.push(format!(
+            "{} hidden messages are not in the file",
+            context.hidden_entries()
+        ));
+    }
+    Ok(Exported {
+        remarks,
+        untouched: 0,
+        written: messages.len() as u64,
     })
 }
 

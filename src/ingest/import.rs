@@ -144,14 +144,7 @@ pub fn import(
         .map_or_else(String::new, |stem| stem.to_string_lossy().into());
     let options = ImportOptions { stem: &stem };
     if request.strict {
-        let mut check = ProblemCount::default();
-        format.importer().import(&input, options, &mut check)?;
-        if check.problems > 0 {
-            return Err(Error::StrictImport {
-                path: path.to_owned(),
-                problems: check.problems,
-            });
-        }
+        check_strict(path, request.format)?;
     }
     let total_bytes = input.size_bytes();
     let mut sink = Intake {
@@ -175,6 +168,28 @@ pub fn import(
     };
     format.importer().import(&input, options, &mut sink)?;
     sink.finish(&input, &stem)
+}
+
+/// Reads one file without a repository, as a strict import does before it writes.
+///
+/// # Errors
+///
+/// [`Error::StrictImport`] if anything is wrong in it, and as [`import`].
+pub fn check_strict(path: &FilePath, format: Option<Format>) -> Result<()> {
+    let input = FileInput::open(path)?;
+    let format = known_format(&input, path, format)?;
+    let mut check = ProblemCount::default();
+    format
+        .importer()
+        .import(&input, ImportOptions::default(), &mut check)?;
+    match check.problems {
+        0 => Ok(()),
+        problems => Err(Error::StrictImport {
+            path: path.to_owned(),
+            problems,
+            first: check.first,
+        }),
+    }
 }
 
 /// Reads one file without a repository: what an import of it would find. For listings.
@@ -202,8 +217,16 @@ pub fn inspect(path: &FilePath) -> Result<(Format, SessionStart, SessionEnd, u64
 }
 
 fn known_format(input: &dyn Input, path: &FilePath, given: Option<Format>) -> Result<Format> {
+    let chat = |format| matches!(format, Format::OpenAi | Format::Anthropic);
     match given {
-        Some(format) => Ok(format),
+        Some(format) => match sniff::sniff(input)? {
+            // The two chat formats share some files; nothing else is taken for another.
+            Some(found) if found != format && !(chat(found) && chat(format)) => {
+                let detail = format!("the content is {found}, not {format}");
+                Err(Error::input(path.display().to_string(), detail))
+            }
+            _ => Ok(format),
+        },
         None => sniff::sniff(input)?.ok_or_else(|| Error::UnknownFormat {
             path: path.to_owned(),
         }),
@@ -699,6 +722,7 @@ fn free_branch(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<R
 #[derive(Default)]
 struct ProblemCount {
     problems: u64,
+    first: Vec<(u64, String)>,
 }
 
 impl Sink for ProblemCount {
@@ -715,7 +739,12 @@ impl Sink for ProblemCount {
         Ok(())
     }
     fn problem(&mut self, problem: Problem) -> Result<()> {
-        self.problems += u64::from(!problem.harmless);
+        if !problem.harmless {
+            self.problems += 1;
+            if self.first.len() < REPORTED_PROBLEMS {
+                self.first.push((problem.line, problem.reason));
+            }
+        }
         Ok(())
     }
     fn progress(&mut self, _: u64, _: u64) {}

@@ -13,6 +13,7 @@ mod session;
 pub use export::{ExportOptions, Exported, NewSession, export, resume};
 pub use file::FileInput;
 pub use import::{
-    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, import, inspect,
+    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, check_strict,
+    import, inspect,
 };
 pub use onto::onto;

@@ -34,10 +34,11 @@ pub fn message(text: &str) -> Result<Message> {
     format
         .importer()
         .import(&input, ImportOptions::default(), &mut found)?;
-    match (found.problem, found.messages.pop()) {
-        (Some(reason), _) => Err(bad(reason)),
-        (None, Some(message)) if found.messages.is_empty() => Ok(message),
-        (None, Some(_)) => Err(bad("it holds several messages".to_owned())),
+    // Alone, a result has no call before it; what else is odd leaves no message.
+    match (found.messages.pop(), found.problem) {
+        (Some(message), _) if found.messages.is_empty() => Ok(message),
+        (Some(_), _) => Err(bad("it holds several messages".to_owned())),
+        (None, Some(reason)) => Err(bad(reason)),
         (None, None) => Err(bad("no message in it".to_owned())),
     }
 }

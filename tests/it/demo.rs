@@ -85,8 +85,7 @@ fn the_demo_reads_well_in_a_pipe() {
     # Or take it elsewhere, as a file of another format.
     $ tract export a091f72^ --format openai -o before.json
     Wrote 23 messages, 0 untouched, to before.json
-    note: left out: the mark of a failed tool call (2)
-    note: left out: thinking of another provider (6)
+    note: 6 thinking parts that the provider would refuse left out (first: message 2)
 
     # A message of one's own is a commit as well.
     $ tract commit -r user -m "Please show the totals by month, too."

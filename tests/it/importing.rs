@@ -120,6 +120,7 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @r"
     exit code: 3
     --- stderr
+    problem: broken.jsonl:13: bad JSON: EOF while parsing a string at line 1 column 29
     error: 1 problem in broken.jsonl; nothing was imported
     hint: without --strict, the good part comes in and the problems are listed
     ");

@@ -21,7 +21,9 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("diff", &["hash", "model", "context"]),
     (
         "ingest",
-        &["hash", "model", "context", "store", "interop", "history"],
+        &[
+            "hash", "model", "context", "store", "interop", "history", "compile",
+        ],
     ),
     ("render", &["hash", "model", "context", "diff", "interop"]),
 ];

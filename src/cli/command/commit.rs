@@ -223,6 +223,10 @@ fn written(
         _ => read(app, Path::new("-"))?,
     };
     let name = edited.and_then(|message| message.name.clone());
+    if text.is_empty() && args.message.is_none() {
+        // A result may be empty, but only by intent.
+        return Err(Error::EmptyMessage.into());
+    }
     match (role, call) {
         (Role::Tool, Some(call)) => Ok(Message {
             role,

@@ -79,6 +79,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     } else {
         gather(args, app)?
     };
+    if args.branch.is_some() && files.len() > 1 {
+        let failure = Failure::usage("--as names the branch of one session, and there are several");
+        return Err(failure.with_hint("import them one by one, or leave --as out"));
+    }
+    if args.strict {
+        strict(&files, args, app)?;
+    }
     let (repo, created) = open(&files, args, app)?;
     let counter = match args.hook {
         true => None,
@@ -125,6 +132,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
     }
+}
+
+/// Refuses all files if anything is wrong in one, before a repository is made or opened.
+fn strict(files: &[PathBuf], args: &Args, app: &mut App) -> Result<(), Failure> {
+    for (file, asked_for) in &files_with_origin(files, args) {
+        match ingest::check_strict(file, args.format) {
+            Ok(()) => {}
+            Err(Error::UnknownFormat { .. } | Error::EmptyFile { .. }) if !asked_for => {}
+            Err(error) => {
+                if let Error::StrictImport { path, first, .. } = &error {
+                    for (line, reason) in first {
+                        imported::problem(path, *line, reason, app);
+                    }
+                }
+                return Err(error.into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Each file, and whether it was named itself rather than found in a directory.
@@ -243,10 +269,13 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
     let hook: Hook = serde_json::from_str(&text)
         .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
     if app.named_repo()?.is_none() {
-        app.globals.repo = hook.cwd.map(|cwd| match Repo::find(&cwd) {
-            Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
-            Err(_) => cwd,
-        });
+        app.globals.repo = hook
+            .cwd
+            .filter(|cwd| cwd.is_dir())
+            .map(|cwd| match Repo::find(&cwd) {
+                Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
+                Err(_) => cwd,
+            });
     }
     app.path(&hook.transcript_path)
 }

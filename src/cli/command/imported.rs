@@ -16,6 +16,9 @@ use crate::cli::failure::Failure;
 use crate::cli::number::{grouped, plural, tokens};
 use crate::cli::ui::Label;
 
+/// Sessions of one file beyond which they are not listed one by one.
+const LISTED: usize = 5;
+
 /// Says what an import found and did; all of it where it was the only one.
 pub fn tell(
     repo: &Repo,
@@ -24,7 +27,34 @@ pub fn tell(
     alone: bool,
     app: &mut App,
 ) -> Result<(), Failure> {
-    for session in &report.sessions {
+    let listed = match report.sessions.len() {
+        count if count > LISTED => {
+            let messages = report.sessions.iter().map(|session| session.messages).sum();
+            let new = report
+                .sessions
+                .iter()
+                .map(|session| session.new_commits)
+                .sum();
+            app.ui.status(&format!(
+                "Read {} of {}, {}, {} new; a branch each, the first on {}",
+                plural(count as u64, "conversation"),
+                escape::line(&file.display().to_string()),
+                plural(messages, "message"),
+                grouped(new),
+                report.sessions[0].tip.map_or("nothing".into(), |_| {
+                    match &report.sessions[0].branch {
+                        BranchOutcome::Follows(branch) | BranchOutcome::Stays(branch) => {
+                            escape::line(branch.short()).into_owned()
+                        }
+                        BranchOutcome::None => "nothing".to_owned(),
+                    }
+                }),
+            ));
+            0
+        }
+        count => count,
+    };
+    for session in &report.sessions[..listed] {
         let line = headline(report.format, session, app);
         app.ui.status(&line);
         if alone {
@@ -105,12 +135,7 @@ fn details(session: &ImportedSession, app: &mut App) {
         return;
     }
     if !session.further.is_empty() {
-        let shown: Vec<&str> = session
-            .further
-            .iter()
-            .take(3)
-            .map(|name| name.as_str().rsplit('/').next().unwrap_or_default())
-            .collect();
+        let shown: Vec<&str> = session.further.iter().take(3).map(RefName::short).collect();
         let more = match session.further.len() - shown.len() {
             0 => String::new(),
             more => format!(", and {more} more"),
@@ -138,6 +163,18 @@ fn details(session: &ImportedSession, app: &mut App) {
     }
 }
 
+/// Names one thing that is wrong in a file.
+pub fn problem(file: &Path, line: u64, reason: &str, app: &mut App) {
+    let head = app.ui.paint_err(Label::Warning, "problem:");
+    let file = file.display().to_string();
+    let place = match line {
+        0 => file,
+        line => format!("{file}:{line}"),
+    };
+    let text = format!("{place}: {reason}");
+    app.ui.complain(&format!("{head} {}", escape::line(&text)));
+}
+
 fn problems(file: &Path, report: &ImportReport, app: &mut App) {
     let file = file.display().to_string();
     let place = |line: u64| match line {
@@ -148,11 +185,8 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
         let reason = escape::line(&note.reason);
         app.ui.notice(&format!("{}: {reason}", place(note.line)));
     }
-    for problem in &report.problems {
-        let head = app.ui.paint_err(Label::Warning, "problem:");
-        let reason = escape::line(&problem.reason);
-        app.ui
-            .complain(&format!("{head} {}: {reason}", place(problem.line)));
+    for found in &report.problems {
+        problem(Path::new(&file), found.line, &found.reason, app);
     }
     let more = report
         .problem_count
