@@ -261,3 +261,25 @@ fn a_setting_is_checked_and_kept() {
     error: budget.max is not set
     ");
 }
+
+#[test]
+fn a_result_in_json_needs_no_call_beside_it() {
+    let sandbox = Sandbox::new();
+    let rows = [
+        r#"{"role":"user","content":"weather?"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"k1","type":"function","function":{"name":"w","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"k1","content":"rain"}"#,
+    ];
+    sandbox.write("rows.jsonl", rows.join("\n"));
+    sandbox.ok(&["commit", "--batch", "rows.jsonl"]);
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(text.contains("← rain") || text.contains("rain"), "{text}");
+    sandbox.write(
+        "result.json",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"k2","content":"sun"}]}"#,
+    );
+    sandbox.ok(&["commit", "--json", "result.json"]);
+    // Nothing given: the result that stands there is not emptied by accident.
+    let refused = sandbox.tract_with(&["commit", "--edit", "HEAD"], "");
+    assert!(refused.contains("the message is empty"), "{refused}");
+}

@@ -258,3 +258,50 @@ fn own_commits_stay_and_new_messages_go_after_them() {
     6117184  2026-03-14 12:03:00  append  user        +9    957  a thought of my own
     "###);
 }
+
+#[test]
+fn what_is_exported_to_another_format_is_of_that_format() {
+    let sandbox = Sandbox::empty();
+    let request = r#"{"model":"m","max_tokens":9,"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],
+ "messages":[{"role":"user","content":"hi"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"a":1.0}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}]}"#;
+    sandbox.write("a.json", request);
+    sandbox.ok(&["import", "a.json"]);
+    sandbox.ok(&["export", "--format", "openai", "-o", "b.json"]);
+    let text = std::fs::read_to_string(sandbox.work().join("b.json")).expect("written");
+    let written: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(written["tools"][0]["function"]["name"], "f");
+    assert_eq!(written["messages"][2]["role"], "tool");
+    assert!(
+        tract::compile::check::check_openai(&written).is_empty(),
+        "{text}"
+    );
+    sandbox.ok(&["import", "b.json"]);
+    let log = sandbox.ok(&["--on", "b", "log"]);
+    assert_eq!(log.lines().count(), 3, "{log}");
+}
+
+#[test]
+fn a_strict_import_of_several_takes_all_or_none() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("good.json", r#"[{"role":"user","content":"hi"}]"#);
+    sandbox.write(
+        "bad.json",
+        r#"[{"role":"user","content":"hi"},{"role":"nobody"}]"#,
+    );
+    let said = sandbox.tract(&["import", "--strict", "good.json", "bad.json"]);
+    assert!(
+        said.contains("problem: ") && said.contains("exit code: 3"),
+        "{said}"
+    );
+    assert!(!sandbox.work().join(".tract").exists(), "nothing was made");
+}
+
+#[test]
+fn a_wrong_format_is_refused() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("chat.json", r#"[{"role":"user","content":"hi"}]"#);
+    let said = sandbox.tract(&["import", "--format", "codex", "chat.json"]);
+    assert!(said.contains("the content is openai, not codex"), "{said}");
+}
