@@ -1,124 +1,138 @@
 //! Tool calls and their results stay together.
 //!
-//! A result pairs with the nearest earlier call of its id that has no result yet; ids may repeat. A
-//! result without such a call is unpaired and holds nothing back. All calls of a message and their
-//! results, wherever they stand, are one group.
+//! The pair rule: a result pairs with the nearest earlier unanswered call of its id. Ids may
+//! repeat; a result with no such call is unpaired and blocks nothing.
 
 use std::collections::HashMap;
 
-use crate::model::{Message, Part};
+use crate::model::Message;
 
-/// What ties one message to others.
+/// The tool ids of one message, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// The ids of its calls, in order.
+    /// The ids of its calls.
     pub calls: Vec<String>,
-    /// The ids that its results answer, in order, each with its part's index.
-    pub results: Vec<(u32, String)>,
-    /// Whether it says anything beside results: then no call before it waits any longer.
-    pub speaks: bool,
-}
-
-/// The groups of a list of messages.
-#[derive(Clone, Debug)]
-pub struct Pairs {
-    /// The members of each group, in order; a message without calls and results is alone.
-    groups: Vec<Vec<usize>>,
-    group_of: Vec<usize>,
-    open: Vec<bool>,
-    pairs: Vec<(usize, usize)>,
+    /// The ids that its results answer.
+    pub results: Vec<String>,
 }
 
 impl Links {
-    /// The links of a message.
+    /// Those of a message.
     pub fn of(message: &Message) -> Self {
-        let results = message
-            .parts
-            .iter()
-            .enumerate()
-            .filter_map(|(index, part)| match part {
-                Part::ToolResult { call, .. } => Some((index as u32, call.clone())),
-                _ => None,
-            });
-        let results: Vec<_> = results.collect();
         Self {
             calls: message.calls().map(str::to_owned).collect(),
-            speaks: results.len() < message.parts.len() || message.parts.is_empty(),
-            results,
+            results: message.results().map(str::to_owned).collect(),
         }
     }
+}
+
+/// A call and the result that answers it: the message's index, and which of its calls or results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// The call.
+    pub call: (usize, usize),
+    /// The result.
+    pub result: (usize, usize),
+}
+
+/// What belongs together in a sequence of messages.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    pairs: Vec<Pair>,
+    unpaired: Vec<(usize, usize)>,
+    open: Vec<bool>,
+    groups: Groups,
 }
 
 impl Pairs {
     /// Pairs the calls and results of messages in order.
-    pub fn new<'a>(messages: impl IntoIterator<Item = &'a Links>) -> Self {
-        let messages: Vec<&Links> = messages.into_iter().collect();
-        let mut waiting: HashMap<&str, Vec<usize>> = HashMap::new();
-        let mut unanswered = vec![0usize; messages.len()];
-        let mut leader: Vec<usize> = (0..messages.len()).collect();
+    pub fn new(links: &[Links]) -> Self {
+        let mut waiting: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
         let mut pairs = Vec::new();
-        for (at, links) in messages.iter().enumerate() {
-            for (_, id) in &links.results {
-                if let Some(call) = waiting.get_mut(id.as_str()).and_then(Vec::pop) {
-                    unanswered[call] -= 1;
-                    pairs.push((call, at));
-                    let (a, b) = (find(&mut leader, call), find(&mut leader, at));
-                    leader[a.max(b)] = a.min(b);
+        let mut unpaired = Vec::new();
+        for (at, links) in links.iter().enumerate() {
+            // Results first: a call in the same message is not an earlier one.
+            for (nth, id) in links.results.iter().enumerate() {
+                match waiting.get_mut(id.as_str()).and_then(Vec::pop) {
+                    Some(call) => pairs.push(Pair {
+                        call,
+                        result: (at, nth),
+                    }),
+                    None => unpaired.push((at, nth)),
                 }
             }
-            for id in &links.calls {
-                waiting.entry(id).or_default().push(at);
-                unanswered[at] += 1;
+            for (nth, id) in links.calls.iter().enumerate() {
+                waiting.entry(id).or_default().push((at, nth));
             }
         }
-        let last_word = messages.iter().rposition(|links| links.speaks);
-        let open = (0..messages.len())
-            .map(|at| unanswered[at] > 0 && last_word.is_none_or(|last| last <= at))
-            .collect();
-        let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let group_of = (0..messages.len())
-            .map(|at| {
-                let root = find(&mut leader, at);
-                let group = *numbers.entry(root).or_insert_with(|| {
-                    groups.push(Vec::new());
-                    groups.len() - 1
-                });
-                groups[group].push(at);
-                group
-            })
-            .collect();
+        let mut open = vec![false; links.len()];
+        for (at, _) in waiting.into_values().flatten() {
+            open[at] = true;
+        }
+        let joined = pairs.iter().map(|pair| (pair.call.0, pair.result.0));
         Self {
-            groups,
-            group_of,
-            open,
+            groups: Groups::new(links.len(), joined),
             pairs,
+            unpaired,
+            open,
         }
     }
 
-    /// All messages that must stay with the one at `at`, itself included, in order.
-    pub fn group(&self, at: usize) -> &[usize] {
-        &self.groups[self.group_of[at]]
-    }
-
-    /// Whether the message's calls are still being answered: one has no result, and nothing was
-    /// said since. An interrupted call further back waits for nothing.
-    pub fn is_open(&self, at: usize) -> bool {
-        self.open[at]
-    }
-
-    /// Every call with its result: the places of the two messages.
-    pub fn pairs(&self) -> &[(usize, usize)] {
+    /// Every call with its result, in the order of the results.
+    pub fn pairs(&self) -> &[Pair] {
         &self.pairs
+    }
+
+    /// The messages that stand and fall with message `index`, itself included, in order.
+    pub fn group_of(&self, index: usize) -> &[usize] {
+        self.groups.of(index)
+    }
+
+    /// Whether message `index` has a call that no result answers.
+    pub fn is_open(&self, index: usize) -> bool {
+        self.open[index]
+    }
+
+    /// The results without a call: the message's index, and which of its results.
+    pub fn unpaired(&self) -> &[(usize, usize)] {
+        &self.unpaired
     }
 }
 
-fn find(leader: &mut [usize], mut at: usize) -> usize {
-    while leader[at] != at {
-        leader[at] = leader[leader[at]];
-        at = leader[at];
+/// A partition of `0..len`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    members: Vec<Vec<usize>>,
+    group: Vec<usize>,
+}
+
+impl Groups {
+    /// The finest partition in which every two that are joined are together.
+    pub(super) fn new(len: usize, joined: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut group: Vec<usize> = (0..len).collect();
+        let mut members: Vec<Vec<usize>> = (0..len).map(|at| vec![at]).collect();
+        for (one, other) in joined {
+            let (mut into, mut from) = (group[one], group[other]);
+            if into == from {
+                continue;
+            }
+            if members[into].len() < members[from].len() {
+                std::mem::swap(&mut into, &mut from);
+            }
+            for at in std::mem::take(&mut members[from]) {
+                group[at] = into;
+                members[into].push(at);
+            }
+        }
+        for members in &mut members {
+            members.sort_unstable();
+        }
+        Self { members, group }
     }
-    at
+
+    pub(super) fn of(&self, index: usize) -> &[usize] {
+        &self.members[self.group[index]]
+    }
 }
 
 #[cfg(test)]
@@ -126,55 +140,53 @@ mod tests {
     use super::*;
 
     fn links(calls: &[&str], results: &[&str]) -> Links {
+        let own = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
         Links {
-            calls: calls.iter().map(|id| (*id).to_owned()).collect(),
-            results: results
-                .iter()
-                .enumerate()
-                .map(|(i, id)| (i as u32, (*id).into()))
-                .collect(),
-            speaks: results.is_empty(),
+            calls: own(calls),
+            results: own(results),
         }
     }
 
     #[test]
-    fn a_result_answers_the_nearest_call_that_waits() {
-        let messages = [
-            links(&["a"], &[]),
-            links(&[], &["a"]),
+    fn parallel_calls_are_one_group() {
+        let pairs = Pairs::new(&[
+            links(&[], &[]),
             links(&["a", "b"], &[]),
             links(&[], &["b"]),
             links(&[], &["a"]),
-            links(&[], &["a"]),
-        ];
-        let pairs = Pairs::new(&messages);
-        assert_eq!(pairs.pairs(), [(0, 1), (2, 3), (2, 4)]);
-        assert_eq!(pairs.group(0), [0, 1]);
-        assert_eq!(pairs.group(4), [2, 3, 4]);
-        assert_eq!(pairs.group(5), [5], "nothing waits for it");
+        ]);
+        assert_eq!(pairs.group_of(3), [1, 2, 3]);
+        assert_eq!(pairs.group_of(0), [0]);
+        assert!(!pairs.is_open(1));
     }
 
     #[test]
-    fn of_two_calls_that_wait_the_nearer_is_answered_first() {
-        let messages = [
+    fn a_repeated_id_pairs_with_the_nearest_unanswered_call() {
+        let pairs = Pairs::new(&[
             links(&["a"], &[]),
             links(&["a"], &[]),
             links(&[], &["a"]),
-            links(&[], &["a"]),
-        ];
-        assert_eq!(Pairs::new(&messages).pairs(), [(1, 2), (0, 3)]);
+            links(&[], &["a", "a"]),
+        ]);
+        assert_eq!(pairs.group_of(2), [1, 2]);
+        assert_eq!(pairs.group_of(0), [0, 3]);
+        assert_eq!(pairs.unpaired(), [(3, 1)]);
     }
 
     #[test]
-    fn only_the_last_calls_are_open() {
-        let messages = [
+    fn a_result_before_its_call_leaves_the_call_open() {
+        let pairs = Pairs::new(&[links(&[], &["a"]), links(&["a"], &["a"])]);
+        assert!(pairs.is_open(1));
+        assert_eq!(pairs.unpaired(), [(0, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn a_message_with_results_of_two_groups_joins_them() {
+        let pairs = Pairs::new(&[
             links(&["a"], &[]),
-            links(&[], &[]),
-            links(&["b", "c"], &[]),
-            links(&[], &["b"]),
-        ];
-        let pairs = Pairs::new(&messages);
-        let open: Vec<bool> = (0..4).map(|at| pairs.is_open(at)).collect();
-        assert_eq!(open, [false, false, true, false]);
+            links(&["b"], &[]),
+            links(&[], &["a", "b"]),
+        ]);
+        assert_eq!(pairs.group_of(0), [0, 1, 2]);
     }
 }

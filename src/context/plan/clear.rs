@@ -1,17 +1,22 @@
-//! Clear: a fresh start.
+//! A fresh start.
 
-use super::{Conversation, Hidden};
-use crate::model::{Draft, HideKind, Operation};
+use crate::context::plan::PlanInput;
+use crate::error::Result;
+use crate::model::{Draft, HideKind};
 
-/// Hides everything but pinned messages and, unless `all`, the system messages. None if that is
-/// nothing.
-pub fn clear(conversation: &Conversation, all: bool) -> Option<Draft> {
-    let stays = |at: usize| conversation.is_pinned(at) || (!all && conversation.is_system(at));
-    let wanted = (0..conversation.visible_count()).filter(|at| !stays(*at));
-    let taken = conversation.whole_groups(wanted, stays);
-    if taken.is_empty() {
-        return None;
+/// Hides everything but the system messages; with `all` those too. Pinned messages and calls still
+/// open stay. None: nothing to hide.
+///
+/// # Errors
+///
+/// None at present.
+pub fn clear(input: &PlanInput, all: bool) -> Result<Option<Draft>> {
+    let stays = |at: usize| !all && input.order[at].role.is_system();
+    let wanted = (0..input.order.len()).filter(|at| !stays(*at)).collect();
+    let chosen = input.settle(&wanted, true, stays);
+    if !chosen.iter().any(|at| input.order[*at].visible()) {
+        return Ok(None);
     }
-    let hide = conversation.hide(HideKind::Clear, &taken, Hidden::Cover);
-    Some(Draft::new(Operation::Hide(hide), Vec::new()))
+    let draft = input.hide(HideKind::Clear, &chosen, Vec::new(), None, Vec::new());
+    Ok(Some(draft))
 }

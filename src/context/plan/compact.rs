@@ -1,49 +1,89 @@
-//! Compaction: a summary in place of a span.
+//! A summary in place of a span.
 
-use super::{Conversation, Hidden, by_user};
-use crate::error::{Error, Result};
-use crate::model::{Draft, HideKind, Operation, Replacement};
+use std::collections::BTreeSet;
 
-/// What is summed up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::context::plan::{PlanInput, refused};
+use crate::error::Result;
+use crate::model::{Draft, EntryId, HideKind, Message, Role};
+
+/// What a summary replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// All but the system messages and the last so many messages.
-    AllBut(usize),
-    /// From one visible message to another, both included; places from 0.
-    From(usize, usize),
+    /// All but the system messages.
+    All,
+    /// All but the system messages and the newest so many others.
+    KeepLast(usize),
+    /// From one visible entry to another, both included.
+    Range(EntryId, EntryId),
 }
 
-/// Replaces a span by a summary. System and pinned messages inside it stay.
+/// The entries that a summary of `span` replaces, visible ones and those hidden among them: for
+/// a caller that shows them to a summariser.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] if there is nothing worth summing up: at most one message, since the last
-/// summary or at all.
-pub fn compact(conversation: &Conversation, span: Span, summary: &str) -> Result<Draft> {
-    let count = conversation.visible_count();
-    let (first, last) = match span {
-        Span::AllBut(keep) => (0, count.saturating_sub(keep)),
-        Span::From(first, last) => (first, count.min(last.saturating_add(1))),
+/// [`Error::Refused`](crate::error::Error::Refused) where there is nothing to compact or an end
+/// isn't visible.
+pub fn replaced(input: &PlanInput, span: &Span) -> Result<BTreeSet<usize>> {
+    let others: Vec<usize> = input
+        .visible()
+        .filter(|at| !input.order[*at].role.is_system())
+        .collect();
+    let (from, to) = match span {
+        Span::All => (0, input.order.len()),
+        Span::KeepLast(keep) => {
+            let tail = others.len().saturating_sub(*keep);
+            (0, others.get(tail).copied().unwrap_or(input.order.len()))
+        }
+        Span::Range(first, last) => {
+            let (first, last) = (input.place(first)?, input.place(last)?);
+            if !input.order[first].visible() || !input.order[last].visible() {
+                return refused("an end of the span is not in the context");
+            }
+            if first > last {
+                return refused("the span ends before it begins");
+            }
+            (first, last + 1)
+        }
     };
-    let stays = |at: usize| {
-        at < first || at >= last || conversation.is_system(at) || conversation.is_pinned(at)
-    };
-    let taken = conversation.whole_groups((first..last).filter(|at| !stays(*at)), stays);
-    let summed = |at: &&usize| {
-        let placed = conversation.entry(**at).placed;
-        placed.is_none_or(|(_, kind)| kind != HideKind::Compaction)
-    };
-    if taken.iter().filter(summed).count() <= 1 {
-        return Err(Error::Refused {
-            reason: "there is nothing to compact".to_owned(),
-        });
+    if !matches!(span, Span::Range(..)) {
+        let is_summary = |at: &usize| input.order[*at].placed_by(HideKind::Compaction);
+        let since = match others.iter().rposition(is_summary) {
+            Some(summary) => others.len() - summary - 1,
+            None => others.len(),
+        };
+        if since <= 1 {
+            return refused("nothing to compact: at most one message since the last summary");
+        }
     }
-    let message = by_user(summary);
-    let mut hide = conversation.hide(HideKind::Compaction, &taken, Hidden::Cover);
-    let before = conversation.after(&taken);
-    hide.replacements.push(Replacement {
-        before,
-        content: message.hash(),
+    let wanted = (from..to)
+        .filter(|at| !input.order[*at].role.is_system())
+        .collect();
+    let chosen = input.settle(&wanted, true, |at| {
+        !(from..to).contains(&at) || input.order[at].role.is_system()
     });
-    Ok(Draft::new(Operation::Hide(hide), vec![message]))
+    if !chosen.iter().any(|at| input.order[*at].visible()) {
+        return refused("nothing to compact");
+    }
+    Ok(chosen)
+}
+
+/// Replaces a span by a summary, a user message placed where the span was. Pinned messages and
+/// calls still open stay in their places.
+///
+/// # Errors
+///
+/// As [`replaced`].
+pub fn compact(input: &PlanInput, span: &Span, summary: &str) -> Result<Option<Draft>> {
+    let chosen = replaced(input, span)?;
+    let last = chosen.iter().rev().find(|at| input.order[**at].visible());
+    let before = last.and_then(|last| input.slot_after(*last, &chosen));
+    let summary = Message::text(Role::User, summary);
+    Ok(Some(input.hide(
+        HideKind::Compaction,
+        &chosen,
+        Vec::new(),
+        Some((before, summary)),
+        Vec::new(),
+    )))
 }

@@ -1,44 +1,118 @@
-//! Drop: single messages out, verbatim.
+//! Single messages and parts.
 
-use super::{Conversation, Hidden};
-use crate::error::{Error, Result};
-use crate::model::{Draft, HideKind, Operation, Role};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Hides the named messages (places from 0) with their tool partners; all or nothing.
+use crate::context::plan::{PartLink, PlanInput, refused};
+use crate::error::Result;
+use crate::model::{Draft, EntryId, HideKind, PartHide, Role};
+
+/// Hides the named entries and parts, all or nothing. A call and its results go together; a part
+/// that is a call or a result takes the other parts of its pair; a message whose parts are all
+/// dropped is hidden. None: everything named is hidden already.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] if one of them, or a partner, is pinned or still being answered; without
-/// `force` also for the task and the last user message.
-pub fn drop_messages(conversation: &Conversation, named: &[usize], force: bool) -> Result<Draft> {
-    let refuse = |reason: &str| {
-        Err(Error::Refused {
-            reason: reason.to_owned(),
+/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry or part;
+/// [`Error::Refused`](crate::error::Error::Refused) for a pinned message or partner, a call still
+/// open, and, without `force`, the task and the last user message.
+pub fn drop(
+    input: &PlanInput,
+    entries: &[EntryId],
+    parts: &[(EntryId, u32)],
+    force: bool,
+) -> Result<Option<Draft>> {
+    let pairs = input.pairs();
+    let mut chosen = BTreeSet::new();
+    for id in entries {
+        let at = input.place(id)?;
+        chosen.extend(pairs.group_of(at).iter().copied());
+    }
+    let mut gone: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (id, part) in parts {
+        let (at, part) = (input.place(id)?, *part as usize);
+        let Some(found) = input.order[at].parts.get(part) else {
+            return refused(format!("the message has no part {part}"));
+        };
+        if masked(input, at, part) || !input.order[at].visible() {
+            continue;
+        }
+        gone.entry(at).or_default().insert(part);
+        for pair in pairs.pairs() {
+            let call = part_of(input, pair.call, true);
+            let result = part_of(input, pair.result, false);
+            let ends = [(pair.call.0, call), (pair.result.0, result)];
+            if found.link != PartLink::None && ends.contains(&(at, Some(part))) {
+                for (at, part) in ends {
+                    if let Some(part) = part {
+                        gone.entry(at).or_default().insert(part);
+                    }
+                }
+            }
+        }
+    }
+    for (at, parts) in &gone {
+        let all =
+            (0..input.order[*at].parts.len()).all(|p| parts.contains(&p) || masked(input, *at, p));
+        if all {
+            chosen.extend(pairs.group_of(*at).iter().copied());
+        }
+    }
+    chosen.retain(|at| input.order[*at].visible());
+    gone.retain(|at, _| !chosen.contains(at));
+    let last_user = input
+        .visible()
+        .rfind(|at| input.order[*at].role == Role::User);
+    for at in chosen.iter().chain(gone.keys()) {
+        if input.order[*at].pinned() {
+            return refused("a message to be dropped, or its tool partner, is pinned");
+        }
+        if pairs.is_open(*at) {
+            return refused("a tool call to be dropped still waits for its result");
+        }
+        if !force && input.task() == Some(*at) {
+            return refused("the task cannot be dropped");
+        }
+        if !force && last_user == Some(*at) {
+            return refused("the last user message cannot be dropped");
+        }
+    }
+    if chosen.is_empty() && gone.is_empty() {
+        return Ok(None);
+    }
+    let hidden = gone.iter().flat_map(|(at, parts)| {
+        let entry = input.order[*at].entry.id;
+        parts.iter().map(move |part| PartHide {
+            entry,
+            part: *part as u32,
+            stub: None,
         })
-    };
-    let last_user = (0..conversation.visible_count())
-        .rev()
-        .find(|at| conversation.facts(*at).role == Role::User);
-    let groups: Vec<usize> = named
-        .iter()
-        .flat_map(|at| conversation.pairs().group(*at))
-        .copied()
-        .collect();
-    for at in &groups {
-        if conversation.is_pinned(*at) {
-            return refuse("a pinned message, or a tool partner of one, cannot be dropped");
-        }
-        if conversation.pairs().is_open(*at) {
-            return refuse("a call that is still being answered cannot be dropped");
-        }
-        if !force && (conversation.task() == Some(*at) || last_user == Some(*at)) {
-            return refuse("the task and the last user message are dropped only by force");
-        }
-    }
-    let taken = conversation.whole_groups(groups, |_| false);
-    if taken.is_empty() {
-        return refuse("no message is named");
-    }
-    let hide = conversation.hide(HideKind::Drop, &taken, Hidden::Leave);
-    Ok(Draft::new(Operation::Hide(hide), Vec::new()))
+    });
+    let hidden = hidden.collect();
+    Ok(Some(input.hide(
+        HideKind::Drop,
+        &chosen,
+        hidden,
+        None,
+        Vec::new(),
+    )))
+}
+
+/// Whether a part is hidden already and nothing stands for it.
+fn masked(input: &PlanInput, at: usize, part: usize) -> bool {
+    let mut parts = input.order[at].entry.mask.parts().iter();
+    parts.any(|masked| masked.part as usize == part && masked.stub.is_none())
+}
+
+/// Which part is the `nth` call or result that the context shows of an entry.
+fn part_of(input: &PlanInput, (at, nth): (usize, usize), call: bool) -> Option<usize> {
+    let parts = input.order[at].parts.iter().enumerate();
+    let mut linked = parts.filter(|(part, facts)| {
+        let kind = match facts.link {
+            PartLink::Call(_) => call,
+            PartLink::Result(_) => !call,
+            PartLink::None => false,
+        };
+        kind && !masked(input, at, *part)
+    });
+    linked.nth(nth).map(|(part, _)| part)
 }

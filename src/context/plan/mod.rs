@@ -1,210 +1,243 @@
-//! Plans: an order in, a draft commit out. Pure: each says what would be hidden and nothing else.
+//! Plans: the whole order in, a draft commit out.
 //!
-//! No plan splits a call from its result. What a plan wants grows to whole groups; where that would
-//! take something protected (a pinned message, the task, the kept tail, a call still open), the
-//! whole group stays instead.
+//! A plan never splits tool pairs: it grows to whole groups, and where growing would take what is
+//! protected, it shrinks. Deliberately absent: reading bodies, counting tokens, and storing; the
+//! caller gives the facts and appends the draft.
 
-mod clear;
-mod compact;
-mod drop;
+pub mod clear;
+pub mod compact;
+pub mod drop;
 #[cfg(test)]
 mod laws;
-mod prune;
-mod restore;
-mod skip;
-mod truncate;
-
-pub use clear::clear;
-pub use compact::{Span, compact};
-pub use drop::drop_messages;
-pub use prune::{Prune, prune};
-pub use restore::restore;
-pub use skip::skip;
-pub use truncate::{Fraction, Marker, Truncate, truncate};
+pub mod prune;
+pub mod restore;
+pub mod skip;
+pub mod truncate;
 
 use std::collections::BTreeSet;
 
-use crate::context::pairs::{Links, Pairs};
-use crate::context::{Order, OrderEntry};
-#[cfg(test)]
-use crate::hash::CommitHash;
-use crate::model::{EntryId, Hide, HideKind, Interval, Message, Priority, Role, TokenCount};
+use crate::context::OrderEntry;
+use crate::context::pairs::{Groups, Links, Pairs};
+use crate::error::{Error, Result};
+use crate::model::{
+    Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Part, PartHide, Priority,
+    Replacement, Role, TokenCount,
+};
 
-/// What a plan must know of an entry beside its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+/// What plans are made from.
+#[derive(Clone, Debug, Default)]
+pub struct PlanInput {
+    /// Every entry of the total order, hidden ones included.
+    pub order: Vec<PlanEntry>,
+}
+
+/// An entry with what plans need to know of its content.
+#[derive(Clone, Debug)]
+pub struct PlanEntry {
+    /// The entry.
+    pub entry: OrderEntry,
     /// Who speaks.
     pub role: Role,
-    /// Its calls and results, those of hidden parts left out.
+    /// Its calls and results, those of hidden parts left out and those of stubs included.
     pub links: Links,
-    /// Its tokens.
+    /// Its tokens as the context holds it.
     pub tokens: TokenCount,
+    /// The parts of its content, hidden ones included.
+    pub parts: Vec<PlanPart>,
 }
 
-/// A conversation as plans see it: every entry in order, hidden ones included.
-#[derive(Clone, Debug)]
-pub struct Conversation {
-    entries: Vec<(OrderEntry, Facts)>,
-    /// The visible entries: places in `entries`.
-    visible: Vec<usize>,
-    /// Over the visible entries.
-    pairs: Pairs,
+/// What plans need to know of one part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanPart {
+    /// Whether it is a call or a result, and of which id.
+    pub link: PartLink,
+    /// Its tokens.
+    pub tokens: u64,
 }
 
-/// What a hide does with entries that are hidden already and stand between those it takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hidden {
-    /// Covers them too: what is restored from an earlier hide stays under this one.
-    Cover,
-    /// Leaves them to the hides that cover them.
-    Leave,
+/// How a part takes part in tool use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartLink {
+    /// It doesn't.
+    None,
+    /// A call with this id.
+    Call(String),
+    /// A result for this id.
+    Result(String),
 }
 
-impl Conversation {
-    /// The conversation of an order; `facts` tells of each entry.
-    pub fn new(order: &Order, mut facts: impl FnMut(&OrderEntry) -> Facts) -> Self {
-        let entries: Vec<_> = order
-            .entries()
-            .map(|entry| {
-                let facts = facts(&entry);
-                (entry, facts)
-            })
-            .collect();
-        let visible: Vec<usize> = (0..entries.len())
-            .filter(|at| entries[*at].0.visible)
-            .collect();
-        let pairs = Pairs::new(visible.iter().map(|at| &entries[*at].1.links));
-        Self {
-            entries,
-            visible,
-            pairs,
+impl PartLink {
+    /// That of a part.
+    pub fn of(part: &Part) -> Self {
+        match part {
+            Part::ToolCall { id, .. } => Self::Call(id.clone()),
+            Part::ToolResult { call, .. } => Self::Result(call.clone()),
+            _ => Self::None,
         }
     }
+}
 
-    /// How many entries are visible.
-    pub fn visible_count(&self) -> usize {
-        self.visible.len()
+impl PlanEntry {
+    fn visible(&self) -> bool {
+        self.entry.visible
     }
 
-    /// The visible entry at `place`, from 0.
-    pub fn entry(&self, place: usize) -> &OrderEntry {
-        &self.entries[self.visible[place]].0
+    fn pinned(&self) -> bool {
+        self.entry.priority == Priority::Pinned
     }
 
-    /// What is known of the visible entry at `place`.
-    pub fn facts(&self, place: usize) -> &Facts {
-        &self.entries[self.visible[place]].1
+    fn placed_by(&self, kind: HideKind) -> bool {
+        self.entry.placed.is_some_and(|(_, placed)| placed == kind)
+    }
+}
+
+pub(super) fn refused<T>(reason: impl Into<String>) -> Result<T> {
+    Err(Error::Refused {
+        reason: reason.into(),
+    })
+}
+
+impl PlanInput {
+    /// The places of the visible entries.
+    fn visible(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        (0..self.order.len()).filter(|at| self.order[*at].visible())
     }
 
-    /// The calls and results of the visible entries.
-    pub fn pairs(&self) -> &Pairs {
-        &self.pairs
+    /// The pairs of the context; places are those of the order.
+    pub fn pairs(&self) -> Pairs {
+        self.pairs_where(PlanEntry::visible)
     }
 
-    /// The place of the task: the first user message after the leading system messages. In a
-    /// context that begins with a summary, the summary.
-    pub fn task(&self) -> Option<usize> {
-        let start = (0..self.visible.len()).find(|at| !self.facts(*at).role.is_system())?;
-        (start..self.visible.len()).find(|at| self.facts(*at).role == Role::User)
+    /// The pairs of the whole order, hidden entries included.
+    fn pairs_of_all(&self) -> Pairs {
+        self.pairs_where(|_| true)
     }
 
-    fn is_pinned(&self, place: usize) -> bool {
-        self.entry(place).priority == Priority::Pinned
-    }
-
-    fn is_system(&self, place: usize) -> bool {
-        self.facts(place).role.is_system()
-    }
-
-    /// Whether a truncation placed it.
-    fn is_marker(&self, place: usize) -> bool {
-        self.entry(place)
-            .placed
-            .is_some_and(|(_, kind)| kind == HideKind::Truncation)
-    }
-
-    /// What is taken of what is wanted: whole groups, none with a protected or open member.
-    fn whole_groups(
-        &self,
-        wanted: impl IntoIterator<Item = usize>,
-        is_protected: impl Fn(usize) -> bool,
-    ) -> BTreeSet<usize> {
-        let mut taken = BTreeSet::new();
-        for place in wanted {
-            let group = self.pairs.group(place);
-            let stays = |at: &usize| is_protected(*at) || self.pairs.is_open(*at);
-            if !group.iter().any(stays) {
-                taken.extend(group);
-            }
-        }
-        taken
-    }
-
-    /// The intervals and survivors that cover exactly the visible entries `taken`.
-    fn hide(&self, kind: HideKind, taken: &BTreeSet<usize>, hidden: Hidden) -> Hide {
-        let taken: BTreeSet<usize> = taken.iter().map(|place| self.visible[*place]).collect();
-        let mut intervals: Vec<(usize, usize)> = Vec::new();
-        // Whether everything since the last interval may be covered with it.
-        let mut joined = false;
-        for (at, (entry, _)) in self.entries.iter().enumerate() {
-            if taken.contains(&at) {
-                match intervals.last_mut() {
-                    Some(last) if joined => last.1 = at,
-                    _ => intervals.push((at, at)),
-                }
-                joined = true;
-            } else if entry.visible || hidden == Hidden::Leave {
-                joined = false;
-            }
-        }
-        let survives = |at: &usize| {
-            let entry = &self.entries[*at].0;
-            !taken.contains(at) && entry.priority == Priority::Pinned
+    fn pairs_where(&self, counts: impl Fn(&PlanEntry) -> bool) -> Pairs {
+        let links = |entry: &PlanEntry| match counts(entry) {
+            true => entry.links.clone(),
+            false => Links::default(),
         };
-        let keep = intervals
-            .iter()
-            .flat_map(|(first, last)| *first..=*last)
-            .filter(survives);
-        let id = |at: usize| self.entries[at].0.id;
-        Hide {
-            kind,
-            keep: keep.map(id).collect(),
-            intervals: intervals
-                .iter()
-                .map(|(first, last)| Interval {
-                    first: id(*first),
-                    last: id(*last),
-                })
-                .collect(),
-            parts: Vec::new(),
-            replacements: Vec::new(),
+        Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
+    }
+
+    /// The place of the task: the first user message after the leading system messages, or the
+    /// summary with which the context begins. A truncation's marker is none.
+    pub fn task(&self) -> Option<usize> {
+        let mut rest = self.visible().filter(|at| {
+            let entry = &self.order[*at];
+            !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
+        });
+        let first = rest.next()?;
+        let is_task = |at: &usize| self.order[*at].role == Role::User;
+        if self.order[first].placed_by(HideKind::Compaction) || is_task(&first) {
+            return Some(first);
         }
+        rest.find(is_task)
     }
 
-    /// The first visible entry after all of `taken` that isn't taken; none: the end.
-    fn after(&self, taken: &BTreeSet<usize>) -> Option<EntryId> {
-        let next = taken.last()? + 1;
-        (next < self.visible.len()).then(|| self.entry(next).id)
+    /// The place of an entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOnPath`] if it isn't in the order.
+    pub fn place(&self, id: &EntryId) -> Result<usize> {
+        let found = self.order.iter().position(|entry| entry.entry.id == *id);
+        found.ok_or_else(|| Error::NotOnPath {
+            entry: id.to_string(),
+        })
     }
-}
 
-/// Commits the draft of a plan, for tests and for callers that hold an order: its hash and commit.
-#[cfg(test)]
-pub(crate) fn commit_after(
-    parent: Option<CommitHash>,
-    draft: &crate::model::Draft,
-) -> (CommitHash, crate::model::Commit) {
-    let commit = crate::model::Commit {
-        parent,
-        operation: draft.operation.clone(),
-        time: None,
-        settings: draft.settings.clone(),
-        note: draft.note.clone(),
-    };
-    (commit.hash(), commit)
-}
+    /// Which of `wanted` can go: whole groups, without those that hold anything protected.
+    /// Pinned entries and calls still open are protected whatever `protects` says. Where `hidden`
+    /// is set, hidden entries are taken like visible ones, and pins on them count.
+    fn settle(
+        &self,
+        wanted: &BTreeSet<usize>,
+        hidden: bool,
+        protects: impl Fn(usize) -> bool,
+    ) -> BTreeSet<usize> {
+        let pairs = self.pairs();
+        let all = if hidden {
+            self.pairs_of_all()
+        } else {
+            Pairs::default()
+        };
+        let joined = pairs.pairs().iter().chain(all.pairs());
+        let joined = joined.map(|pair| (pair.call.0, pair.result.0));
+        let groups = Groups::new(self.order.len(), joined);
+        let stays = |at: usize| self.order[at].pinned() || pairs.is_open(at) || protects(at);
+        let mut chosen = BTreeSet::new();
+        for at in wanted {
+            let group = groups.of(*at);
+            if !chosen.contains(at) && !group.iter().any(|member| stays(*member)) {
+                chosen.extend(group.iter().copied());
+            }
+        }
+        chosen.retain(|at| hidden || self.order[*at].visible());
+        chosen
+    }
 
-/// A message of one text by the user, as summaries and markers are.
-fn by_user(text: &str) -> Message {
-    Message::text(Role::User, text)
+    /// A hide of exactly these entries. A run of the order is one interval; what stays in the
+    /// midst of it is named as a survivor where that is shorter.
+    fn intervals(&self, chosen: &BTreeSet<usize>) -> (Vec<Interval>, Vec<EntryId>) {
+        let id = |at: usize| self.order[at].entry.id;
+        let (mut intervals, mut keep): (Vec<Interval>, Vec<EntryId>) = Default::default();
+        let mut last: Option<usize> = None;
+        for at in chosen.iter().copied() {
+            match (last, intervals.last_mut()) {
+                (Some(last), Some(interval)) if at - last <= 2 => {
+                    keep.extend((last + 1..at).map(id));
+                    interval.last = id(at);
+                }
+                _ => intervals.push(Interval {
+                    first: id(at),
+                    last: id(at),
+                }),
+            }
+            last = Some(at);
+        }
+        (intervals, keep)
+    }
+
+    /// The draft of a hide.
+    fn hide(
+        &self,
+        kind: HideKind,
+        chosen: &BTreeSet<usize>,
+        parts: Vec<PartHide>,
+        replacement: Option<(Option<EntryId>, Message)>,
+        mut messages: Vec<Message>,
+    ) -> Draft {
+        let (intervals, keep) = self.intervals(chosen);
+        let mut replacements = Vec::new();
+        if let Some((before, message)) = replacement {
+            let content = message.hash();
+            replacements.push(Replacement { before, content });
+            messages.push(message);
+        }
+        let hide = Hide {
+            kind,
+            intervals,
+            keep,
+            parts,
+            replacements,
+        };
+        Draft::new(Operation::Hide(hide), messages)
+    }
+
+    /// Before which entry a replacement stands that comes after place `after`: the first visible
+    /// one that stays, such that no pair that stays has it in its midst. None: at the end.
+    fn slot_after(&self, after: usize, chosen: &BTreeSet<usize>) -> Option<EntryId> {
+        let pairs = self.pairs();
+        let splits = |at: usize| {
+            let stays = |pair: &&crate::context::pairs::Pair| !chosen.contains(&pair.call.0);
+            let mut kept = pairs.pairs().iter().filter(stays);
+            kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
+        };
+        self.visible()
+            .filter(|at| *at > after && !chosen.contains(at))
+            .find(|at| !splits(*at))
+            .map(|at| self.order[at].entry.id)
+    }
 }

@@ -1,80 +1,106 @@
-//! Prune: old, big tool outputs become stubs; the calls and the results' places stay.
+//! Old tool outputs become one-line stubs; the calls stay.
 
-use super::Conversation;
-use crate::model::{Draft, Hide, HideKind, Message, Operation, Part, PartHide, Role};
+use std::collections::BTreeSet;
+
+use crate::context::plan::{PartLink, PlanEntry, PlanInput};
+use crate::error::Result;
+use crate::model::{Draft, HideKind, Message, Part, PartHide, Role};
 
 /// What is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prune {
-    /// The newest so many user turns.
+pub struct Limits {
+    /// The newest user turns that are left alone.
     pub turns: usize,
-    /// Before them, the newest so many tokens of tool output.
-    pub protect_tokens: u64,
-    /// It acts only if it saves so many tokens.
-    pub min_tokens: u64,
-    /// Outputs of fewer tokens.
-    pub larger_than: u64,
+    /// Before them, the newest tokens of tool output that are left alone.
+    pub protect: u64,
+    /// Acts only if it saves so many tokens.
+    pub min: u64,
 }
 
-/// Puts stubs in place of old tool outputs. `stub` words one, given the message's place. None if
-/// too little would be saved.
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turns: 2,
+            protect: 40_000,
+            min: 20_000,
+        }
+    }
+}
+
+/// Puts a stub in the place of each old tool output. `stub` gives the text for a part and its
+/// tokens, or none to leave that part alone. None: it would save too little.
+///
+/// # Errors
+///
+/// None at present.
 pub fn prune(
-    conversation: &Conversation,
-    options: Prune,
-    mut stub: impl FnMut(usize) -> String,
-) -> Option<Draft> {
-    let mut parts = Vec::new();
-    let mut messages = Vec::new();
-    let (mut turns, mut protected, mut saved) = (0, 0, 0);
-    for at in (0..conversation.visible_count()).rev() {
-        let facts = conversation.facts(at);
-        if turns < options.turns {
-            turns += usize::from(facts.role == Role::User);
-            continue;
-        }
-        let tokens = facts.tokens.tokens;
-        let stubbed = !conversation.entry(at).mask.is_empty();
-        if facts.links.results.is_empty() || stubbed || conversation.is_pinned(at) {
-            continue;
-        }
-        if protected < options.protect_tokens {
-            protected += tokens;
-            continue;
-        }
-        if tokens <= options.larger_than {
-            continue;
-        }
-        saved += tokens;
-        let text = stub(at);
-        for (part, call) in &facts.links.results {
+    input: &PlanInput,
+    limits: Limits,
+    stub: impl Fn(&PlanEntry, usize) -> Option<(String, u64)>,
+) -> Result<Option<Draft>> {
+    let is_turn = |at: &usize| {
+        let entry = &input.order[*at];
+        entry.role == Role::User && !entry.placed_by(HideKind::Truncation)
+    };
+    let end = match limits.turns {
+        0 => Some(input.order.len()),
+        turns => input.visible().rev().filter(is_turn).nth(turns - 1),
+    };
+    let Some(end) = end else {
+        return Ok(None);
+    };
+    let (mut newest, mut saved) = (0_u64, 0_u64);
+    let (mut parts, mut messages) = (Vec::new(), Vec::new());
+    for at in input.visible().rev().filter(|at| *at < end) {
+        let entry = &input.order[at];
+        for (index, part) in entry.parts.iter().enumerate().rev() {
+            let hidden = |masked: &crate::context::MaskedPart| masked.part as usize == index;
+            let PartLink::Result(call) = &part.link else {
+                continue;
+            };
+            if entry.entry.mask.parts().iter().any(hidden) {
+                continue;
+            }
+            newest = newest.saturating_add(part.tokens);
+            if newest <= limits.protect || entry.pinned() {
+                continue;
+            }
+            let Some((text, tokens)) = stub(entry, index) else {
+                continue;
+            };
+            if tokens >= part.tokens {
+                continue;
+            }
+            saved += part.tokens - tokens;
             let result = Part::ToolResult {
                 call: call.clone(),
-                content: vec![Part::text(text.clone())],
+                content: vec![Part::text(text)],
                 is_error: false,
             };
             let message = Message {
-                role: facts.role,
+                role: Role::Tool,
                 name: None,
                 parts: vec![result],
             };
-            let entry = conversation.entry(at).id;
             parts.push(PartHide {
-                entry,
-                part: *part,
+                entry: entry.entry.id,
+                part: index as u32,
                 stub: Some(message.hash()),
             });
             messages.push(message);
         }
     }
-    if parts.is_empty() || saved < options.min_tokens {
-        return None;
+    if parts.is_empty() || saved < limits.min {
+        return Ok(None);
     }
-    let hide = Hide {
-        kind: HideKind::Prune,
-        intervals: Vec::new(),
-        keep: Vec::new(),
+    parts.reverse();
+    messages.reverse();
+    let nothing = BTreeSet::new();
+    Ok(Some(input.hide(
+        HideKind::Prune,
+        &nothing,
         parts,
-        replacements: Vec::new(),
-    };
-    Some(Draft::new(Operation::Hide(hide), messages))
+        None,
+        messages,
+    )))
 }

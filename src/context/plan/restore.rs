@@ -1,48 +1,43 @@
-//! Restore: named hidden messages come back with their tool partners.
+//! Bringing back what was hidden.
+//!
+//! Deliberately absent: single hidden parts; the hide that took them is restored whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Conversation;
-use crate::context::pairs::Pairs;
-use crate::error::{Error, Result};
+use crate::context::plan::{PlanInput, refused};
+use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Draft, EntryId, Operation};
 
-/// Takes the named entries, and their tool partners, out of every hide that covers them: one draft
-/// for each hide. Each hide stands for the rest.
+/// Undoes a whole hide or edit; the fold says whether it can be undone.
+pub fn whole(target: CommitHash) -> Draft {
+    let entries = Vec::new();
+    Draft::new(Operation::Restore { target, entries }, Vec::new())
+}
+
+/// Brings back hidden entries with their tool partners: one restore for each hide involved.
 ///
 /// # Errors
 ///
-/// [`Error::NotOnPath`] for an entry that isn't there, [`Error::NotRestorable`] for one that no
-/// hide covers.
-pub fn restore(conversation: &Conversation, named: &[EntryId]) -> Result<Vec<Draft>> {
-    let entries = &conversation.entries;
-    let pairs = Pairs::new(entries.iter().map(|(_, facts)| &facts.links));
-    let mut by_hide: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
+/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry,
+/// [`Error::Refused`](crate::error::Error::Refused) for one that no hide covers.
+pub fn entries(input: &PlanInput, named: &[EntryId]) -> Result<Vec<Draft>> {
+    let pairs = input.pairs_of_all();
+    let mut wanted = BTreeSet::new();
     for id in named {
-        let at = entries.iter().position(|(entry, _)| entry.id == *id);
-        let at = at.ok_or_else(|| Error::NotOnPath {
-            entry: id.to_string(),
-        })?;
-        if entries[at].0.hidden_by.is_empty() {
-            let commit = id.commit.short();
-            return Err(Error::NotRestorable {
-                commit,
-                reason: "no hide covers it",
-            });
+        let at = input.place(id)?;
+        if input.order[at].entry.hidden_by.is_empty() {
+            return refused("no hide covers that message");
         }
-        for member in pairs.group(at) {
-            let entry = &entries[*member].0;
-            for hide in &entry.hidden_by {
-                let listed = by_hide.entry(*hide).or_default();
-                if !listed.contains(&entry.id) {
-                    listed.push(entry.id);
-                }
-            }
+        wanted.extend(pairs.group_of(at).iter().copied());
+    }
+    let mut by_hide: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
+    for at in wanted {
+        let entry = &input.order[at].entry;
+        for hide in &entry.hidden_by {
+            by_hide.entry(*hide).or_default().push(entry.id);
         }
     }
-    Ok(by_hide
-        .into_iter()
-        .map(|(target, entries)| Draft::new(Operation::Restore { target, entries }, Vec::new()))
-        .collect())
+    let draft = |(target, entries)| Draft::new(Operation::Restore { target, entries }, Vec::new());
+    Ok(by_hide.into_iter().map(draft).collect())
 }

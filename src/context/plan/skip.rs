@@ -1,41 +1,61 @@
-//! Skip: an annotation that takes messages out of the context.
+//! Priorities, with the rule that a skip takes a call's whole group.
 
 use std::collections::BTreeSet;
 
-use super::Conversation;
-use crate::error::{Error, Result};
-use crate::model::{Draft, Operation, Priority};
+use crate::context::plan::{PlanInput, refused};
+use crate::error::Result;
+use crate::model::{Draft, EntryId, Operation, Priority};
 
-/// Marks the named messages (places from 0), with their tool partners, to be skipped.
+/// Sets the priority of entries. A skip, and a way back from one, takes whole groups. None:
+/// nothing was named.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] if one of them, or a partner, is pinned or still being answered.
-pub fn skip(conversation: &Conversation, named: &[usize], reason: Option<String>) -> Result<Draft> {
-    let refuse = |reason: &str| {
-        Err(Error::Refused {
-            reason: reason.to_owned(),
-        })
-    };
-    let groups: BTreeSet<usize> = named
-        .iter()
-        .flat_map(|at| conversation.pairs().group(*at))
-        .copied()
-        .collect();
-    if groups.is_empty() {
-        return refuse("no message is named");
+/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry;
+/// [`Error::Refused`](crate::error::Error::Refused) for a skip that would take a pinned partner or
+/// a call that is still open.
+pub fn annotate(
+    input: &PlanInput,
+    entries: &[EntryId],
+    priority: Priority,
+    reason: Option<&str>,
+) -> Result<Option<Draft>> {
+    let visible = input.pairs();
+    let all = input.pairs_of_all();
+    let mut targets = BTreeSet::new();
+    for id in entries {
+        let at = input.place(id)?;
+        targets.insert(at);
+        let was_skipped = input.order[at].entry.priority == Priority::Skip;
+        if priority == Priority::Skip {
+            let group: BTreeSet<usize> = visible
+                .group_of(at)
+                .iter()
+                .chain(all.group_of(at))
+                .copied()
+                .collect();
+            for member in group {
+                if member != at && input.order[member].pinned() {
+                    return refused("its tool call or result is pinned");
+                }
+                if visible.is_open(member) {
+                    return refused("its tool call still waits for a result");
+                }
+                targets.insert(member);
+            }
+        } else if was_skipped {
+            let group = all.group_of(at).iter().copied();
+            targets.extend(group.filter(|at| input.order[*at].entry.priority == Priority::Skip));
+        }
     }
-    if groups.iter().any(|at| conversation.is_pinned(*at)) {
-        return refuse("a pinned message, or a tool partner of one, cannot be skipped");
+    if targets.is_empty() {
+        return Ok(None);
     }
-    if groups.iter().any(|at| conversation.pairs().is_open(*at)) {
-        return refuse("a call that is still being answered cannot be skipped");
-    }
-    let targets = groups.iter().map(|at| conversation.entry(*at).id).collect();
+    let targets = targets.iter().map(|at| input.order[*at].entry.id).collect();
     let operation = Operation::Annotate {
         targets,
-        priority: Priority::Skip,
-        reason,
+        priority,
+        reason: reason.map(str::to_owned),
     };
-    Ok(Draft::new(operation, Vec::new()))
+    Ok(Some(Draft::new(operation, Vec::new())))
 }

@@ -1,68 +1,35 @@
-//! Truncation: the oldest messages go, the task and what is pinned stay.
+//! The sliding window: the oldest messages after the task go, a marker says how many.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use super::{Conversation, Hidden};
-use crate::context::plan::by_user;
+use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
-use crate::model::{Draft, HideKind, Message, Operation, Replacement, Role};
+use crate::model::{Draft, HideKind, Message, Role};
 
-/// How much to hide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truncate {
-    /// All but the last so many messages.
-    Keep(usize),
-    /// A share of the messages.
-    Fraction(Fraction),
-}
-
-/// A share from 0 to 1, as its decimal digits say.
+/// A fraction between 0 and 1, as the decimal that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
     numerator: u64,
     denominator: u64,
 }
 
-/// What stands in place of the hidden messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Marker {
-    /// The standard text, by the user.
-    Standard,
-    /// A text and a role of one's own.
-    Custom(String, Role),
-    /// Nothing.
-    None,
-}
-
 impl FromStr for Fraction {
     type Err = Error;
 
-    /// Reads a decimal from 0 to 1 with at most 9 places; never by way of binary.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::input("fraction", format!("'{text}' is no decimal from 0 to 1"));
-        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
-        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if (whole.is_empty() && places.is_empty())
-            || places.len() > 9
-            || !digits(whole)
-            || !digits(places)
-        {
-            return Err(bad());
+        let wrong = || Error::input("fraction", format!("'{text}' is no decimal from 0 to 1"));
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let digits = format!("{whole}{decimals}");
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || !plain || decimals.len() > 18 {
+            return Err(wrong());
         }
-        let denominator = 10u64.pow(places.len() as u32);
-        let number = |part: &str| {
-            if part.is_empty() {
-                Ok(0)
-            } else {
-                part.parse::<u64>()
-            }
-        };
-        let whole = number(whole).map_err(|_| bad())?;
-        let numerator = whole
-            .checked_mul(denominator)
-            .and_then(|whole| whole.checked_add(number(places).ok()?))
-            .filter(|numerator| *numerator <= denominator)
-            .ok_or_else(bad)?;
+        let numerator: u64 = digits.parse().map_err(|_| wrong())?;
+        let denominator = 10_u64.pow(decimals.len() as u32);
+        if numerator > denominator {
+            return Err(wrong());
+        }
         Ok(Self {
             numerator,
             denominator,
@@ -71,70 +38,96 @@ impl FromStr for Fraction {
 }
 
 impl Fraction {
-    /// How many of `counted` messages go: the share of all but one, rounded down to even.
-    fn of(self, counted: usize) -> usize {
-        let share = counted.saturating_sub(1) as u128 * u128::from(self.numerator);
-        (share / u128::from(self.denominator)) as usize & !1
+    /// How many of `counted` messages go: `floor((counted - 1) · F)`, rounded down to even.
+    pub fn of(self, counted: usize) -> usize {
+        let rest = counted.saturating_sub(1) as u128;
+        let n = rest * u128::from(self.numerator) / u128::from(self.denominator);
+        // At most `rest`, for F is at most 1.
+        n as usize & !1
     }
 }
 
-/// Hides the oldest messages. None if there is nothing to hide.
+/// How much goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// A fraction of the counted messages.
+    Fraction(Fraction),
+    /// All but the newest so many of the counted messages, and the task.
+    Keep(usize),
+}
+
+/// What stands for the hidden messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// `[Sliding window truncation: N messages hidden to reduce context]`, by the user.
+    Default,
+    /// Another message.
+    Message(Message),
+    /// Nothing.
+    None,
+}
+
+/// The default marker's text.
+pub fn marker_text(hidden: usize) -> String {
+    format!("[Sliding window truncation: {hidden} messages hidden to reduce context]")
+}
+
+/// Hides the oldest messages after the task; with `drop_first` the task too. Counted are visible
+/// messages, neither system messages nor markers, pinned ones included. None: nothing to hide.
 ///
-/// Counted are visible messages that are neither system messages nor markers. The task stays
-/// unless `drop_first`.
+/// # Errors
+///
+/// None at present.
 pub fn truncate(
-    conversation: &Conversation,
-    how: Truncate,
+    input: &PlanInput,
+    window: Window,
     drop_first: bool,
     marker: &Marker,
-) -> Option<Draft> {
-    let counted: Vec<usize> = (0..conversation.visible_count())
-        .filter(|at| !conversation.is_system(*at) && !conversation.is_marker(*at))
+) -> Result<Option<Draft>> {
+    let counted: Vec<usize> = input
+        .visible()
+        .filter(|at| {
+            let entry = &input.order[*at];
+            !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
+        })
         .collect();
-    let task = conversation.task().filter(|_| !drop_first);
-    let may_go = |at: &usize| !conversation.is_pinned(*at) && Some(*at) != task;
-    let (tail, wanted): (usize, Vec<usize>) = match how {
-        Truncate::Keep(keep) => {
-            let from = counted.len().saturating_sub(keep);
-            let tail = counted
-                .get(from)
-                .copied()
-                .unwrap_or(conversation.visible_count());
-            (
-                tail,
-                counted[..from].iter().copied().filter(may_go).collect(),
-            )
-        }
-        Truncate::Fraction(fraction) => {
-            let count = fraction.of(counted.len());
-            let oldest = counted.iter().copied().filter(may_go).take(count);
-            (conversation.visible_count(), oldest.collect())
+    let task = input.task().filter(|_| !drop_first);
+    let (limit, tail) = match window {
+        Window::Fraction(fraction) => (fraction.of(counted.len()), input.order.len()),
+        Window::Keep(keep) => {
+            let hidden = counted.len().saturating_sub(keep);
+            let tail = counted.get(hidden).copied().unwrap_or(input.order.len());
+            (hidden, tail)
         }
     };
-    let taken = conversation.whole_groups(wanted, |at| {
-        conversation.is_pinned(at) || conversation.is_system(at) || Some(at) == task || at >= tail
+    let wanted: BTreeSet<usize> = counted
+        .iter()
+        .copied()
+        .filter(|at| *at < tail && task.is_none_or(|task| *at > task))
+        .filter(|at| !input.order[*at].pinned())
+        .take(limit)
+        .collect();
+    let chosen = input.settle(&wanted, false, |at| {
+        let entry = &input.order[at];
+        Some(at) == task
+            || at >= tail
+            || entry.role.is_system()
+            || entry.placed_by(HideKind::Truncation)
     });
-    if taken.is_empty() {
-        return None;
-    }
-    let mut hide = conversation.hide(HideKind::Truncation, &taken, Hidden::Leave);
-    let count = taken.len();
-    let message: Option<Message> = match marker {
-        Marker::Standard => Some(by_user(&format!(
-            "[Sliding window truncation: {count} messages hidden to reduce context]"
-        ))),
-        Marker::Custom(text, role) => Some(Message::text(*role, text.clone())),
+    let Some(last) = chosen.last() else {
+        return Ok(None);
+    };
+    let message = match marker {
+        Marker::Default => Some(Message::text(Role::User, marker_text(chosen.len()))),
+        Marker::Message(message) => Some(message.clone()),
         Marker::None => None,
     };
-    if let Some(message) = &message {
-        let before = conversation.after(&taken);
-        hide.replacements.push(Replacement {
-            before,
-            content: message.hash(),
-        });
-    }
-    Some(Draft::new(
-        Operation::Hide(hide),
-        message.into_iter().collect(),
-    ))
+    let replacement = message.map(|message| (input.slot_after(*last, &chosen), message));
+    Ok(Some(input.hide(
+        HideKind::Truncation,
+        &chosen,
+        Vec::new(),
+        replacement,
+        Vec::new(),
+    )))
 }
