@@ -108,6 +108,20 @@ impl Repo {
         Ok(done)
     }
 
+    /// The tokens of contents that have been counted already; nothing is counted for this.
+    pub fn known_counts(
+        &self,
+        contents: &[crate::hash::ContentHash],
+        encoding: crate::model::Encoding,
+    ) -> Result<Vec<Option<crate::model::TokenCount>>> {
+        let key = |content: &crate::hash::ContentHash| CountKey {
+            content: *content,
+            mask: None,
+        };
+        let keys: Vec<CountKey> = contents.iter().map(key).collect();
+        self.store.read()?.counts(&keys, encoding)
+    }
+
     /// The tokens of one context, by entry, filling what is missing.
     pub fn counts(
         &self,

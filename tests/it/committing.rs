@@ -283,3 +283,18 @@ fn a_result_in_json_needs_no_call_beside_it() {
     let refused = sandbox.tract_with(&["commit", "--edit", "HEAD"], "");
     assert!(refused.contains("the message is empty"), "{refused}");
 }
+
+#[test]
+fn a_commit_counts_where_a_budget_asks_for_it() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.ok(&["commit", "-r", "user", "-m", "hello"]);
+    assert!(!said.contains("token"), "nothing was counted: {said}");
+    sandbox.ok(&["config", "budget.max", "14"]);
+    let said = sandbox.tract(&["commit", "-r", "user", "-m", "hello"]);
+    assert!(said.trim_end().ends_with(" user 5 tokens"), "{said}");
+    let said = sandbox.tract(&["commit", "-r", "user", "-m", "hello"]);
+    assert!(
+        said.contains("hint: over budget: 18 tokens of 14; tract status"),
+        "{said}"
+    );
+}

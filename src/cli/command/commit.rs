@@ -6,12 +6,13 @@ use std::process::Command;
 
 use tract::context::Context;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
+use tract::model::tokens::{Counter, context_total};
 use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
 use tract::{Error, interop};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::Amount;
+use crate::cli::number::{Amount, grouped, tokens};
 use crate::cli::ui::Label;
 
 /// Append one message, or replace one
@@ -109,14 +110,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         first.note.clone_from(&args.note);
     }
     let what = what(args);
+    // Loading a vocabulary costs more than the commit: only a budget asks for it.
+    let budget: Option<u64> = repo
+        .config("budget.max")?
+        .and_then(|text| text.parse().ok());
+    let counter = match budget {
+        Some(_) => Some(Counter::load(app.encoding(&repo)?)),
+        None => None,
+    };
     let options = CommitOptions {
         now: Some(app.now()),
         what: &what,
         expect,
-        counter: None,
+        counter: counter.as_ref(),
     };
     let done = repo.commit(&on, &drafts, &options)?;
-    report(&done, &drafts, app)?;
+    report(&repo, &done, &drafts, app)?;
+    if let (Some(budget), Some(last)) = (budget, done.last()) {
+        let context = repo.context(&last.hash)?;
+        let total = context_total(repo.counts(&context, app.encoding(&repo)?)?);
+        if total.tokens > budget {
+            let (total, budget) = (tokens(total), grouped(budget));
+            app.ui.hint(&format!(
+                "over budget: {total} tokens of {budget}; tract status"
+            ));
+        }
+    }
     if let Some((entry, old)) = &target
         && old.role == Role::User
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
@@ -127,7 +146,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Prints short hash, role, and tokens where a count is known already.
-fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
+fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
+    let contents: Vec<_> = drafts
+        .iter()
+        .filter_map(|draft| draft.messages.first().map(Message::hash))
+        .collect();
+    let mut known = repo
+        .known_counts(&contents, app.encoding(repo)?)?
+        .into_iter();
     for (committed, draft) in done.iter().zip(drafts) {
         let Some(message) = draft.messages.first() else {
             continue;
@@ -136,7 +162,11 @@ fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Fai
         let role = app
             .ui
             .paint(Label::role(message.role), message.role.as_str());
-        writeln!(app.ui.out(), "{hash} {role}")?;
+        let count = known.next().flatten().map(|count| {
+            let noun = if count.tokens == 1 { "token" } else { "tokens" };
+            format!(" {} {noun}", tokens(count))
+        });
+        writeln!(app.ui.out(), "{hash} {role}{}", count.unwrap_or_default())?;
     }
     Ok(())
 }
