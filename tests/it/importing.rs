@@ -305,3 +305,33 @@ fn a_wrong_format_is_refused() {
     let said = sandbox.tract(&["import", "--format", "codex", "chat.json"]);
     assert!(said.contains("the content is openai, not codex"), "{said}");
 }
+
+#[test]
+fn a_line_of_50_mb_comes_in_whole() {
+    let sandbox = Sandbox::empty();
+    let long = "a line of a log, and one more ".repeat(50_000_000 / 30);
+    let rows = [
+        r#"{"role":"user","content":"short"}"#.to_owned(),
+        format!(r#"{{"role":"assistant","content":"{long}"}}"#),
+        r#"{"role":"user","content":"after it"}"#.to_owned(),
+    ];
+    let rows = rows.map(|row| format!(r#"{{"messages":[{row}]}}"#));
+    let path = sandbox.write("long.jsonl", rows.join("\n"));
+    // On the library: counting the tokens of 50 MB takes long in a debug build.
+    let repo = tract::history::Repo::ephemeral().expect("a repository");
+    let request = tract::ingest::ImportRequest {
+        format: None,
+        strict: true,
+        branch: None,
+        now: tract::model::Millis(0),
+        what: "import",
+        counter: None,
+    };
+    let report = tract::ingest::import(&repo, &path, &request, &mut |_| {}).expect("imports");
+    assert_eq!((report.sessions.len(), report.problem_count), (3, 0));
+    let context = repo
+        .context(&report.sessions[1].tip.expect("a commit"))
+        .expect("a context");
+    let messages = repo.messages(&context).expect("its messages");
+    assert_eq!(messages[0].parts, [tract::model::Part::text(long)]);
+}
