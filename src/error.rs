@@ -178,6 +178,9 @@ pub enum Error {
         /// How long, in milliseconds.
         waited_ms: u64,
     },
+    /// The repository's files, or the disk that they are on, cannot be written to.
+    #[error("the repository cannot be written to")]
+    ReadOnly,
     /// The storage engine failed.
     #[error("storage: {0}")]
     Store(#[source] Source),

@@ -162,6 +162,7 @@ fn hint(error: &Error) -> Option<String> {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".into(),
         }),
+        Error::ReadOnly => Some("reading still works; writing needs .tract to be writable".into()),
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
         }

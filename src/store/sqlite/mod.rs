@@ -272,13 +272,15 @@ fn immutable_uri(path: &Path) -> PathBuf {
 }
 
 fn is_read_only(error: &Error) -> bool {
-    let Error::Store(source) = error else {
-        return false;
+    let source = match error {
+        Error::ReadOnly => return true,
+        Error::Store(source) => source,
+        _ => return false,
     };
     let code = source
         .downcast_ref::<rusqlite::Error>()
         .and_then(rusqlite::Error::sqlite_error_code);
-    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+    matches!(code, Some(ErrorCode::CannotOpen))
 }
 
 /// SQLite's errors in the crate's own.
@@ -304,6 +306,7 @@ fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
             (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Busy {
                 waited_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             },
+            (Some(ErrorCode::ReadOnly), _) => Error::ReadOnly,
             _ => Error::store(error),
         }
     }
