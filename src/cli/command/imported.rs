@@ -157,10 +157,30 @@ fn details(session: &ImportedSession, app: &mut App) {
     ];
     for (name, text) in lines {
         if !text.is_empty() {
-            app.ui
-                .status(&format!("  {name}    {}", escape::line(&text)));
+            let width = app.ui.width_cols();
+            for line in folded(&format!("  {name}    "), &escape::line(&text), width) {
+                app.ui.status(&line);
+            }
         }
     }
+}
+
+/// A list under a heading: folded between its items to the terminal's width, one line elsewhere.
+fn folded(head: &str, list: &str, width: Option<usize>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = head.to_owned();
+    for (index, item) in list.split(", ").enumerate() {
+        let wide = columns::width_cols(&line) + columns::width_cols(item) + 3;
+        if index > 0 && width.is_some_and(|width| wide > width) {
+            lines.push(format!("{line},"));
+            line = " ".repeat(columns::width_cols(head));
+        } else if index > 0 {
+            line += ", ";
+        }
+        line += item;
+    }
+    lines.push(line);
+    lines
 }
 
 /// Names one thing that is wrong in a file.
@@ -234,4 +254,22 @@ fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Fa
 fn is_here(repo: &Repo, branch: &RefName) -> Result<bool, Failure> {
     let head = repo.head(&tract::history::On::Head)?;
     Ok(matches!(head, Head::Attached { branch: here, .. } if here == *branch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_folded_between_its_items() {
+        let lines = folded("  kept  ", "1 one, 2 twos, 3 threes", Some(20));
+        assert_eq!(
+            lines,
+            ["  kept  1 one,", "        2 twos,", "        3 threes"]
+        );
+        assert_eq!(
+            folded("  kept  ", "1 one, 2 twos", None),
+            ["  kept  1 one, 2 twos"]
+        );
+    }
 }
