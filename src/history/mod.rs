@@ -9,6 +9,7 @@ pub mod repo;
 pub mod revision;
 pub mod show;
 pub mod status;
+pub mod surgery;
 pub mod tokens;
 pub mod walk;
 
@@ -17,3 +18,4 @@ pub use log::{LogOptions, LogRow};
 pub use repo::{On, Repo};
 pub use show::Shown;
 pub use status::Status;
+pub use surgery::{Needs, Scene, Size, Surgery, SurgeryOptions, Touched};
