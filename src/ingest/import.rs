@@ -489,7 +489,7 @@ impl Sink for Intake<'_> {
 
     fn branch(&mut self, branch: BranchStart) -> Result<()> {
         let work = self.with_session(|session, tx, counter| {
-            let work = session.decide(tx, counter)?;
+            let work = session.settle(tx, counter)?;
             session.branch(branch)?;
             Ok(work)
         })?;
@@ -504,7 +504,7 @@ impl Sink for Intake<'_> {
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         let work = self.with_session(|session, tx, counter| {
             session.end = end;
-            session.decide(tx, counter)
+            session.settle(tx, counter)
         })?;
         self.sessions.extend(self.current.take());
         self.slice(work)

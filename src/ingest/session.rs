@@ -1,11 +1,17 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
+mod waiting;
+
+use std::collections::VecDeque;
+
+use self::waiting::Waiting;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::append::Chain;
 use crate::history::walk;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, SessionEnd, SessionStart, Span, Step, StepEntry, StepId,
+    Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, Span, Step, StepEntry,
+    StepId,
 };
 use crate::model::tokens::Counter;
 use crate::model::{
@@ -19,8 +25,10 @@ const LOOK_AHEAD: usize = 64;
 /// A session while its steps arrive.
 pub(super) struct Session {
     pub(super) start: SessionStart,
-    /// What each step made.
-    made: Vec<Made>,
+    /// What each step made; none while it waits.
+    made: Vec<Option<Made>>,
+    /// Hides that the source tells no time of, until their time has come.
+    waiting: VecDeque<Waiting>,
     chain: Chain,
     /// The first and the last entry of the order on the current path.
     ends: Option<(EntryId, EntryId)>,
@@ -49,7 +57,7 @@ struct Made {
     commit: CommitHash,
     /// How many replacements, for a hide.
     replacements: usize,
-    /// The entry that a resumed step stands for, where that isn't named after its commit.
+    /// The first entry that it put into the order; of a resumed step the one that it stands for.
     entry: Option<EntryId>,
     ends: Option<(EntryId, EntryId)>,
 }
@@ -71,6 +79,7 @@ impl Session {
         Self {
             start,
             made: Vec::new(),
+            waiting: VecDeque::new(),
             chain: Chain::at(None),
             ends: None,
             sharing: Sharing::Undecided,
@@ -97,7 +106,7 @@ impl Session {
         counter: Option<&Counter>,
     ) -> Result<usize> {
         if self.sharing != Sharing::Undecided {
-            return self.commit(tx, step, counter);
+            return self.take(tx, step, counter);
         }
         let reply = matches!(&step.action, Action::Append(m) if m.role == Role::Assistant);
         let hide = matches!(&step.action, Action::Hide(_));
@@ -113,8 +122,13 @@ impl Session {
         }
     }
 
+    /// Commits all that was held back: the path ends here.
+    pub(super) fn settle(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
+        Ok(self.decide(tx, counter)? + self.let_go(tx, None, counter)?)
+    }
+
     /// Decides whether the steps held back are somebody's copy, and lets them go.
-    pub(super) fn decide(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
+    fn decide(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
         if self.sharing != Sharing::Undecided {
             return Ok(0);
         }
@@ -132,7 +146,7 @@ impl Session {
         }
         let mut work = 0;
         for step in std::mem::take(&mut self.held) {
-            work += self.commit(tx, step, counter)?;
+            work += self.take(tx, step, counter)?;
         }
         Ok(work)
     }
@@ -165,12 +179,12 @@ impl Session {
         for (at, step) in self.held.drain(..count).enumerate() {
             let entry = context.entries.get(at).map(|entry| entry.id);
             let commit = entry.map_or(resume.commit, |entry| entry.commit);
-            self.made.push(Made {
+            self.made.push(Some(Made {
                 commit,
                 replacements: 0,
                 entry,
                 ends: self.ends,
-            });
+            }));
             self.messages += 1;
             drop(step);
         }
@@ -193,7 +207,7 @@ impl Session {
     /// From here on steps belong to a further branch.
     pub(super) fn branch(&mut self, branch: BranchStart) -> Result<()> {
         let after = match branch.after {
-            Some(StepId(step)) => Some(*self.made.get(step).ok_or_else(|| unknown_step(step))?),
+            Some(step) => Some(*self.made(step)?),
             None => None,
         };
         self.sharing = Sharing::No;
@@ -208,13 +222,19 @@ impl Session {
         Ok(())
     }
 
-    fn commit(&mut self, tx: &dyn Tx, step: Step, counter: Option<&Counter>) -> Result<usize> {
+    fn commit(
+        &mut self,
+        tx: &dyn Tx,
+        id: StepId,
+        step: Step,
+        counter: Option<&Counter>,
+    ) -> Result<usize> {
         let mut work = 1;
         if self.sharing == Sharing::Yes {
             match same_append(tx, self.chain.tip().as_ref(), &step)? {
                 Some(commit) => {
                     self.chain.follow(tx, commit)?;
-                    self.note(tx, step, commit, false)?;
+                    self.note(tx, id, step, commit, false)?;
                     return Ok(work);
                 }
                 // Past the first difference the paths have parted, but for the vendor's own hides,
@@ -223,11 +243,7 @@ impl Session {
                 None => {}
             }
         }
-        let mut draft = match &step.action {
-            Action::Append(message) => Draft::append(message.clone()),
-            Action::Hide(hide) => self.hide(hide)?,
-        };
-        draft.settings = step.settings.clone();
+        let draft = self.draft(id, &step)?;
         let hash = self.chain.commit_of(&draft, step.time).hash();
         let is_new = tx.commit(&hash)?.is_none();
         if is_new {
@@ -250,18 +266,36 @@ impl Session {
         } else {
             self.chain.follow(tx, hash)?;
         }
-        self.note(tx, step, hash, is_new)?;
+        self.note(tx, id, step, hash, is_new)?;
         Ok(work)
     }
 
+    fn draft(&self, id: StepId, step: &Step) -> Result<Draft> {
+        let mut draft = match &step.action {
+            Action::Append(message) => Draft::append(message.clone()),
+            Action::Hide(hide) => self.hide(id, hide)?,
+        };
+        draft.settings = step.settings.clone();
+        Ok(draft)
+    }
+
     /// Writes down what a step made.
-    fn note(&mut self, tx: &dyn Tx, step: Step, commit: CommitHash, is_new: bool) -> Result<()> {
+    fn note(
+        &mut self,
+        tx: &dyn Tx,
+        StepId(id): StepId,
+        step: Step,
+        commit: CommitHash,
+        is_new: bool,
+    ) -> Result<()> {
         let row = walk::commit(tx, &commit)?;
         let main = self.paths.len() == 1;
         let mut replacements = 0;
+        let mut placed = None;
         match &row.commit.operation {
             Operation::Append { .. } => {
                 let entry = EntryId::of(commit);
+                placed = Some(entry);
                 self.ends = Some(
                     self.ends
                         .map_or((entry, entry), |(first, _)| (first, entry)),
@@ -270,6 +304,7 @@ impl Session {
             }
             Operation::Hide(hide) => {
                 replacements = hide.replacements.len();
+                placed = (replacements > 0).then(|| EntryId::replacement(commit, 0, replacements));
                 for (index, replacement) in hide.replacements.iter().enumerate() {
                     let entry = EntryId::replacement(commit, index, replacements);
                     self.ends = match (self.ends, replacement.before) {
@@ -293,28 +328,30 @@ impl Session {
         if !step.records.is_empty() {
             self.records.push((commit, step.records));
         }
-        self.made.push(Made {
+        self.made[id] = Some(Made {
             commit,
             replacements,
-            entry: None,
+            entry: placed,
             ends: self.ends,
         });
         self.paths.last_mut().expect("the main path is there").tip = Some(commit);
         Ok(())
     }
 
+    fn made(&self, StepId(step): StepId) -> Result<&Made> {
+        let made = self.made.get(step).and_then(Option::as_ref);
+        made.ok_or_else(|| unknown_step(step))
+    }
+
     fn entry(&self, entry: StepEntry) -> Result<EntryId> {
-        let made = self
-            .made
-            .get(entry.step.0)
-            .ok_or_else(|| unknown_step(entry.step.0))?;
+        let made = self.made(entry.step)?;
         Ok(match entry.replacement {
             Some(index) => EntryId::replacement(made.commit, index, made.replacements),
             None => made.entry.unwrap_or(EntryId::of(made.commit)),
         })
     }
 
-    fn hide(&self, step: &HideStep) -> Result<Draft> {
+    fn hide(&self, id: StepId, step: &HideStep) -> Result<Draft> {
         let interval = match step.cover {
             Cover::Nothing => None,
             Cover::Everything => {
@@ -326,9 +363,13 @@ impl Session {
                 last: self.entry(last)?,
             }),
         };
+        // What is put there later needs no keeping.
+        let waits =
+            |entry: &&StepEntry| step.moment != Moment::Here && self.made(entry.step).is_err();
         let keep = step
             .keep
             .iter()
+            .filter(|entry| !waits(entry))
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
         let mut messages: Vec<Message> = Vec::new();
@@ -346,7 +387,10 @@ impl Session {
         }
         let mut replacements = Vec::with_capacity(step.replacements.len());
         for (before, message) in &step.replacements {
-            let before = before.map(|entry| self.entry(entry)).transpose()?;
+            let before = match step.moment {
+                Moment::Here => before.map(|entry| self.entry(entry)).transpose()?,
+                Moment::Since(_) => self.first_after(id),
+            };
             replacements.push(Replacement {
                 before,
                 content: message.hash(),

@@ -106,6 +106,23 @@ pub trait Input {
     /// Fills the front of `buffer` with the bytes at `offset`; returns how many there were, 0 at
     /// the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// The first `limit_bytes` bytes, or all if there are fewer.
+    fn front(&self, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        let want = self.size_bytes().min(limit_bytes);
+        let want =
+            usize::try_from(want).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        let mut bytes = vec![0; want];
+        let mut filled = 0;
+        while filled < want {
+            match self.read_at(filled as u64, &mut bytes[filled..])? {
+                0 => break,
+                got => filled += got,
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
 }
 
 impl Input for &[u8] {
@@ -255,6 +272,19 @@ pub struct HideStep {
     /// What stands in place of what was hidden: the entry that it stands before (none: the end),
     /// and the message.
     pub replacements: Vec<(Option<StepEntry>, Message)>,
+    /// When it was made.
+    pub moment: Moment,
+}
+
+/// When a [`HideStep`] was made, among the steps told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Where it is told.
+    Here,
+    /// Here or later: the source shows the place of what it put there and not the time. Without
+    /// anything known of it, it is taken to have been made after so many further messages. Its
+    /// replacements stand where it is told, whatever they name as their place.
+    Since(usize),
 }
 
 /// The entries that a [`HideStep`] covers.

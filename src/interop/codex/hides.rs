@@ -6,7 +6,7 @@ use super::history::{history, typed};
 use super::record::{Compacted, decode, string};
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Span, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, Moment, Span, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role};
 
 impl Reader<'_> {
@@ -108,6 +108,7 @@ impl Reader<'_> {
                 .into_iter()
                 .map(|message| (None, message))
                 .collect(),
+            moment: Moment::Here,
         };
         self.emit(Action::Hide(hide), span, time)?;
         Ok(())

@@ -6,7 +6,7 @@ use super::{Reader, Told};
 use crate::error::Result;
 use crate::interop::claude_code::path::Item;
 use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
-use crate::interop::{Action, Cover, HideStep, Step, StepEntry};
+use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
 use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
 
 /// What stands in place of a cleared result, in the client's own words.
@@ -46,6 +46,7 @@ impl Reader<'_> {
                 replacements: vec![(keep.first().copied(), message)],
                 keep,
                 parts: Vec::new(),
+                moment: Moment::Here,
             })
         };
         let records = boundary.into_iter().chain([summary]);
@@ -114,6 +115,7 @@ impl Reader<'_> {
                     keep: Vec::new(),
                     parts,
                     replacements: Vec::new(),
+                    moment: Moment::Here,
                 }),
                 time: outer.timestamp.as_str().and_then(Millis::parse),
                 settings: Settings::new(),

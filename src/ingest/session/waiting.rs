@@ -1,0 +1,112 @@
+//! Hides that the source tells no time of: they wait until what is here, or a guess, places them.
+
+use super::{Session, Sharing, same_append};
+use crate::error::Result;
+use crate::interop::{Action, HideStep, Moment, Step, StepId};
+use crate::model::EntryId;
+use crate::model::tokens::Counter;
+use crate::store::Tx;
+
+/// A hide that waits for its time.
+pub(super) struct Waiting {
+    id: StepId,
+    step: Step,
+    /// How many more messages it waits for, if nothing is known of it.
+    messages: usize,
+}
+
+impl Session {
+    /// Commits a step, or lets it wait for its time.
+    pub(super) fn take(
+        &mut self,
+        tx: &dyn Tx,
+        step: Step,
+        counter: Option<&Counter>,
+    ) -> Result<usize> {
+        if let Action::Hide(HideStep {
+            moment: Moment::Since(messages),
+            ..
+        }) = step.action
+        {
+            let id = self.number();
+            self.waiting.push_back(Waiting { id, step, messages });
+            return Ok(0);
+        }
+        let message = matches!(step.action, Action::Append(_)).then_some(&step);
+        let work = self.let_go(tx, message, counter)?;
+        let id = self.number();
+        for waiting in &mut self.waiting {
+            waiting.messages = waiting.messages.saturating_sub(1);
+        }
+        Ok(work + self.commit(tx, id, step, counter)?)
+    }
+
+    fn next_id(&self) -> StepId {
+        StepId(self.made.len())
+    }
+
+    fn number(&mut self) -> StepId {
+        let id = self.next_id();
+        self.made.push(None);
+        id
+    }
+
+    /// Commits the waiting hides whose time has come before the message `next`; all if there is
+    /// none.
+    ///
+    /// What is here already decides: a hide that was made here stays where it is, and one that is
+    /// new comes after the messages that are here.
+    pub(super) fn let_go(
+        &mut self,
+        tx: &dyn Tx,
+        next: Option<&Step>,
+        counter: Option<&Counter>,
+    ) -> Result<usize> {
+        let mut work = 0;
+        while let Some(first) = self.waiting.front() {
+            let due = match next {
+                Some(next) => first.messages == 0 && !self.is_here(tx, self.next_id(), next)?,
+                None => true,
+            };
+            let chosen = match self.waiting_here(tx)? {
+                Some(known) => known,
+                None if due => 0,
+                None => break,
+            };
+            if let Some(Waiting { id, step, .. }) = self.waiting.remove(chosen) {
+                work += self.commit(tx, id, step, counter)?;
+            }
+        }
+        Ok(work)
+    }
+
+    /// The first of the waiting hides that was made at this place before.
+    fn waiting_here(&self, tx: &dyn Tx) -> Result<Option<usize>> {
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            if self.is_here(tx, waiting.id, &waiting.step)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the commit that a step would make now was made before.
+    fn is_here(&self, tx: &dyn Tx, id: StepId, step: &Step) -> Result<bool> {
+        let tip = self.chain.tip();
+        if self.sharing == Sharing::Yes && same_append(tx, tip.as_ref(), step)?.is_some() {
+            return Ok(true);
+        }
+        // A hide that names what still waits itself cannot have been made yet.
+        let Ok(draft) = self.draft(id, step) else {
+            return Ok(false);
+        };
+        let hash = self.chain.commit_of(&draft, step.time).hash();
+        Ok(tx.commit(&hash)?.is_some())
+    }
+
+    /// The first entry that a later step has put into the order already.
+    pub(super) fn first_after(&self, StepId(id): StepId) -> Option<EntryId> {
+        let later = self.made.iter().skip(id + 1).flatten();
+        later.filter_map(|made| made.entry).next()
+    }
+}
