@@ -174,7 +174,8 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Busy { .. } => Some("try again".into()),
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(
-            "known formats: claude-code, codex, openai, anthropic (see tract import --help)".into(),
+            "known formats: claude-code, codex, openai, anthropic, roo (see tract import --help)"
+                .into(),
         ),
         Error::StrictImport { .. } => {
             Some("without --strict, the good part comes in and the problems are listed".into())

@@ -78,7 +78,7 @@ pub fn export(
     {
         return Ok(done);
     }
-    let source = origin.as_ref().map(|origin| origin.source.id);
+    let source = origin.as_ref().map(|origin| &origin.source);
     let context = walk::context(&*view, commit)?;
     if origin.is_none()
         && let Some(provider) = provider(options.format)
@@ -113,7 +113,7 @@ pub fn export(
             context.hidden_entries()
         ));
     }
-    if origin.is_some() && provider(options.format).is_none() {
+    if origin.is_some() && is_lines(options.format) {
         remarks.push("records that are no messages are not in the file".to_owned());
     }
     let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
@@ -124,12 +124,17 @@ pub fn export(
     })
 }
 
+/// Whether the format is JSON Lines, records that are no messages among them.
+fn is_lines(format: Format) -> bool {
+    matches!(format, Format::ClaudeCode | Format::Codex)
+}
+
 /// The provider whose request a chat format is.
 fn provider(format: Format) -> Option<Provider> {
     match format {
         Format::OpenAi => Some(Provider::OpenAi),
         Format::Anthropic => Some(Provider::Anthropic),
-        Format::ClaudeCode | Format::Codex => None,
+        Format::ClaudeCode | Format::Codex | Format::Roo => None,
     }
 }
 
@@ -275,9 +280,8 @@ fn as_it_was(
     if !path[..own].iter().all(appends) {
         return Ok(None);
     }
-    let lines = matches!(options.format, Format::ClaudeCode | Format::Codex);
     let whole = *commit == tip;
-    if !whole && !lines {
+    if !whole && !is_lines(options.format) {
         return Ok(None);
     }
     let mut end = 0;
@@ -383,14 +387,17 @@ fn first_16(bytes: &HashBytes) -> [u8; 16] {
 }
 
 /// One visible entry on its way out; `source` is where records may be taken from.
-fn outgoing(view: &dyn View, entry: &Entry, source: Option<u64>) -> Result<Outgoing> {
+fn outgoing(view: &dyn View, entry: &Entry, source: Option<&SourceRow>) -> Result<Outgoing> {
     let row = walk::commit(view, &entry.id.commit)?;
-    let records = match (source, entry.placed) {
-        (Some(source), None) => match spans(view, &row.hash, source)? {
-            Some(spans) => texts(view, source, &spans)?,
+    // Only there a summary or a marker is a record like any other, and the hide's only one.
+    let is_record =
+        |source: &&SourceRow| entry.placed.is_none() || source.format == Format::Roo.as_str();
+    let records = match source.filter(is_record) {
+        Some(source) => match spans(view, &row.hash, source.id)? {
+            Some(spans) => texts(view, source.id, &spans)?,
             None => Vec::new(),
         },
-        _ => Vec::new(),
+        None => Vec::new(),
     };
     let changed = entry.edited || !entry.mask.is_empty();
     let (records, replaces) = if changed {

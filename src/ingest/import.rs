@@ -13,7 +13,7 @@ use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::history::Repo;
 use crate::interop::{
     BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Step,
-    sniff,
+    roo, sniff,
 };
 use crate::model::tokens::Counter;
 use crate::model::{HideKind, Millis, RefName, RefValue};
@@ -139,9 +139,7 @@ pub fn import(
 ) -> Result<ImportReport> {
     let input = FileInput::open(path)?;
     let format = known_format(&input, path, request.format)?;
-    let stem = path
-        .file_stem()
-        .map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    let stem = stem(path, format);
     let options = ImportOptions { stem: &stem };
     if request.strict {
         check_strict(path, request.format)?;
@@ -200,9 +198,7 @@ pub fn check_strict(path: &FilePath, format: Option<Format>) -> Result<()> {
 pub fn inspect(path: &FilePath) -> Result<(Format, SessionStart, SessionEnd, u64, u64)> {
     let input = FileInput::open(path)?;
     let format = known_format(&input, path, None)?;
-    let stem = path
-        .file_stem()
-        .map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    let stem = stem(path, format);
     let mut look = Look::default();
     format
         .importer()
@@ -216,11 +212,30 @@ pub fn inspect(path: &FilePath) -> Result<(Format, SessionStart, SessionEnd, u64
     ))
 }
 
+/// The name of a session that holds none: its file's, or its directory's where the file is called
+/// like every other session's.
+fn stem(path: &FilePath, format: Format) -> String {
+    let own = path.file_stem().unwrap_or_default();
+    let task = || {
+        std::path::absolute(path)
+            .ok()?
+            .parent()?
+            .file_name()
+            .map(ToOwned::to_owned)
+    };
+    let stem = match format {
+        Format::Roo if own == roo::FILE_STEM => task().unwrap_or(own.to_owned()),
+        _ => own.to_owned(),
+    };
+    stem.to_string_lossy().into()
+}
+
 fn known_format(input: &dyn Input, path: &FilePath, given: Option<Format>) -> Result<Format> {
-    let chat = |format| matches!(format, Format::OpenAi | Format::Anthropic);
+    // Of a Roo Code file nothing but messages may be left.
+    let chat = |format| matches!(format, Format::OpenAi | Format::Anthropic | Format::Roo);
     match given {
         Some(format) => match sniff::sniff(input)? {
-            // The two chat formats share some files; nothing else is taken for another.
+            // The chat formats share some files; nothing else is taken for another.
             Some(found) if found != format && !(chat(found) && chat(format)) => {
                 let detail = format!("the content is {found}, not {format}");
                 Err(Error::input(path.display().to_string(), detail))

@@ -90,7 +90,7 @@ impl Places {
                 }
                 Some(directory.join(format!("rollout-{local_time}-{id}.jsonl")))
             }
-            Format::OpenAi | Format::Anthropic => None,
+            Format::OpenAi | Format::Anthropic | Format::Roo => None,
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod claude_code;
 pub mod codex;
 pub mod lines;
 pub mod openai;
+pub mod roo;
 pub mod single;
 pub mod sniff;
 
@@ -38,20 +39,29 @@ pub enum Format {
     OpenAi,
     /// Anthropic Messages: messages, request, response, fine-tuning rows.
     Anthropic,
+    /// Roo Code and Cline: a task's `api_conversation_history.json`.
+    Roo,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::OpenAi, Self::Anthropic];
+    pub const ALL: [Self; 5] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Roo,
+    ];
 
     /// The name as it is typed and as it stands in session refs: `claude-code`, `codex`,
-    /// `openai`, `anthropic`.
+    /// `openai`, `anthropic`, `roo`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+            Self::Roo => "roo",
         }
     }
 
@@ -62,6 +72,7 @@ impl Format {
             Self::Codex => &codex::Codex,
             Self::OpenAi => &openai::OpenAi,
             Self::Anthropic => &anthropic::Anthropic,
+            Self::Roo => &roo::Roo,
         }
     }
 
@@ -72,6 +83,7 @@ impl Format {
             Self::Codex => &codex::Codex,
             Self::OpenAi => &openai::OpenAi,
             Self::Anthropic => &anthropic::Anthropic,
+            Self::Roo => &roo::Roo,
         }
     }
 }
@@ -85,14 +97,18 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
+    /// Roo Code's format also goes by `cline`: the two tools share it.
     fn from_str(text: &str) -> Result<Self> {
+        if text == "cline" {
+            return Ok(Self::Roo);
+        }
         Self::ALL
             .into_iter()
             .find(|format| format.as_str() == text)
             .ok_or_else(|| {
                 Error::input(
                     "format",
-                    format!("unknown '{text}' (claude-code, codex, openai, anthropic)"),
+                    format!("unknown '{text}' (claude-code, codex, openai, anthropic, roo)"),
                 )
             })
     }

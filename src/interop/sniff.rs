@@ -26,6 +26,17 @@ const CLAUDE_CODE_TYPES: [&str; 7] = [
     "custom-title",
 ];
 
+/// Keys that only Roo Code and Cline put beside a message's role and content.
+const ROO_KEYS: [&str; 7] = [
+    "ts",
+    "isSummary",
+    "condenseParent",
+    "isTruncationMarker",
+    "truncationParent",
+    "modelInfo",
+    "metrics",
+];
+
 /// What a piece of the source says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -43,7 +54,7 @@ enum Verdict {
 ///
 /// [`Error::Io`] if the source cannot be read.
 pub fn sniff(input: &dyn Input) -> Result<Option<Format>> {
-    let bytes = head(input)?;
+    let bytes = input.front(HEAD_BYTES).map_err(Error::io("source"))?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     Ok(match verdict(bytes) {
         Some(Verdict::Is(format)) => Some(format),
@@ -54,7 +65,7 @@ pub fn sniff(input: &dyn Input) -> Result<Option<Format>> {
 
 /// Whether a chat source is JSON Lines, a conversation a line, and not one document.
 pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
-    let bytes = head(input)?;
+    let bytes = input.front(HEAD_BYTES).map_err(Error::io("source"))?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let complete = skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
     let several = bytes
@@ -63,23 +74,6 @@ pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
         .nth(1)
         .is_some();
     Ok(!complete && several && matches!(by_lines(bytes), Some(Verdict::Is(_) | Verdict::Plain)))
-}
-
-fn head(input: &dyn Input) -> Result<Vec<u8>> {
-    let want = input.size_bytes().min(HEAD_BYTES);
-    let mut bytes = vec![0; usize::try_from(want).unwrap_or(0)];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        let got = input
-            .read_at(filled as u64, &mut bytes[filled..])
-            .map_err(Error::io("source"))?;
-        if got == 0 {
-            break;
-        }
-        filled += got;
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }
 
 fn verdict(bytes: &[u8]) -> Option<Verdict> {
@@ -109,17 +103,11 @@ fn document(bytes: &[u8], start: usize) -> Option<Verdict> {
         if keys.has("traj") && keys.has("task_id") {
             return Some(Verdict::Is(Format::OpenAi));
         }
-        let foreign = [
-            "mapping",
-            "say",
-            "ask",
-            "ts",
-            "isSummary",
-            "modelInfo",
-            "metrics",
-        ];
-        if foreign.iter().any(|key| keys.has(key)) {
+        if ["mapping", "say", "ask"].iter().any(|key| keys.has(key)) {
             return Some(Verdict::Foreign);
+        }
+        if keys.has("role") && ROO_KEYS.iter().any(|key| keys.has(key)) {
+            return Some(Verdict::Is(Format::Roo));
         }
     }
     messages(bytes, items)

@@ -29,7 +29,7 @@ pub struct Args {
     /// Which commit's context
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
-    /// claude-code, codex, openai or anthropic; by default the session's own
+    /// claude-code, codex, openai, anthropic or roo (cline: the same); by default the session's own
     #[arg(long, value_name = "F")]
     format: Option<Format>,
     /// Where to write it, instead of standard output
@@ -47,7 +47,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(format) => format,
         None => session_format(&repo, &commit)?.ok_or_else(|| {
             let failure = Failure::usage("this history came from no session file");
-            failure.with_hint("tract export --format openai, or claude-code, codex, anthropic")
+            failure.with_hint("tract export --format openai, or claude-code, codex, anthropic, roo")
         })?,
     };
     let options = ExportOptions {

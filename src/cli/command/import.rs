@@ -23,7 +23,7 @@ use crate::cli::number::{grouped, plural};
 use crate::cli::ui::Label;
 use crate::cli::when;
 
-/// Bring in sessions of Claude Code, Codex, OpenAI or Anthropic
+/// Bring in sessions of Claude Code, Codex, Roo Code, Cline, OpenAI or Anthropic
 ///
 /// Alone, it lists this directory's Claude Code and Codex sessions. The format is seen from a
 /// file's content. Importing a file again adds what is new in it and nothing else. Outside a
@@ -35,6 +35,8 @@ Example:
   tract import --last                  the newest of them
   tract import session.jsonl logs/     files, and directories with all that is in them
   tract import --onto main FILE        what is new in it, after main's own commits
+  tract import ~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks
+                                       all of Roo Code's tasks, each under its id
 
 As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
   tract import --hook")]
@@ -48,7 +50,8 @@ pub struct Args {
     /// Read a Claude Code hook's JSON on standard input, and import its transcript
     #[arg(long, conflicts_with_all = ["paths", "last"])]
     hook: bool,
-    /// The format, where it should not be guessed: claude-code, codex, openai, anthropic
+    /// The format, where it should not be guessed: claude-code, codex, openai, anthropic, roo
+    /// (cline: the same)
     #[arg(long, value_name = "F")]
     format: Option<Format>,
     /// The branch that is to follow the session
@@ -120,7 +123,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     if reports.is_empty() && worst.is_none() {
         let failure = Failure::refused("no session in a known format was found");
-        return Err(failure.with_hint("known formats: claude-code, codex, openai, anthropic"));
+        return Err(failure.with_hint("known formats: claude-code, codex, openai, anthropic, roo"));
     }
     for (file, report) in &reports {
         imported::tell(&repo, file, report, reports.len() == 1, app)?;

@@ -71,7 +71,7 @@ pub fn tell(
         return Ok(());
     };
     if alone && session.outcome != Outcome::Unchanged {
-        hints(repo, session, app)?;
+        hints(repo, report.format, session, app)?;
     }
     Ok(())
 }
@@ -219,7 +219,12 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
 }
 
 /// What saves someone time next.
-fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
+fn hints(
+    repo: &Repo,
+    format: Format,
+    session: &ImportedSession,
+    app: &mut App,
+) -> Result<(), Failure> {
     let mut compactions = session
         .hides
         .iter()
@@ -228,8 +233,13 @@ fn hints(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Fa
         let context = repo.context(before)?;
         let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
         let short = before.short();
+        // Roo Code goes on from the file itself.
+        let verb = match format {
+            Format::Roo => "export",
+            _ => "resume",
+        };
         app.ui.hint(&format!(
-            "before the last compaction: {short}, {} tokens; tract resume {short}",
+            "before the last compaction: {short}, {} tokens; tract {verb} {short}",
             tokens(total)
         ));
     }

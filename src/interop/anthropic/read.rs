@@ -8,7 +8,8 @@ use crate::interop::blocks;
 use crate::interop::chat::{Dialect, Notes, Reply};
 use crate::model::{Message, Part, Role, Settings};
 
-pub(super) struct AnthropicDialect;
+/// Anthropic's messages, also where other tools keep them in files of their own.
+pub(in crate::interop) struct AnthropicDialect;
 
 #[derive(Deserialize)]
 struct Wire<'a> {

@@ -91,7 +91,8 @@ fn user(blocks: &[String]) -> String {
     object.raw("content", &array(blocks)).finish()
 }
 
-fn build(message: &Message, remarks: &mut Remarks) -> String {
+/// A message that was made anew.
+pub(in crate::interop) fn build(message: &Message, remarks: &mut Remarks) -> String {
     let role = match message.role {
         Role::Assistant => "assistant",
         Role::User | Role::Tool => "user",

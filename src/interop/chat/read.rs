@@ -106,20 +106,7 @@ impl Reader<'_> {
     }
 
     fn whole(&mut self, input: &dyn Input) -> Result<()> {
-        let size = usize::try_from(input.size_bytes())
-            .map_err(|_| Error::input("source", "too large for this machine"))?;
-        let mut bytes = vec![0; size];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            let got = input
-                .read_at(filled as u64, &mut bytes[filled..])
-                .map_err(Error::io("source"))?;
-            if got == 0 {
-                break;
-            }
-            filled += got;
-        }
-        bytes.truncate(filled);
+        let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
         let start = if bytes.starts_with(b"\xef\xbb\xbf") {
             3
         } else {

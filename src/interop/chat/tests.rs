@@ -333,7 +333,7 @@ fn what_is_no_chat_is_none() {
         "{}",
         "hello",
         "# aider chat started at 2024-01-01\n",
-        r#"[{"role":"user","content":"a","ts":1}]"#,
+        r#"[{"ts":1,"type":"say","say":"text","text":"a"}]"#,
         r#"{"type":"session","cwd":"/"}"#,
         r#"{"a":[1,2]}"#,
         "SQLite format 3\0",
@@ -459,6 +459,9 @@ fn every_real_file_is_recognised() {
                 Some(Format::OpenAi)
             }
             Some("anthropic-messages") => Some(Format::Anthropic),
+            Some("roo-cline") if name.ends_with("api_conversation_history.json") => {
+                Some(Format::Roo)
+            }
             _ => None,
         };
         let bytes = std::fs::read(&path).expect("the file can be read");

@@ -1,0 +1,236 @@
+//! The importer: the file's records, read one by one, which may be damaged.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::PROVIDER;
+use super::steps::Telling;
+use super::tags::Tags;
+use crate::error::{Error, Result};
+use crate::interop::anthropic::AnthropicDialect;
+use crate::interop::chat::spans::{elements, skip_space, skip_value};
+use crate::interop::chat::{Dialect, Notes, decode, type_of};
+use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings};
+
+/// How long a title may be, in characters.
+const TITLE_CHARS: usize = 80;
+
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
+    let mark = b"\xef\xbb\xbf";
+    let start = bytes.strip_prefix(mark).map_or(0, |_| mark.len());
+    let start = skip_space(&bytes, start);
+    if bytes.get(start).is_some_and(|first| *first != b'[') {
+        return sink.problem(problem(&bytes, start, "not a list of messages".to_owned()));
+    }
+    let (spans, broken) = elements(&bytes, start);
+    sink.session(SessionStart {
+        id: options.stem.to_owned(),
+        forked_from: None,
+    })?;
+    let mut found = Found::default();
+    for span in spans {
+        found.read(&bytes, span, sink)?;
+    }
+    if let Some(broken) = broken {
+        sink.problem(problem(&bytes, bytes.len(), broken.reason().to_owned()))?;
+    } else if let Ok(end) = skip_value(&bytes, start)
+        && skip_space(&bytes, end) < bytes.len()
+    {
+        let reason = "more text after the document".to_owned();
+        sink.problem(problem(&bytes, end, reason))?;
+    }
+    sink.progress(bytes.len() as u64, found.records.len() as u64);
+    let Found {
+        records,
+        tags,
+        notes,
+        lone_surrogates,
+    } = found;
+    let task = records.iter().find(|r| r.message.role == Role::User);
+    let title = task.and_then(|record| title(&record.message));
+    Telling::new(&tags, sink).tell(records)?;
+    sink.end(SessionEnd {
+        title,
+        opaque_blocks: notes
+            .opaque_blocks
+            .into_iter()
+            .filter(|(_, n)| *n > 0)
+            .collect(),
+        absent: vec!["system prompt".to_owned(), "tool definitions".to_owned()],
+        lone_surrogates,
+        ..SessionEnd::default()
+    })
+}
+
+/// The records of a file that could be read.
+#[derive(Default)]
+struct Found {
+    records: Vec<Record>,
+    tags: Vec<Tags>,
+    notes: Notes,
+    lone_surrogates: u64,
+}
+
+/// One message with what stands beside it, tags aside.
+pub(super) struct Record {
+    pub(super) span: Span,
+    pub(super) message: Message,
+    pub(super) time: Option<Millis>,
+    pub(super) settings: Settings,
+    pub(super) usage: Option<Usage>,
+}
+
+/// What the tools note beside a message.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Beside {
+    ts: Value,
+    model_info: Value,
+    metrics: Value,
+}
+
+impl Found {
+    /// Reads one record; what is wrong with it is told to the sink.
+    fn read(&mut self, bytes: &[u8], at: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
+        let text = &bytes[at.clone()];
+        let read = decode(text).and_then(|(raw, lone)| {
+            self.lone_surrogates += lone;
+            Ok((message(&raw, &mut self.notes)?, raw))
+        });
+        let (message, raw) = match read {
+            Ok(read) => read,
+            Err(reason) => return sink.problem(problem(bytes, at.start, reason)),
+        };
+        if std::str::from_utf8(text).is_err() {
+            let reason = "invalid UTF-8; shown as U+FFFD".to_owned();
+            sink.problem(problem(bytes, at.start, reason))?;
+        }
+        let beside: Beside = serde_json::from_str(raw.get()).unwrap_or_default();
+        let model = &beside.model_info["modelId"];
+        let model = model
+            .is_string()
+            .then(|| ("model".to_owned(), model.to_string()));
+        let tokens = |key: &str| beside.metrics["tokens"][key].as_u64();
+        self.tags.push(Tags::of(raw.get()));
+        self.records.push(Record {
+            span: Span {
+                offset: at.start as u64,
+                len: at.len() as u64,
+            },
+            message,
+            time: beside.ts.as_f64().map(|ts| Millis(ts as i64)),
+            settings: Settings::from_iter(model),
+            usage: tokens("prompt")
+                .zip(tokens("completion"))
+                .map(|(input, output)| Usage {
+                    input_tokens: input,
+                    output_tokens: output,
+                }),
+        });
+        Ok(())
+    }
+}
+
+fn problem(bytes: &[u8], at: usize, reason: String) -> Problem {
+    Problem {
+        line: memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1,
+        reason,
+        harmless: false,
+    }
+}
+
+/// The message of a record. Reasoning that the tool keeps as a record of its own is a reply.
+fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
+    #[derive(Deserialize)]
+    struct Roleless {
+        r#type: String,
+        role: Option<String>,
+    }
+    if !raw.get().starts_with('{') {
+        return Err("a message that is no object".to_owned());
+    }
+    let roleless = serde_json::from_str::<Roleless>(raw.get());
+    if roleless.is_ok_and(|record| record.role.is_none() && record.r#type == "reasoning") {
+        notes.opaque("reasoning");
+        let data = raw.get().to_owned();
+        let provider = PROVIDER.to_owned();
+        return Ok(Message {
+            role: Role::Assistant,
+            name: None,
+            parts: vec![Part::Opaque { provider, data }],
+        });
+    }
+    let mut message = AnthropicDialect.message(raw, notes)?;
+    for part in &mut message.parts {
+        if let Part::Opaque { provider, data } = part {
+            match reasoning(data) {
+                Some(thinking) => {
+                    *part = thinking;
+                    if let Some(count) = notes.opaque_blocks.get_mut("reasoning") {
+                        *count -= 1;
+                    }
+                }
+                None if !is_anthropics(data) => PROVIDER.clone_into(provider),
+                None => {}
+            }
+        }
+    }
+    Ok(message)
+}
+
+/// The part for a block of reasoning in words.
+fn reasoning(block: &str) -> Option<Part> {
+    #[derive(Deserialize)]
+    struct Reasoning {
+        r#type: String,
+        text: String,
+    }
+    let block: Reasoning = serde_json::from_str(block).ok()?;
+    (block.r#type == "reasoning").then_some(Part::Thinking {
+        text: block.text,
+        signature: None,
+        provider: None,
+    })
+}
+
+/// Whether an opaque block is one that Anthropic would take back.
+fn is_anthropics(block: &str) -> bool {
+    let kind = serde_json::from_str::<&RawValue>(block)
+        .ok()
+        .and_then(type_of);
+    matches!(
+        kind.as_deref(),
+        Some("redacted_thinking" | "document" | "image" | "tool_use" | "tool_result" | "text")
+    )
+}
+
+/// The first line of what a user's message gives as the task.
+fn title(message: &Message) -> Option<String> {
+    let mut texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let task = |text: &str| {
+        let (_, inside) = text.split_once("<task>")?;
+        let (inside, _) = inside.split_once("</task>").unwrap_or((inside, ""));
+        let line = inside
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())?;
+        let mut title: String = line.chars().take(TITLE_CHARS).collect();
+        if title.len() < line.len() {
+            title.push('…');
+        }
+        Some(title)
+    };
+    texts.find_map(task)
+}

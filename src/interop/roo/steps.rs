@@ -1,0 +1,193 @@
+//! Records into steps: messages in the file's order, each summary and marker a hide.
+//!
+//! The file shows where a summary or a marker stands and not when it came. A hide is told at that
+//! place, so that the order of entries is the file's, with a guess of its [`Moment`].
+
+use super::read::Record;
+use super::tags::{Hidden, Mark, Tags};
+use crate::error::Result;
+use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
+use crate::model::{HideKind, Message, Settings};
+
+/// How many messages a condensation leaves behind an assistant's summary.
+///
+/// # Source
+///
+/// `N_MESSAGES_TO_KEEP` in `src/core/condense/index.ts`. Later versions write a user's summary
+/// and leave none.
+const LEFT_BY_SUMMARY: usize = 3;
+
+/// Tells the sink the steps of a file.
+pub(super) struct Telling<'a, 's> {
+    tags: &'a [Tags],
+    hidden: Hidden<'a>,
+    sink: &'s mut dyn Sink,
+    /// How many steps were told.
+    steps: usize,
+    /// The entry of each record; none for a marker that has no place among the entries.
+    entries: Vec<Option<StepEntry>>,
+    /// Truncations put off until the summary that they came after.
+    put_off: Vec<(usize, Step)>,
+}
+
+impl<'a, 's> Telling<'a, 's> {
+    pub(super) fn new(tags: &'a [Tags], sink: &'s mut dyn Sink) -> Self {
+        Self {
+            tags,
+            hidden: Hidden::of(tags),
+            sink,
+            steps: 0,
+            entries: Vec::with_capacity(tags.len()),
+            put_off: Vec::new(),
+        }
+    }
+
+    pub(super) fn tell(mut self, records: Vec<Record>) -> Result<()> {
+        for (at, record) in records.into_iter().enumerate() {
+            self.record(at, record)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, at: usize, record: Record) -> Result<()> {
+        let (time, span) = (record.time, record.span);
+        let hide_alone = |hide: HideStep| Step {
+            action: Action::Hide(hide),
+            time,
+            settings: Settings::new(),
+            records: vec![span],
+            usage: None,
+        };
+        let covered = self.covered(at);
+        if !covered.is_empty()
+            && let Some(summary) = self.came_after(at)
+        {
+            // That summary has hidden all this already, the place of the marker included.
+            let since = covered.len().saturating_sub(summary - at);
+            let hide = self.hide(HideKind::Truncation, &covered, since, None);
+            self.put_off.push((summary, hide_alone(hide)));
+            self.entries.push(None);
+            return Ok(());
+        }
+        let entry = StepEntry {
+            step: StepId(self.steps),
+            replacement: (!covered.is_empty()).then_some(0),
+        };
+        let action = if covered.is_empty() {
+            Action::Append(record.message)
+        } else {
+            let (kind, since) = self.guess(at, covered.len());
+            Action::Hide(self.hide(kind, &covered, since, Some(record.message)))
+        };
+        self.step(Step {
+            action,
+            time,
+            settings: record.settings,
+            records: vec![span],
+            usage: record.usage,
+        })?;
+        self.entries.push(Some(entry));
+        for (_, step) in self
+            .put_off
+            .extract_if(.., |(summary, _)| *summary == at)
+            .collect::<Vec<_>>()
+        {
+            self.step(step)?;
+        }
+        // A tag can name a mark that stands before its message, or is that message.
+        let earlier = self.hidden.by_tag(at).find(|(_, mark)| *mark <= at);
+        if let Some((mark, _)) = earlier {
+            let kind = match mark {
+                Mark::Summary(_) => HideKind::Compaction,
+                Mark::Truncation(_) => HideKind::Truncation,
+            };
+            self.step(hide_alone(self.hide(kind, &[entry], 0, None)))?;
+        }
+        Ok(())
+    }
+
+    /// The kind of hide that record `at` is, and how many messages stood behind it when it came.
+    fn guess(&self, at: usize, covered: usize) -> (HideKind, usize) {
+        match (self.tags[at].is_summary(), self.tags[at].is_user()) {
+            (true, true) => (HideKind::Compaction, 0),
+            (true, false) => (HideKind::Compaction, LEFT_BY_SUMMARY),
+            // A truncation hides half of what follows the task, so at least as many stay.
+            (false, _) => (HideKind::Truncation, covered),
+        }
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        self.steps += 1;
+        self.sink.step(step)
+    }
+
+    /// What record `at` hides of the records before it: a summary all, a marker what names it.
+    fn covered(&self, at: usize) -> Vec<StepEntry> {
+        let marks: Vec<Mark<'_>> = self.tags[at].marks().collect();
+        let summary = self.tags[at].is_summary();
+        if !summary && marks.is_empty() {
+            return Vec::new();
+        }
+        let covers = |before: &usize| {
+            let named = || {
+                self.hidden
+                    .by_tag(*before)
+                    .any(|(mark, _)| marks.contains(&mark))
+            };
+            summary && self.hidden.hid(at, *before) || named()
+        };
+        let covered = (0..at).filter(covers);
+        covered.filter_map(|before| self.entries[before]).collect()
+    }
+
+    /// The summary behind record `at` that a truncation there came after.
+    ///
+    /// A truncation counts what is condensed, so its marker can land in front of a summary that
+    /// was there first. A later condensation would have tagged it.
+    fn came_after(&self, at: usize) -> Option<usize> {
+        if at == 0 || !self.tags[at].is_marker() || self.tags[at].is_summary() {
+            return None;
+        }
+        let condensed_by = self
+            .hidden
+            .by_tag(at)
+            .find_map(|(mark, summary)| match mark {
+                Mark::Summary(_) => Some(summary),
+                Mark::Truncation(_) => None,
+            });
+        let until = condensed_by.unwrap_or(self.tags.len());
+        let tags_all = |summary: &usize| {
+            let mut marks = self.tags[*summary].marks();
+            marks.any(|mark| matches!(mark, Mark::Summary(_)))
+        };
+        (at + 1..until).rev().find(tags_all)
+    }
+
+    /// A hide of some entries, in order.
+    fn hide(
+        &self,
+        kind: HideKind,
+        covered: &[StepEntry],
+        since: usize,
+        replacement: Option<Message>,
+    ) -> HideStep {
+        let (first, last) = (covered[0], covered[covered.len() - 1]);
+        let stays = |entry: &&StepEntry| {
+            let covered = covered.binary_search_by_key(&entry.step, |entry| entry.step);
+            covered.is_err()
+        };
+        let between = self.entries.iter().flatten();
+        let between = between.filter(|entry| (first.step..=last.step).contains(&entry.step));
+        HideStep {
+            kind,
+            cover: Cover::Range(first, last),
+            keep: between.filter(stays).copied().collect(),
+            parts: Vec::new(),
+            replacements: replacement
+                .map(|message| (None, message))
+                .into_iter()
+                .collect(),
+            moment: Moment::Since(since),
+        }
+    }
+}

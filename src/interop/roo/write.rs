@@ -1,0 +1,120 @@
+//! The exporter: records as they were with the tags that still hold, others anew.
+
+use std::io::Write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::tags::{Hidden, Tags};
+use crate::error::Result;
+use crate::interop::anthropic::build;
+use crate::interop::chat::spans::members;
+use crate::interop::chat::write::{Object, Remarks, array, write_all};
+use crate::interop::{Document, Outgoing};
+use crate::model::{Message, Role};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(document);
+    let mut records = Vec::new();
+    let mut messages = messages.iter().peekable();
+    while let Some(outgoing) = messages.next() {
+        if !outgoing.records.is_empty() {
+            records.extend(outgoing.records.iter().cloned());
+            continue;
+        }
+        if outgoing.message.role.is_system() {
+            remarks.add("a system message; the tool writes its own");
+            continue;
+        }
+        let mut message = outgoing.message.clone();
+        // Results that were made anew belong into one message.
+        while message.role == Role::Tool
+            && let Some(next) =
+                messages.next_if(|next| next.message.role == Role::Tool && next.records.is_empty())
+        {
+            message.parts.extend(next.message.parts.iter().cloned());
+        }
+        records.push(anew(outgoing, &message, document, &mut remarks));
+    }
+    take_tags_off(&mut records);
+    write_all(out, &array(&records))?;
+    Ok(remarks.into_words())
+}
+
+/// A message as a record: with what stood beside it before it was changed, or with its time.
+fn anew(
+    outgoing: &Outgoing,
+    message: &Message,
+    document: &Document,
+    remarks: &mut Remarks,
+) -> String {
+    #[derive(Deserialize)]
+    struct Built<'a> {
+        #[serde(borrow)]
+        content: &'a RawValue,
+    }
+    let built = build(message, remarks);
+    if let ([before], Ok(Built { content })) =
+        (&outgoing.replaces[..], serde_json::from_str(&built))
+    {
+        let with_content = |key: &str, value: &str| {
+            let value = if key == "content" {
+                content.get()
+            } else {
+                value
+            };
+            Some(value.to_owned())
+        };
+        return rewritten(before, with_content).finish();
+    }
+    let time = outgoing.time.or(document.now);
+    let mut object = rewritten(&built, |_, value| Some(value.to_owned()));
+    if let Some(time) = time {
+        object = object.raw("ts", &time.0.to_string());
+    }
+    if outgoing.is_summary {
+        object = object.raw("isSummary", "true");
+    }
+    object.finish()
+}
+
+/// A record with some of its values changed, or taken out where `change` gives none.
+fn rewritten(record: &str, change: impl Fn(&str, &str) -> Option<String>) -> Object {
+    let (members, _) = members(record.as_bytes(), 0);
+    members
+        .into_iter()
+        .fold(Object::new(), |object, (key, span)| {
+            match change(&key, &record[span]) {
+                Some(value) => object.raw(&key, &value),
+                None => object,
+            }
+        })
+}
+
+/// Takes off the tags by which the tool would hide one of these records: all of them are in the
+/// context. Tags that name nothing stay.
+fn take_tags_off(records: &mut [String]) {
+    loop {
+        let tags: Vec<Tags> = records.iter().map(|record| Tags::of(record)).collect();
+        let hidden = Hidden::of(&tags);
+        let all = 0..tags.len();
+        let named = all.clone().filter(|at| hidden.by_tag(*at).next().is_some());
+        let (wrong, keys): (Vec<usize>, _) = match named.collect::<Vec<_>>() {
+            named if !named.is_empty() => (named, ["condenseParent", "truncationParent"]),
+            _ if all.into_iter().any(|at| hidden.by_place(at)) => {
+                let summary = tags.iter().rposition(Tags::is_summary);
+                (summary.into_iter().collect(), ["isSummary", "condenseId"])
+            }
+            _ => return,
+        };
+        for at in wrong {
+            let keep = |key: &str, value: &str| (!keys.contains(&key)).then(|| value.to_owned());
+            records[at] = rewritten(&records[at], keep).finish();
+        }
+    }
+}
