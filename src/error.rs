@@ -33,6 +33,64 @@ pub enum Error {
         /// Up to five of them: short hash and preview.
         candidates: Vec<String>,
     },
+    /// `:N` beyond the context's messages.
+    #[error("no message '{text}'")]
+    NoSuchMessage {
+        /// What was typed.
+        text: String,
+        /// How many messages the context has.
+        messages: usize,
+    },
+    /// `~N` or `^` beyond the first commit.
+    #[error("'{text}' goes back beyond the first commit")]
+    BeyondFirst {
+        /// What was typed.
+        text: String,
+        /// The first commit.
+        first: String,
+    },
+    /// A branch, tag or session by this name is there already.
+    #[error("'{name}' is there already")]
+    RefExists {
+        /// Its short name.
+        name: String,
+    },
+    /// `checkout -` before HEAD has ever moved.
+    #[error("no previous position")]
+    NoPreviousPosition,
+    /// No operation is left to undo.
+    #[error("nothing to undo")]
+    NothingToUndo,
+    /// No undo is left to take back.
+    #[error("nothing to redo{}", since.as_deref().map_or(String::new(), |what| format!(": '{what}' came after the undo")))]
+    NothingToRedo {
+        /// The operation that came after the newest undo, if one did.
+        since: Option<String>,
+    },
+    /// No operation has this number.
+    #[error("no operation {id}")]
+    UnknownOperation {
+        /// The number.
+        id: u64,
+    },
+    /// An operation that cannot be undone by its number.
+    #[error("operation {id} cannot be undone: {reason}")]
+    NotUndoable {
+        /// The number.
+        id: u64,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A ref that an operation moved has moved again.
+    #[error("operation {id} ('{what}') cannot be undone: '{name}' has moved since")]
+    OperationSuperseded {
+        /// The number.
+        id: u64,
+        /// What it was.
+        what: String,
+        /// The ref.
+        name: String,
+    },
     /// The branch has no commit yet.
     #[error("'{branch}' has no commits yet")]
     EmptyBranch {

@@ -133,7 +133,7 @@ impl Repo {
 }
 
 /// The short name of the branch that HEAD was last attached to.
-fn last_branch(view: &dyn View) -> Result<String> {
+pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
     for row in view.reflog(&RefName::head(), 1_000)? {
         if let Some(RefValue::Symbolic(branch)) = row.old {
             return Ok(branch.short().to_owned());

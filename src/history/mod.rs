@@ -4,18 +4,25 @@
 //! and SQL.
 
 pub mod append;
+pub mod branches;
 pub mod log;
+pub mod moves;
 pub mod repo;
 pub mod revision;
 pub mod show;
 pub mod status;
 pub mod surgery;
+pub(crate) mod taken;
 pub mod tokens;
+pub mod undo;
 pub mod walk;
 
 pub use append::{CommitOptions, Committed, Expect};
+pub use branches::{BranchRow, Made, TagRow};
 pub use log::{LogOptions, LogRow};
+pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};
 pub use repo::{On, Repo};
 pub use show::Shown;
 pub use status::Status;
 pub use surgery::{Needs, Scene, Size, Surgery, SurgeryOptions, Touched};
+pub use undo::OperationEntry;

@@ -229,7 +229,7 @@ fn describe(view: &dyn View, hash: &CommitHash) -> Result<String> {
 }
 
 /// The name or hash closest to `text`, if any is close.
-fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
+pub(super) fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
     let names = view.references("refs/")?;
     let best = names
         .iter()

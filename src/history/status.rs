@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::{On, Repo, session_of};
+use crate::history::taken;
 use crate::interop::Usage;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
@@ -97,10 +98,7 @@ impl Repo {
         let session_new = match &session {
             Some((name, _)) => match view.reference(name)? {
                 Some(RefValue::Commit(theirs)) => {
-                    let taken = match &head {
-                        Head::Attached { branch, .. } => view.config(&taken_key(branch, name))?,
-                        Head::Detached(_) => None,
-                    };
+                    let taken = taken::newest(&*view, name, &tip)?;
                     new_on(&*view, &theirs, &tip, taken)?
                 }
                 _ => 0,
@@ -129,24 +127,18 @@ impl Repo {
     }
 }
 
-/// Where it is remembered how far a branch has taken a session over.
-pub(crate) fn taken_key(branch: &RefName, session: &RefName) -> String {
-    format!("onto.{branch}.{session}")
-}
-
 /// How many commits lead to `theirs` that `ours` neither has nor has taken over, up to `taken`.
 fn new_on(
     view: &dyn View,
     theirs: &CommitHash,
     ours: &CommitHash,
-    taken: Option<String>,
+    taken: Option<CommitHash>,
 ) -> Result<u64> {
     let Some(row) = view.commit(theirs)? else {
         return Ok(0);
     };
     let mut shared = shared_commits(view, theirs, ours)?;
     if let Some(taken) = taken {
-        let taken: CommitHash = taken.parse()?;
         if view.is_ancestor(&taken, theirs)? {
             shared = shared.max(view.commit(&taken)?.map_or(0, |row| row.depth + 1));
         }

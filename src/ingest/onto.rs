@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::append::Chain;
-use crate::history::status::{shared_commits, taken_key};
+use crate::history::status::shared_commits;
+use crate::history::taken;
 use crate::history::{Repo, walk};
 use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
 use crate::store::View;
@@ -35,8 +36,7 @@ pub fn onto(
         Some(RefValue::Commit(commit)) => Some(commit),
         _ => None,
     };
-    let key = taken_key(branch, session);
-    let base = base(&*tx, &theirs, ours.as_ref(), tx.config(&key)?)?;
+    let base = base(&*tx, session, &theirs, ours.as_ref())?;
     let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
     let mut chain = Chain::at(ours);
     let mut renamed: HashMap<CommitHash, CommitHash> = HashMap::new();
@@ -57,10 +57,10 @@ pub fn onto(
         }
     }
     tx.begin_operation(now, what)?;
-    if let Some(tip) = chain.tip() {
+    if let Some(tip) = chain.tip().filter(|_| !rows.is_empty()) {
         tx.set_reference(branch, Some(&RefValue::Commit(tip)))?;
+        taken::remember(&*tx, session, &theirs, &tip)?;
     }
-    tx.set_config(&key, Some(&theirs.to_string()))?;
     tx.commit()?;
     Ok(rows.len() as u64)
 }
@@ -68,17 +68,16 @@ pub fn onto(
 /// The newest commit of the session that the branch has: taken over earlier, or shared.
 fn base(
     view: &dyn View,
+    session: &RefName,
     theirs: &CommitHash,
     ours: Option<&CommitHash>,
-    taken: Option<String>,
 ) -> Result<Option<CommitHash>> {
-    if let Some(taken) = taken {
-        let taken: CommitHash = taken.parse()?;
-        if view.is_ancestor(&taken, theirs)? {
-            return Ok(Some(taken));
-        }
-    }
     let Some(ours) = ours else { return Ok(None) };
+    if let Some(taken) = taken::newest(view, session, ours)?
+        && view.is_ancestor(&taken, theirs)?
+    {
+        return Ok(Some(taken));
+    }
     let depth = walk::commit(view, theirs)?.depth;
     let shared = shared_commits(view, theirs, ours)?;
     match shared {

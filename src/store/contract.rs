@@ -123,7 +123,7 @@ fn what_is_dropped_leaves_nothing(make: Make<'_>) {
         assert_eq!(view.commit(&commit)?, None);
         assert_eq!(view.content(&user("gone").hash())?, None);
         assert_eq!(view.references("")?, vec![]);
-        assert_eq!(view.operations(9)?, vec![]);
+        assert_eq!(view.operations(None, 9)?, vec![]);
         assert_eq!(view.reflog(&branch("gone"), 9)?, vec![]);
         assert_eq!(view.config("gone")?, None);
         assert_eq!(view.source(source)?, None);
@@ -433,7 +433,8 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
         set(&main, Some(&value(root)));
         set(&main, Some(&value(root)));
         set(&branch("never"), None);
-        let two = tx.begin_operation(Millis(2), "second").expect("kept");
+        let undo = Reversal::Undo(one);
+        let two = tx.begin_reversal(Millis(2), "second", undo).expect("kept");
         set(&main, Some(&value(tip)));
         set(&RefName::head(), Some(&value(root)));
         set(&branch("a"), Some(&value(root)));
@@ -465,11 +466,11 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
         let deleted = move_of(two, &branch("a"), Some(&root), None);
         assert_eq!(view.reflog(&branch("a"), 1)?, [deleted]);
         assert_eq!(view.reflog(&branch("never"), 1)?, []);
-        let all = [(head, root), (main.clone(), tip)];
+        let all = [(head.clone(), root), (main.clone(), tip)];
         assert_eq!(view.references("")?, all);
         assert_eq!(view.references(RefName::HEADS)?, all[1..]);
         assert_eq!(view.references("refs/tags/")?, []);
-        let operations = view.operations(9)?;
+        let operations = view.operations(None, 9)?;
         assert_eq!(
             operations.iter().map(|o| o.id).collect::<Vec<_>>(),
             [two, one]
@@ -478,7 +479,14 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
             (operations[1].time, operations[1].what.as_str()),
             (Millis(1), "first")
         );
-        assert_eq!(view.operations(1)?.len(), 1);
+        assert_eq!(view.operations(None, 1)?.len(), 1);
+        assert_eq!(view.operations(Some(two), 9)?, operations[1..]);
+        assert_eq!(operations[0].reversal, Reversal::Undo(one));
+        assert_eq!(operations[1].reversal, Reversal::None);
+        let names: Vec<RefName> = view.moves(two)?.into_iter().map(|row| row.name).collect();
+        let moved = [main.clone(), head.clone(), branch("a"), branch("a")];
+        assert_eq!(names, moved, "in the order of the moves");
+        assert_eq!(view.moves(one)?.len(), 2);
         Ok(())
     });
 }

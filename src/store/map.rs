@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, SessionRow, SourceRow,
-    Store, Tx, View, preview,
+    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
+    SourceRow, Store, Tx, View, preview,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -206,14 +206,18 @@ impl View for MapSession<'_> {
             .collect())
     }
 
-    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>> {
-        Ok(self
-            .maps
-            .borrow()
-            .operations
-            .iter()
-            .rev()
-            .take(limit)
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
+        let maps = self.maps.borrow();
+        let earlier = |row: &&OperationRow| before.is_none_or(|before| row.id < before);
+        let rows = maps.operations.iter().rev().filter(earlier);
+        Ok(rows.take(limit).cloned().collect())
+    }
+
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        let maps = self.maps.borrow();
+        let rows = maps.reflog.iter();
+        Ok(rows
+            .filter(|row| row.operation == operation)
             .cloned()
             .collect())
     }
@@ -350,11 +354,15 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
-    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
         let operations = &mut self.maps.borrow_mut().operations;
         let id = operations.len() as u64 + 1;
-        let what = what.to_owned();
-        operations.push(OperationRow { id, time, what });
+        operations.push(OperationRow {
+            id,
+            time,
+            what: what.to_owned(),
+            reversal,
+        });
         self.operation.set(Some(id));
         Ok(id)
     }

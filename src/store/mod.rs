@@ -79,6 +79,20 @@ pub struct OperationRow {
     pub time: Millis,
     /// What it was, with message text replaced by `…`.
     pub what: String,
+    /// Whether it reversed another one.
+    pub reversal: Reversal,
+}
+
+/// Whether an operation reverses another one, and which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reversal {
+    /// It doesn't.
+    #[default]
+    None,
+    /// It undid this operation.
+    Undo(u64),
+    /// It did this operation again.
+    Redo(u64),
 }
 
 /// A move of one ref.
@@ -190,8 +204,11 @@ pub trait View {
     /// All refs whose full name begins with `prefix`, by name.
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>>;
 
-    /// The newest operations, newest first, at most `limit`.
-    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>>;
+    /// The operations before `before` (none: all), newest first, at most `limit`.
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>>;
+
+    /// The refs that an operation moved, in the order of the moves.
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>>;
 
     /// The moves of one ref, newest first, at most `limit`.
     fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>>;
@@ -236,7 +253,12 @@ pub trait Tx: View {
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()>;
 
     /// Opens an operation; refs that move until the next one are logged under it.
-    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64>;
+    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
+        self.begin_reversal(time, what, Reversal::None)
+    }
+
+    /// Opens an operation that may be an undo or a redo.
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64>;
 
     /// Points a ref somewhere, or deletes it, and logs the move. An unchanged ref logs nothing.
     /// An operation must be open.

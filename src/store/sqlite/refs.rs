@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, RefValue};
-use crate::store::{OperationRow, ReflogRow};
+use crate::store::{OperationRow, ReflogRow, Reversal};
 
 /// A target's hash and another ref's name: at most one is there.
 type Held = (Option<CommitHash>, Option<String>);
@@ -62,18 +62,53 @@ pub(super) fn references(session: &Session<'_>, prefix: &str) -> Result<Vec<(Ref
     Ok(found)
 }
 
-pub(super) fn operations(session: &Session<'_>, limit: usize) -> Result<Vec<OperationRow>> {
+pub(super) fn operations(
+    session: &Session<'_>,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<Vec<OperationRow>> {
     session.all(
-        "SELECT id, time, what FROM operations ORDER BY id DESC LIMIT ?1",
-        [number(limit as u64)],
+        "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
+         ORDER BY id DESC LIMIT ?2",
+        [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
         |row| {
+            let other = |column: usize| -> rusqlite::Result<Option<u64>> {
+                let id: Option<i64> = row.get(column)?;
+                id.map(|_| unsigned(row, column)).transpose()
+            };
             Ok(OperationRow {
                 id: unsigned(row, 0)?,
                 time: Millis(row.get(1)?),
                 what: row.get(2)?,
+                reversal: match (other(3)?, other(4)?) {
+                    (Some(undone), _) => Reversal::Undo(undone),
+                    (None, Some(redone)) => Reversal::Redo(redone),
+                    (None, None) => Reversal::None,
+                },
             })
         },
     )
+}
+
+pub(super) fn moves(session: &Session<'_>, operation: u64) -> Result<Vec<ReflogRow>> {
+    let rows = session.all(
+        "SELECT name, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
+         LEFT JOIN commits AS older ON older.id = old_target
+         LEFT JOIN commits AS newer ON newer.id = new_target
+         WHERE operation = ?1 ORDER BY reflog.id",
+        [number(operation)],
+        |row| Ok((row.get::<_, String>(0)?, held(row, 1)?, held(row, 3)?)),
+    )?;
+    rows.into_iter()
+        .map(|(of, old, new)| {
+            Ok(ReflogRow {
+                operation,
+                name: name(&of)?,
+                old: value(old)?,
+                new: value(new)?,
+            })
+        })
+        .collect()
 }
 
 pub(super) fn reflog(session: &Session<'_>, of: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
@@ -102,10 +137,20 @@ pub(super) fn config(session: &Session<'_>, key: &str) -> Result<Option<String>>
     session.first(sql, [key], |row| row.get(0))
 }
 
-pub(super) fn begin_operation(session: &Session<'_>, time: Millis, what: &str) -> Result<u64> {
+pub(super) fn begin_reversal(
+    session: &Session<'_>,
+    time: Millis,
+    what: &str,
+    reversal: Reversal,
+) -> Result<u64> {
+    let (undoes, redoes) = match reversal {
+        Reversal::None => (None, None),
+        Reversal::Undo(id) => (Some(number(id)), None),
+        Reversal::Redo(id) => (None, Some(number(id))),
+    };
     let id = session.insert(
-        "INSERT INTO operations (time, what) VALUES (?1, ?2)",
-        params![time.0, what],
+        "INSERT INTO operations (time, what, undoes, redoes) VALUES (?1, ?2, ?3, ?4)",
+        params![time.0, what, undoes, redoes],
     )?;
     session.operation.set(Some(id));
     u64::try_from(id).map_err(Error::store)

@@ -8,8 +8,8 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::interop::{Span, Usage};
 use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, TokenCount};
 use crate::store::{
-    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, SessionRow, SourceRow, Tx,
-    View,
+    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
+    SourceRow, Tx, View,
 };
 
 impl View for Session<'_> {
@@ -74,8 +74,12 @@ impl View for Session<'_> {
         refs::references(self, prefix)
     }
 
-    fn operations(&self, limit: usize) -> Result<Vec<OperationRow>> {
-        refs::operations(self, limit)
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
+        refs::operations(self, before, limit)
+    }
+
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        refs::moves(self, operation)
     }
 
     fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
@@ -132,8 +136,8 @@ impl Tx for Session<'_> {
         checkpoints::put_checkpoint(self, commit, context)
     }
 
-    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
-        refs::begin_operation(self, time, what)
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
+        refs::begin_reversal(self, time, what, reversal)
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {

@@ -1,0 +1,275 @@
+//! Branches and tags: made, listed, renamed, deleted.
+
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::moves::OpenCall;
+use crate::history::repo::{self, On, Repo, session_of};
+use crate::history::revision;
+use crate::model::tokens::context_total;
+use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
+use crate::store::{Tx, View};
+
+/// A branch, with what a list says about it.
+#[derive(Clone, Debug)]
+pub struct BranchRow {
+    /// Its full name.
+    pub name: RefName,
+    /// Its tip.
+    pub tip: CommitHash,
+    /// Whether HEAD is on it.
+    pub is_head: bool,
+    /// The title of the session that it came from.
+    pub title: Option<String>,
+    /// The tool of that session.
+    pub tool: Option<String>,
+    /// The time of its newest commit that has one.
+    pub last: Option<Millis>,
+    /// The tokens of its context.
+    pub tokens: TokenCount,
+    /// The messages of its context.
+    pub messages: usize,
+    /// The compactions that are active in it.
+    pub compactions: u32,
+}
+
+/// A tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRow {
+    /// Its full name.
+    pub name: RefName,
+    /// The commit.
+    pub commit: CommitHash,
+    /// Of an annotated tag: what it says, and when it was made.
+    pub note: Option<(String, Millis)>,
+}
+
+/// A ref that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Its full name.
+    pub name: RefName,
+    /// Where it points.
+    pub commit: CommitHash,
+    /// The calls that wait for a result there.
+    pub open: Option<OpenCall>,
+}
+
+/// How many commits back a time is looked for.
+const TIME_SEARCH: usize = 64;
+
+impl Repo {
+    /// The branches, the one with the newest commit first. Counts what has no count yet.
+    pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
+        let head = self.head(&On::Head)?;
+        let mut rows = Vec::new();
+        for (name, value) in self.references(RefName::HEADS)? {
+            let RefValue::Commit(tip) = value else {
+                continue;
+            };
+            let context = self.context(&tip)?;
+            let tokens = context_total(self.counts(&context, encoding)?);
+            let view = self.store.read()?;
+            let session = session_of(&*view, &tip)?;
+            let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
+            let is_head = matches!(&head, Head::Attached { branch, .. } if *branch == name);
+            let tool = session.as_ref().and_then(|(session, _)| {
+                let place = session.as_str().strip_prefix(RefName::SESSIONS)?;
+                Some(place.split_once('/')?.0.to_owned())
+            });
+            rows.push(BranchRow {
+                is_head,
+                tool,
+                title: session.and_then(|(_, session)| session.title),
+                last: newest.iter().find_map(|row| row.commit.time),
+                tokens,
+                messages: context.entries.len(),
+                compactions: context.active_hides(HideKind::Compaction),
+                name,
+                tip,
+            });
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.last));
+        Ok(rows)
+    }
+
+    /// Starts a branch at `start`, without moving HEAD.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefExists`], and as [`Repo::resolve`].
+    pub fn create_branch(
+        &self,
+        on: &On,
+        name: &RefName,
+        start: &str,
+        now: Millis,
+        what: &str,
+    ) -> Result<Made> {
+        let made = self.create(on, name, start, now, what)?;
+        let open = self.open_call(&made, self.head(on)?.commit().as_ref())?;
+        Ok(Made {
+            name: name.clone(),
+            commit: made,
+            open,
+        })
+    }
+
+    /// Renames a branch; HEAD follows where it is on it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRevision`] for a branch that isn't there, [`Error::RefExists`].
+    pub fn rename_branch(
+        &self,
+        old: &RefName,
+        new: &RefName,
+        now: Millis,
+        what: &str,
+    ) -> Result<()> {
+        let tx = self.store.write()?;
+        let head = repo::head(&*tx, &On::Head)?;
+        let on_it = matches!(&head, Head::Attached { branch, .. } if branch == old);
+        let tip = tx.reference(old)?;
+        if tip.is_none() && !on_it {
+            return Err(unknown_branch(&*tx, old)?);
+        }
+        refuse_taken(&*tx, new)?;
+        tx.begin_operation(now, what)?;
+        tx.set_reference(new, tip.as_ref())?;
+        tx.set_reference(old, None)?;
+        if on_it {
+            tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(new.clone())))?;
+        }
+        let previous = RefName::prev_head();
+        if tx.reference(&previous)? == Some(RefValue::Symbolic(old.clone())) {
+            tx.set_reference(&previous, Some(&RefValue::Symbolic(new.clone())))?;
+        }
+        tx.commit()
+    }
+
+    /// Deletes a branch or a tag and gives where it pointed. Its commits stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRevision`]; [`Error::Refused`] for the branch that HEAD is on.
+    pub fn delete_reference(&self, name: &RefName, now: Millis, what: &str) -> Result<CommitHash> {
+        let tx = self.store.write()?;
+        let Some(RefValue::Commit(commit)) = tx.reference(name)? else {
+            return Err(unknown_branch(&*tx, name)?);
+        };
+        let head = repo::head(&*tx, &On::Head)?;
+        if matches!(&head, Head::Attached { branch, .. } if branch == name) {
+            return Err(Error::Refused {
+                reason: format!("HEAD is on '{}'", name.short()),
+            });
+        }
+        tx.begin_operation(now, what)?;
+        tx.set_reference(name, None)?;
+        tx.commit()?;
+        Ok(commit)
+    }
+
+    /// The tags, by name.
+    pub fn tags(&self) -> Result<Vec<TagRow>> {
+        let view = self.store.read()?;
+        let mut rows = Vec::new();
+        for (name, value) in view.references(RefName::TAGS)? {
+            if let RefValue::Commit(commit) = value {
+                let note = tag_note(&*view, &name, &commit)?;
+                rows.push(TagRow { name, commit, note });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Tags a commit; with a note the tag is an annotated one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefExists`], and as [`Repo::resolve`].
+    pub fn create_tag(
+        &self,
+        on: &On,
+        name: &RefName,
+        target: &str,
+        note: Option<&str>,
+        now: Millis,
+        what: &str,
+    ) -> Result<CommitHash> {
+        let tx = self.store.write()?;
+        let commit = self.create_in(&*tx, on, name, target, now, what)?;
+        let note = note.map(|note| format!("{} {}\n{note}", now.0, commit));
+        tx.set_config(&note_key(name), note.as_deref())?;
+        tx.commit()?;
+        Ok(commit)
+    }
+
+    fn create(
+        &self,
+        on: &On,
+        name: &RefName,
+        target: &str,
+        now: Millis,
+        what: &str,
+    ) -> Result<CommitHash> {
+        let tx = self.store.write()?;
+        let commit = self.create_in(&*tx, on, name, target, now, what)?;
+        tx.commit()?;
+        Ok(commit)
+    }
+
+    fn create_in(
+        &self,
+        tx: &dyn Tx,
+        on: &On,
+        name: &RefName,
+        target: &str,
+        now: Millis,
+        what: &str,
+    ) -> Result<CommitHash> {
+        let commit = revision::resolve(tx, on, target)?;
+        refuse_taken(tx, name)?;
+        tx.begin_operation(now, what)?;
+        tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
+        Ok(commit)
+    }
+}
+
+/// Where an annotated tag's note is kept: time, commit, and on the next lines the note. It counts
+/// only while the tag points at that commit, so that undoing the tag's making undoes it too.
+fn note_key(name: &RefName) -> String {
+    format!("note.{name}")
+}
+
+/// The note of a tag that points at `commit`.
+pub(crate) fn tag_note(
+    view: &dyn View,
+    name: &RefName,
+    commit: &CommitHash,
+) -> Result<Option<(String, Millis)>> {
+    let Some(text) = view.config(&note_key(name))? else {
+        return Ok(None);
+    };
+    let parsed = text.split_once('\n').and_then(|(first, note)| {
+        let (time, of) = first.split_once(' ')?;
+        (of == commit.to_string()).then_some((note.to_owned(), Millis(time.parse().ok()?)))
+    });
+    Ok(parsed)
+}
+
+/// Refuses a name that is taken.
+pub(super) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
+    match view.reference(name)? {
+        None => Ok(()),
+        Some(_) => Err(Error::RefExists {
+            name: name.short().to_owned(),
+        }),
+    }
+}
+
+fn unknown_branch(view: &dyn View, name: &RefName) -> Result<Error> {
+    Ok(Error::UnknownRevision {
+        text: name.short().to_owned(),
+        nearest: revision::nearest(view, name.short())?,
+    })
+}

@@ -1,0 +1,326 @@
+//! Reset and checkout: HEAD and branches go elsewhere, and the way back is kept.
+//!
+//! Every move is one operation, all refs at once: a failed one changes none. Deliberately absent:
+//! questions. Nothing that a move leaves behind is lost before a `gc` lets it go.
+
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::append::last_branch;
+use crate::history::repo::{self, On, Repo};
+use crate::history::revision;
+use crate::history::status::shared_commits;
+use crate::history::walk;
+use crate::model::{Head, Millis, RefName, RefValue};
+use crate::store::View;
+
+/// What becomes of the commits that a reset leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetMode {
+    /// `ORIG_HEAD` keeps them.
+    #[default]
+    Soft,
+    /// Nothing but the reflog keeps them; `ORIG_HEAD` stays as it was.
+    Hard,
+}
+
+/// A reset that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// The branch that moved; none: HEAD alone.
+    pub branch: Option<RefName>,
+    /// Where it was.
+    pub from: CommitHash,
+    /// Where it is; the same as `from` if nothing moved.
+    pub to: CommitHash,
+    /// How many commits no branch, tag or session reaches any more.
+    pub orphaned: u64,
+    /// The calls that wait for a result there.
+    pub open: Option<OpenCall>,
+}
+
+/// A context that ends with a tool call that has no result yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The number, from 1, of the message that calls.
+    pub number: usize,
+    /// The number of the last message that answers it on the path that one came from, and the
+    /// commit there.
+    pub answered: Option<(usize, CommitHash)>,
+}
+
+/// Where to check out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A branch by its name, else the commit that a revision names.
+    Named(String),
+    /// What `PREV_HEAD` holds.
+    Previous,
+    /// A new branch, at this revision, or where HEAD is.
+    NewBranch(RefName, Option<String>),
+}
+
+/// A checkout that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    /// Where HEAD was.
+    pub from: Head,
+    /// Where it is; the same as `from` if nothing moved.
+    pub to: Head,
+    /// The calls that wait for a result at the start of a new branch.
+    pub open: Option<OpenCall>,
+}
+
+impl Repo {
+    /// Moves the branch that `on` names, or HEAD alone while it is detached, to `target`.
+    /// `PREV_HEAD` keeps the old commit where HEAD moved along; where nothing moves, no ref
+    /// changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`], and [`Error::Busy`].
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, ResetMode};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// for text in ["one", "two"] {
+    ///     let draft = Draft::append(Message::text(Role::User, text));
+    ///     repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// }
+    /// let back = repo.reset(&On::Head, "HEAD^", ResetMode::Soft, Millis(0), "reset HEAD^")?;
+    /// assert_eq!(repo.resolve(&On::Head, "ORIG_HEAD")?, back.from);
+    /// assert_eq!(repo.resolve(&On::Head, "HEAD")?, back.to);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn reset(
+        &self,
+        on: &On,
+        target: &str,
+        mode: ResetMode,
+        now: Millis,
+        what: &str,
+    ) -> Result<Reset> {
+        let tx = self.store.write()?;
+        let to = revision::resolve(&*tx, on, target)?;
+        let head = repo::head(&*tx, on)?;
+        let (branch, from) = match head {
+            Head::Attached { branch, tip } => (Some(branch), tip),
+            Head::Detached(commit) => (None, Some(commit)),
+        };
+        // An empty branch may be reset to a commit of another one: there is nothing to go back to.
+        let done = Reset {
+            from: from.unwrap_or(to),
+            to,
+            orphaned: match (&branch, from) {
+                (Some(branch), Some(from)) => orphaned(&*tx, &from, &to, branch)?,
+                _ => 0,
+            },
+            open: open_call(&*tx, &to, from.as_ref())?,
+            branch,
+        };
+        if from == Some(to) {
+            return Ok(done);
+        }
+        tx.begin_operation(now, what)?;
+        if let Some(from) = from {
+            if mode == ResetMode::Soft {
+                tx.set_reference(&RefName::orig_head(), Some(&RefValue::Commit(from)))?;
+            }
+            if repo::head(&*tx, &On::Head)?.commit() == Some(from) {
+                tx.set_reference(&RefName::prev_head(), Some(&RefValue::Commit(from)))?;
+            }
+        }
+        let moved = done.branch.clone().unwrap_or_else(RefName::head);
+        tx.set_reference(&moved, Some(&RefValue::Commit(to)))?;
+        tx.commit()?;
+        Ok(done)
+    }
+
+    /// Moves HEAD: onto a branch, or off every branch to a commit. `PREV_HEAD` keeps what HEAD
+    /// held; where HEAD is there already, no ref changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`]; [`Error::NoPreviousPosition`] for [`Target::Previous`] before any
+    /// move; [`Error::RefExists`] for a new branch whose name is taken.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, Target};
+    /// use tract::model::{Draft, Head, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "one"));
+    /// let one = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.checkout(&Target::Named(one[0].hash.to_string()), Millis(0), "checkout")?;
+    /// assert_eq!(repo.head(&On::Head)?, Head::Detached(one[0].hash));
+    /// let back = repo.checkout(&Target::Previous, Millis(1), "checkout -")?;
+    /// assert!(matches!(back.to, Head::Attached { .. }));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn checkout(&self, target: &Target, now: Millis, what: &str) -> Result<Checkout> {
+        let tx = self.store.write()?;
+        let from = repo::head(&*tx, &On::Head)?;
+        let held = held(&from);
+        let mut open = None;
+        tx.begin_operation(now, what)?;
+        let to = match target {
+            Target::Previous => {
+                let previous = tx.reference(&RefName::prev_head())?;
+                previous.ok_or(Error::NoPreviousPosition)?
+            }
+            // A branch that HEAD is on may have no commit yet.
+            Target::Named(name) if on_branch(&from, name) => held.clone(),
+            Target::Named(name) => match RefName::branch(name) {
+                Ok(branch) if tx.reference(&branch)?.is_some() => RefValue::Symbolic(branch),
+                _ => RefValue::Commit(revision::resolve(&*tx, &On::Head, name)?),
+            },
+            Target::NewBranch(branch, start) => {
+                let start = match start {
+                    Some(start) => Some(revision::resolve(&*tx, &On::Head, start)?),
+                    None => from.commit(),
+                };
+                super::branches::refuse_taken(&*tx, branch)?;
+                if let Some(start) = start {
+                    tx.set_reference(branch, Some(&RefValue::Commit(start)))?;
+                    open = open_call(&*tx, &start, from.commit().as_ref())?;
+                }
+                RefValue::Symbolic(branch.clone())
+            }
+        };
+        if to == held {
+            // Dropped, and the operation with it.
+            return Ok(Checkout {
+                to: from.clone(),
+                from,
+                open,
+            });
+        }
+        tx.set_reference(&RefName::prev_head(), Some(&held))?;
+        tx.set_reference(&RefName::head(), Some(&to))?;
+        let to = repo::head(&*tx, &On::Head)?;
+        tx.commit()?;
+        Ok(Checkout { from, to, open })
+    }
+
+    /// The short name of the branch that HEAD is on, or was on last.
+    pub fn last_branch(&self) -> Result<String> {
+        let view = self.store.read()?;
+        match repo::head(&*view, &On::Head)? {
+            Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
+            Head::Detached(_) => last_branch(&*view),
+        }
+    }
+
+    /// Where `tip`'s context ends with an open tool call, and where on the path to `after` its
+    /// results are.
+    pub fn open_call(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+    ) -> Result<Option<OpenCall>> {
+        open_call(&*self.store.read()?, tip, after)
+    }
+}
+
+/// What HEAD holds.
+fn held(head: &Head) -> RefValue {
+    match head {
+        Head::Attached { branch, .. } => RefValue::Symbolic(branch.clone()),
+        Head::Detached(commit) => RefValue::Commit(*commit),
+    }
+}
+
+fn on_branch(head: &Head, name: &str) -> bool {
+    matches!(head, Head::Attached { branch, .. } if branch.short() == name)
+}
+
+/// How many commits on the path to `from` neither `to` nor any branch (but `moved`, which goes
+/// away from them), tag or session reaches.
+fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName) -> Result<u64> {
+    let count = walk::commit(view, from)?.depth + 1;
+    let mut reached = shared_commits(view, from, to)?;
+    for (name, value) in view.references("refs/")? {
+        let RefValue::Commit(commit) = value else {
+            continue;
+        };
+        if name == *moved || reached == count {
+            continue;
+        }
+        // Most refs share nothing beyond what is shared already: one question tells.
+        let next = view.ancestor_at(from, reached)?;
+        if let Some(next) = next
+            && view.is_ancestor(&next, &commit)?
+        {
+            reached = shared_commits(view, from, &commit)?;
+        }
+    }
+    Ok(count - reached)
+}
+
+/// The calls that wait at the end of the context at `tip`. Reads the last message alone, unless it
+/// is a part of a group.
+fn open_call(
+    view: &dyn View,
+    tip: &CommitHash,
+    after: Option<&CommitHash>,
+) -> Result<Option<OpenCall>> {
+    let context = walk::context(view, tip)?;
+    // Open calls stand at the end: the last message that calls, and what answers it.
+    let mut waiting: Vec<String> = Vec::new();
+    let mut number = 0;
+    let mut answered: Vec<String> = Vec::new();
+    for (at, entry) in context.entries.iter().enumerate().rev() {
+        let message = walk::message(view, entry)?;
+        answered.extend(message.results().map(str::to_owned));
+        let calls: Vec<&str> = message.calls().collect();
+        if !calls.is_empty() {
+            waiting = calls
+                .into_iter()
+                .filter(|id| !answered.iter().any(|done| done == id))
+                .map(str::to_owned)
+                .collect();
+            number = at + 1;
+            break;
+        }
+        if message.results().next().is_none() {
+            break;
+        }
+    }
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let mut open = OpenCall {
+        number,
+        answered: None,
+    };
+    let Some(after) = after.filter(|after| *after != tip) else {
+        return Ok(Some(open));
+    };
+    if !view.is_ancestor(tip, after)? {
+        return Ok(Some(open));
+    }
+    let depth = walk::commit(view, tip)?.depth;
+    for ahead in 1..=RESULTS_AHEAD {
+        let Some(next) = view.ancestor_at(after, depth + ahead)? else {
+            break;
+        };
+        let row = walk::commit(view, &next)?;
+        if let crate::model::Operation::Append { content } = row.commit.operation {
+            let message = walk::content(view, &content)?;
+            let before = waiting.len();
+            waiting.retain(|id| !message.results().any(|done| done == id));
+            if waiting.len() < before {
+                let number = context.entries.len() + ahead as usize;
+                open.answered = Some((number, next));
+            }
+        }
+        if waiting.is_empty() {
+            break;
+        }
+    }
+    Ok(Some(open))
+}
+
+/// How far ahead the results of an open call are looked for, in commits.
+const RESULTS_AHEAD: u64 = 64;

@@ -1,0 +1,282 @@
+//! The operations: listed, undone, and done again.
+//!
+//! An undo reverses all refs that an operation moved, at once, and is an operation itself; what
+//! undoes and redoes stand in the log is all the state there is.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result};
+use crate::history::repo::Repo;
+use crate::model::{Millis, RefName, RefValue};
+use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
+
+/// How many operations are read at once.
+const PAGE: usize = 64;
+
+/// An operation with what it moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationEntry {
+    /// The operation.
+    pub operation: OperationRow,
+    /// Its moves, in order; none of an operation that changed nothing.
+    pub moves: Vec<ReflogRow>,
+    /// Whether it is undone now.
+    pub undone: bool,
+}
+
+impl Repo {
+    /// The operations, newest first, at most `limit` (0: all).
+    pub fn operations(&self, limit: usize) -> Result<Vec<OperationEntry>> {
+        let view = self.store.read()?;
+        let mut state = State::default();
+        let mut entries = Vec::new();
+        let limit = if limit == 0 { usize::MAX } else { limit };
+        for operation in view.operations(None, limit)? {
+            let undone = state.see(&operation);
+            let moves = view.moves(operation.id)?;
+            entries.push(OperationEntry {
+                operation,
+                moves,
+                undone,
+            });
+        }
+        Ok(entries)
+    }
+
+    /// The moves of one ref, newest first, each with its operation, at most `limit` (0: all).
+    pub fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<(ReflogRow, OperationRow)>> {
+        let view = self.store.read()?;
+        let limit = if limit == 0 { usize::MAX } else { limit };
+        let mut rows = Vec::new();
+        for row in view.reflog(name, limit)? {
+            let operation = operation(&*view, row.operation)?;
+            rows.push((row, operation));
+        }
+        Ok(rows)
+    }
+
+    /// Reverses an operation, all its refs at once: the newest that is not undone, whoever made
+    /// it, or the one named, if its refs have not moved since.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`];
+    /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "one"));
+    /// let options = CommitOptions { what: "commit", ..CommitOptions::default() };
+    /// repo.commit(&On::Head, &[draft], &options)?;
+    /// let undone = repo.undo(None, Millis(0))?;
+    /// assert_eq!(undone.operation.what, "commit");
+    /// assert_eq!(repo.head(&On::Head)?.commit(), None);
+    /// repo.redo(Millis(1))?;
+    /// assert!(repo.head(&On::Head)?.commit().is_some());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn undo(&self, named: Option<u64>, now: Millis) -> Result<OperationEntry> {
+        let tx = self.store.write()?;
+        let (operation, moves) = match named {
+            None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
+            Some(id) => named_operation(&*tx, id)?,
+        };
+        let what = format!("undo {}: {}", operation.id, operation.what);
+        tx.begin_reversal(now, &what, Reversal::Undo(operation.id))?;
+        for row in moves.iter().rev() {
+            set_if_unmoved(
+                &*tx,
+                &operation,
+                &row.name,
+                row.new.as_ref(),
+                row.old.as_ref(),
+            )?;
+        }
+        tx.commit()?;
+        Ok(OperationEntry {
+            operation,
+            moves,
+            undone: true,
+        })
+    }
+
+    /// Does again what the newest undo reversed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NothingToRedo`], which says whether a newer operation is in the way.
+    pub fn redo(&self, now: Millis) -> Result<OperationEntry> {
+        let tx = self.store.write()?;
+        let id = newest_undone(&*tx)?;
+        let operation = operation(&*tx, id)?;
+        let moves = tx.moves(id)?;
+        let what = format!("redo {}: {}", operation.id, operation.what);
+        tx.begin_reversal(now, &what, Reversal::Redo(id))?;
+        for row in &moves {
+            set_if_unmoved(
+                &*tx,
+                &operation,
+                &row.name,
+                row.old.as_ref(),
+                row.new.as_ref(),
+            )?;
+        }
+        tx.commit()?;
+        Ok(OperationEntry {
+            operation,
+            moves,
+            undone: false,
+        })
+    }
+}
+
+/// What is known of operations while they are read from the newest back.
+#[derive(Default)]
+struct State {
+    /// Those whose newest reversal has been seen.
+    settled: HashSet<u64>,
+    /// Those of them that an undo reversed last.
+    undone: HashSet<u64>,
+}
+
+impl State {
+    /// Whether the operation is undone now.
+    fn see(&mut self, operation: &OperationRow) -> bool {
+        match operation.reversal {
+            Reversal::None => self.undone.contains(&operation.id),
+            Reversal::Undo(id) => {
+                if self.settled.insert(id) {
+                    self.undone.insert(id);
+                }
+                false
+            }
+            Reversal::Redo(id) => {
+                self.settled.insert(id);
+                false
+            }
+        }
+    }
+}
+
+/// The newest operation that moved something and is not undone.
+fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
+    let mut state = State::default();
+    let mut before = None;
+    loop {
+        let page = view.operations(before, PAGE)?;
+        let Some(last) = page.last() else {
+            return Ok(None);
+        };
+        before = Some(last.id);
+        for operation in page {
+            let undone = state.see(&operation);
+            if undone || operation.reversal != Reversal::None {
+                continue;
+            }
+            let moves = view.moves(operation.id)?;
+            if !moves.is_empty() {
+                return Ok(Some((operation, moves)));
+            }
+        }
+    }
+}
+
+/// The operation that the newest undo reversed, if nothing but undoes and redoes came since.
+fn newest_undone(view: &dyn View) -> Result<u64> {
+    // Each redo takes back the newest undo before it that no other redo has taken.
+    let mut taken = 0;
+    let mut before = None;
+    loop {
+        let page = view.operations(before, PAGE)?;
+        let Some(last) = page.last() else {
+            return Err(Error::NothingToRedo { since: None });
+        };
+        before = Some(last.id);
+        for operation in page {
+            match operation.reversal {
+                Reversal::Redo(_) => taken += 1,
+                Reversal::Undo(id) if taken == 0 => return Ok(id),
+                Reversal::Undo(_) => taken -= 1,
+                Reversal::None if view.moves(operation.id)?.is_empty() => {}
+                Reversal::None => {
+                    return Err(Error::NothingToRedo {
+                        since: undone_before(view, operation.id)?.then_some(operation.what),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Whether a recent undo before operation `id` could have been redone, had that not come.
+fn undone_before(view: &dyn View, id: u64) -> Result<bool> {
+    let mut taken = 0;
+    for operation in view.operations(Some(id), PAGE)? {
+        match operation.reversal {
+            Reversal::Redo(_) => taken += 1,
+            Reversal::Undo(_) if taken == 0 => return Ok(true),
+            Reversal::Undo(_) => taken -= 1,
+            Reversal::None => {}
+        }
+    }
+    Ok(false)
+}
+
+/// An operation that is to be undone by its number.
+fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<ReflogRow>)> {
+    let mut state = State::default();
+    let mut before = None;
+    loop {
+        let page = view.operations(before, PAGE)?;
+        let Some(last) = page.last().filter(|_| page[0].id >= id) else {
+            return Err(Error::UnknownOperation { id });
+        };
+        before = Some(last.id);
+        for operation in page {
+            let undone = state.see(&operation);
+            if operation.id != id {
+                continue;
+            }
+            let refuse = |reason| Err(Error::NotUndoable { id, reason });
+            if undone {
+                return refuse("it is undone already");
+            }
+            if operation.reversal != Reversal::None {
+                return refuse("it is an undo or a redo itself");
+            }
+            let moves = view.moves(id)?;
+            if moves.is_empty() {
+                return refuse("it moved nothing");
+            }
+            return Ok((operation, moves));
+        }
+    }
+}
+
+fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
+    let found = view.operations(Some(id + 1), 1)?.pop();
+    found
+        .filter(|operation| operation.id == id)
+        .ok_or(Error::UnknownOperation { id })
+}
+
+/// Moves a ref from one value to another, if it holds the first.
+fn set_if_unmoved(
+    tx: &dyn Tx,
+    operation: &OperationRow,
+    name: &RefName,
+    expected: Option<&RefValue>,
+    new: Option<&RefValue>,
+) -> Result<()> {
+    if tx.reference(name)?.as_ref() != expected {
+        return Err(Error::OperationSuperseded {
+            id: operation.id,
+            what: operation.what.clone(),
+            name: name.short().to_owned(),
+        });
+    }
+    tx.set_reference(name, new)
+}
