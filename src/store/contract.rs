@@ -1,5 +1,7 @@
 //! What every engine promises, as functions that take a maker of empty stores.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -25,6 +27,7 @@ pub(crate) fn run(make: Make<'_>) {
     sources_grow_and_read_back(make);
     what_imports_keep_reads_back(make);
     configuration_reads_back(make);
+    searches_miss_nothing(make);
 }
 
 fn user(text: &str) -> Message {
@@ -703,4 +706,124 @@ fn configuration_reads_back(make: Make<'_>) {
     assert_eq!(get().as_deref(), Some(""));
     set(None);
     assert_eq!(get(), None);
+}
+
+/// Whether a text holds the literals, by the plainest means.
+fn holds(text: &str, literals: &Literals) -> bool {
+    match literals {
+        Literals::Anything => true,
+        Literals::Text(literal) => text.to_lowercase().contains(&literal.to_lowercase()),
+        Literals::All(all) => all.iter().all(|one| holds(text, one)),
+        Literals::Any(any) => any.iter().any(|one| holds(text, one)),
+    }
+}
+
+fn searches_miss_nothing(make: Make<'_>) {
+    // Few letters, so that much is found.
+    let text = "[abAB東京 ]{0,9}";
+    let literal = || "[abAB東京]{1,4}".prop_map(Literals::Text);
+    let literals = prop_oneof![
+        Just(Literals::Anything),
+        literal(),
+        prop::collection::vec(literal(), 0..3).prop_map(Literals::All),
+        prop::collection::vec(literal(), 0..3).prop_map(Literals::Any),
+    ];
+    let shape = (
+        prop::collection::vec((text, 0..4_u8, any::<prop::sample::Index>()), 1..25),
+        any::<prop::sample::Index>(),
+        prop::collection::vec(literals, 1..4),
+    );
+    let mut runner = TestRunner::new(Config {
+        cases: 48,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let result = runner.run(&shape, |(steps, other, queries)| {
+        let store = make();
+        let mut made: Vec<CommitHash> = Vec::new();
+        for (text, kind, at) in &steps {
+            writing(&*store, |tx| {
+                let parent = at.index(made.len() + 1).checked_sub(1);
+                let parent = if *kind == 0 {
+                    parent
+                } else {
+                    made.len().checked_sub(1)
+                };
+                let parent = parent.map(|at| made[at]);
+                let content = tx.put_content(&user(text)).expect("kept");
+                let operation = match (kind, parent) {
+                    (1, Some(parent)) => Operation::Edit {
+                        target: parent.into(),
+                        content,
+                    },
+                    (2, Some(parent)) => Operation::Hide(Hide {
+                        kind: HideKind::Compaction,
+                        intervals: vec![],
+                        keep: vec![],
+                        parts: vec![PartHide {
+                            entry: parent.into(),
+                            part: 0,
+                            stub: Some(content),
+                        }],
+                        replacements: vec![],
+                    }),
+                    _ => Operation::Append { content },
+                };
+                made.push(put(tx, parent, operation));
+                // Some is indexed, some is not.
+                if *kind == 3 {
+                    tx.index(at.index(300) as u64).expect("it indexes");
+                }
+            });
+        }
+        let tips = [made[other.index(made.len())], made[made.len() - 1], made[0]];
+        for pass in 0..2 {
+            for literals in &queries {
+                reading(&*store, |view| {
+                    let hits = view.search(literals, &tips)?;
+                    let mut seen = BTreeSet::new();
+                    let mut all = Vec::new();
+                    for (tip, commit) in tips.iter().enumerate() {
+                        for row in view.ancestors(commit, None, usize::MAX)? {
+                            for content in row.commit.operation.contents() {
+                                if seen.insert((row.hash, content)) {
+                                    let (commit, depth) = (row.hash, row.depth);
+                                    all.push(Hit {
+                                        tip,
+                                        commit,
+                                        content,
+                                        depth,
+                                    });
+                                }
+                            }
+                        }
+                    }
+                    let needed = |hit: &&Hit| {
+                        let message = view.content(&hit.content).ok().flatten();
+                        let message = message.expect("a content is here");
+                        let texts = text::searched(&message);
+                        texts.iter().any(|piece| holds(&piece.text, literals))
+                    };
+                    let missing: Vec<_> = all
+                        .iter()
+                        .filter(needed)
+                        .filter(|h| !hits.contains(h))
+                        .collect();
+                    assert!(
+                        missing.is_empty(),
+                        "{literals:?} in pass {pass}: {missing:?}"
+                    );
+                    all.retain(|hit| hits.contains(hit));
+                    assert_eq!(hits, all, "in order, once, and only what is on a path");
+                    Ok(())
+                });
+            }
+            writing(&*store, |tx| {
+                while tx.index(64).expect("it indexes") > 0 {}
+                assert_eq!(tx.unindexed_bytes().expect("it counts"), 0);
+            });
+        }
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
-    SourceRow, Store, Tx, View, preview,
+    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
+    SessionRow, SourceRow, Store, Tx, View, preview, text,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -82,6 +82,19 @@ fn missing(what: &'static str) -> Error {
     Error::Malformed {
         what,
         detail: "not stored".to_owned(),
+    }
+}
+
+/// Whether the message's text holds the literals, case aside.
+fn holds(message: &Message, literals: &Literals) -> bool {
+    let folded = |text: &str| text.chars().map(text::fold).collect::<String>();
+    match literals {
+        Literals::Anything => true,
+        Literals::Text(literal) => text::searched(message)
+            .iter()
+            .any(|piece| folded(&piece.text).contains(&folded(literal))),
+        Literals::All(all) => all.iter().all(|one| holds(message, one)),
+        Literals::Any(any) => any.iter().any(|one| holds(message, one)),
     }
 }
 
@@ -280,6 +293,37 @@ impl View for MapSession<'_> {
         let key = (tool.to_owned(), id.to_owned());
         Ok(self.maps.borrow().resumes.get(&key).cloned())
     }
+
+    // A map needs no index.
+    fn unindexed_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
+        let maps = self.maps.borrow();
+        let mut hits: Vec<Hit> = Vec::new();
+        for (tip, commit) in tips.iter().enumerate() {
+            for row in maps.path(commit) {
+                if hits
+                    .iter()
+                    .any(|hit| hit.commit == row.hash && hit.tip < tip)
+                {
+                    continue;
+                }
+                let mut contents = row.commit.operation.contents();
+                contents.sort_unstable();
+                contents.dedup();
+                contents.retain(|content| holds(&maps.contents[content], literals));
+                hits.extend(contents.into_iter().map(|content| Hit {
+                    tip,
+                    commit: row.hash,
+                    content,
+                    depth: row.depth,
+                }));
+            }
+        }
+        Ok(hits)
+    }
 }
 
 impl MapSession<'_> {
@@ -449,6 +493,14 @@ impl Tx for MapSession<'_> {
         self.need(&resume.commit)?;
         let key = (tool.to_owned(), id.to_owned());
         self.maps.borrow_mut().resumes.insert(key, resume.clone());
+        Ok(())
+    }
+
+    fn index(&self, _: u64) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn unindex(&self, _: &[ContentHash]) -> Result<()> {
         Ok(())
     }
 

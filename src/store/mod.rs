@@ -5,6 +5,7 @@
 //! (that is [`crate::history`]), and SQL anywhere outside `sqlite/`.
 
 pub mod sqlite;
+pub mod text;
 
 #[cfg(test)]
 mod contract;
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::interop::{Span, Usage};
 use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, Role, TokenCount};
+pub use text::Literals;
 
 /// An engine: hands out views and transactions.
 pub trait Store {
@@ -145,6 +147,19 @@ pub struct ResumeRow {
     pub digest: HashBytes,
 }
 
+/// A commit with a content that a search may find there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The first of the tips that were asked about whose path holds the commit, from 0.
+    pub tip: usize,
+    /// The commit: it appends the content, edits it in, or puts it in place.
+    pub commit: CommitHash,
+    /// The content.
+    pub content: ContentHash,
+    /// How many commits stand before it on its path.
+    pub depth: u64,
+}
+
 /// Reading.
 pub trait View {
     /// The commit, if it is here.
@@ -236,6 +251,16 @@ pub trait View {
 
     /// What `resume` remembered about the session `id` of `tool`.
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>>;
+
+    /// How many bytes of contents the search index doesn't know yet.
+    fn unindexed_bytes(&self) -> Result<u64>;
+
+    /// The commits on the paths that end in `tips` with a content whose [searched](text::searched)
+    /// text may hold `literals`: tip by tip, newest first, each commit once for each content.
+    ///
+    /// None that does hold them is missing, indexed or not; whether one does is for the caller to
+    /// see. Reads no body.
+    fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>>;
 }
 
 /// Reading and writing, all or nothing.
@@ -284,6 +309,15 @@ pub trait Tx: View {
 
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
+
+    /// Takes contents into the search index that it doesn't know yet, oldest first, until those
+    /// done have `enough_bytes`. Gives their bytes; 0: there were none.
+    fn index(&self, enough_bytes: u64) -> Result<u64>;
+
+    /// Forgets what the search index knows of these contents, so that nothing of them is left in
+    /// it. For whoever erases their bodies: where a body is still here, it may be indexed again.
+    /// Rewrites the index, so call it once for many.
+    fn unindex(&self, contents: &[ContentHash]) -> Result<()>;
 
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;

@@ -14,10 +14,11 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
+    include_str!("../../../migrations/0004_search.sql"),
     include_str!("../../../migrations/0006_undo.sql"),
 ];
 

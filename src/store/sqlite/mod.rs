@@ -6,9 +6,11 @@
 
 mod checkpoints;
 mod codec;
+mod grams;
 mod migrate;
 mod objects;
 mod refs;
+mod search;
 mod session;
 mod sources;
 mod verbs;

@@ -1,15 +1,15 @@
 //! The traits' verbs, each handed to the file that knows its tables.
 
 use super::session::Session;
-use super::{checkpoints, objects, refs, sources};
+use super::{checkpoints, objects, refs, search, sources};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::interop::{Span, Usage};
 use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, TokenCount};
 use crate::store::{
-    CommitRow, ContentRow, CountKey, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
-    SourceRow, Tx, View,
+    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
+    SessionRow, SourceRow, Tx, View,
 };
 
 impl View for Session<'_> {
@@ -117,6 +117,14 @@ impl View for Session<'_> {
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         sources::resumed(self, tool, id)
     }
+
+    fn unindexed_bytes(&self) -> Result<u64> {
+        search::unindexed_bytes(self)
+    }
+
+    fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
+        search::search(self, literals, tips)
+    }
 }
 
 impl Tx for Session<'_> {
@@ -170,6 +178,14 @@ impl Tx for Session<'_> {
 
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
         sources::put_resumed(self, tool, id, resume)
+    }
+
+    fn index(&self, enough_bytes: u64) -> Result<u64> {
+        search::index(self, enough_bytes)
+    }
+
+    fn unindex(&self, contents: &[ContentHash]) -> Result<()> {
+        search::unindex(self, contents)
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

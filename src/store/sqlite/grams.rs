@@ -1,0 +1,231 @@
+//! A text as terms for the index: overlapping pieces of three characters, two within Chinese,
+//! Japanese and Korean text, where words are that short and no space parts them.
+//!
+//! A term depends on the characters of its piece alone, so the terms of a text hold those of
+//! everything inside it. Deliberately absent: SQL.
+
+use crate::store::text::{Literals, fold};
+
+/// How many different terms there are: 4 letters of 32. Two pieces that share a term cost a look at
+/// a body, no more.
+const TERMS: usize = 1 << 20;
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// The most terms that one query names. The more, the fewer bodies are read in vain; SQLite's own
+/// limit is an expression 256 levels deep.
+const QUERY_TERMS: usize = 64;
+
+/// Collects the terms of texts, each of them once.
+pub(super) struct Grams {
+    seen: Vec<u64>,
+    terms: Vec<u32>,
+}
+
+impl Grams {
+    pub(super) fn new() -> Self {
+        Self {
+            seen: vec![0; TERMS / 64],
+            terms: Vec::new(),
+        }
+    }
+
+    /// Adds those of `text`.
+    pub(super) fn add(&mut self, text: &str) {
+        each_term(text, |term| {
+            let (word, bit) = (&mut self.seen[term as usize / 64], 1 << (term % 64));
+            if *word & bit == 0 {
+                *word |= bit;
+                self.terms.push(term);
+            }
+        });
+    }
+
+    /// The terms as the index takes them, in the order of their first use; none are left.
+    pub(super) fn take(&mut self) -> String {
+        let mut line = String::with_capacity(self.terms.len() * 5);
+        for term in self.terms.drain(..) {
+            self.seen[term as usize / 64] = 0;
+            spell(term, &mut line);
+            line.push(' ');
+        }
+        line
+    }
+}
+
+/// Calls `found` with every term of `text`, repeats included.
+fn each_term(text: &str, mut found: impl FnMut(u32)) {
+    let (mut two_back, mut one_back) = (None, None);
+    for c in text.chars().map(fold) {
+        let wide = is_cjk(c);
+        if let Some((before, before_wide)) = one_back {
+            if wide && before_wide {
+                found(term([before, c]));
+            }
+            if let Some((first, first_wide)) = two_back
+                && !(wide && before_wide && first_wide)
+            {
+                found(term([first, before, c]));
+            }
+        }
+        (two_back, one_back) = (one_back, Some((c, wide)));
+    }
+}
+
+/// The number of a piece. It stands in the index: whoever changes it, or [`fold`], empties the index
+/// by a migration.
+///
+/// # Source
+///
+/// FNV-1a in 64 bits, <https://datatracker.ietf.org/doc/html/rfc9923>, over whole characters.
+fn term<const N: usize>(piece: [char; N]) -> u32 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for c in piece {
+        hash = (hash ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    (hash ^ (hash >> 40)) as u32 % TERMS as u32
+}
+
+fn spell(term: u32, out: &mut String) {
+    for shift in [15, 10, 5, 0] {
+        out.push(char::from(LETTERS[(term >> shift) as usize % 32]));
+    }
+}
+
+/// Whether words of this script may be two characters long and stand without spaces.
+///
+/// # Source
+///
+/// Unicode's blocks: CJK radicals to Hangul syllables, compatibility ideographs, halfwidth kana, and
+/// the ideographic planes.
+fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The query for contents that may hold `literals`; none where the index cannot tell.
+pub(super) fn query(literals: &Literals) -> Option<String> {
+    expression(literals).map(|expression| expression.text)
+}
+
+struct Expression {
+    text: String,
+    terms: usize,
+}
+
+fn expression(literals: &Literals) -> Option<Expression> {
+    match literals {
+        Literals::Anything => None,
+        Literals::Text(text) => all_terms(text),
+        Literals::All(all) => {
+            let mut room = QUERY_TERMS;
+            let known = all.iter().filter_map(expression).filter(|one| {
+                let fits = one.terms <= room;
+                room -= if fits { one.terms } else { 0 };
+                fits
+            });
+            join(known.collect(), " AND ")
+        }
+        Literals::Any(any) => {
+            let known: Option<Vec<Expression>> = any.iter().map(expression).collect();
+            join(known?, " OR ").filter(|one| one.terms <= QUERY_TERMS)
+        }
+    }
+}
+
+fn join(mut several: Vec<Expression>, by: &str) -> Option<Expression> {
+    if several.len() < 2 {
+        return several.pop();
+    }
+    let terms = several.iter().map(|one| one.terms).sum();
+    let texts: Vec<String> = several.into_iter().map(|one| one.text).collect();
+    let text = format!("({})", texts.join(by));
+    Some(Expression { text, terms })
+}
+
+/// A long text is asked for by some of its terms, taken evenly.
+fn all_terms(text: &str) -> Option<Expression> {
+    let mut terms = Vec::new();
+    each_term(text, |term| terms.push(term));
+    terms.sort_unstable();
+    terms.dedup();
+    let step = terms.len().div_ceil(QUERY_TERMS / 2).max(1);
+    let one = |term: &u32| {
+        let mut text = String::new();
+        spell(*term, &mut text);
+        Expression { text, terms: 1 }
+    };
+    join(terms.iter().step_by(step).map(one).collect(), " AND ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(text: &str) -> Vec<u32> {
+        let mut terms = Vec::new();
+        each_term(text, |term| terms.push(term));
+        terms
+    }
+
+    #[test]
+    fn terms_stay_what_they_are() {
+        let mut grams = Grams::new();
+        grams.add("Parse parse 東京");
+        assert_eq!(
+            grams.take(),
+            "c5gc pysz 4i7w hn6e aw4l t4zf w3o7 lzvg 52y2 "
+        );
+        assert_eq!(grams.take(), "", "what was taken is gone");
+    }
+
+    #[test]
+    fn words_of_two_ideographs_are_terms() {
+        assert_eq!(terms("東京"), [term(['東', '京'])]);
+        assert!(terms("私は東京へ行く").contains(&term(['東', '京'])));
+        assert!(terms("ab").is_empty());
+        assert!(terms("a東").is_empty());
+        assert_eq!(query(&Literals::Text("ab".to_owned())), None);
+    }
+
+    #[test]
+    fn a_query_stays_small() {
+        let long = Literals::Text(
+            ('a'..='z')
+                .cycle()
+                .take(9)
+                .chain("x1y2z3".chars())
+                .collect(),
+        );
+        let long = Literals::All(vec![long; 500]);
+        let deep = (0..240).fold(long.clone(), |inner, _| {
+            Literals::All(vec![
+                inner,
+                Literals::Any(vec![Literals::Text("abc".to_owned())]),
+            ])
+        });
+        for literals in [long, deep] {
+            assert!(expression(&literals).expect("terms").terms <= QUERY_TERMS);
+        }
+        let wide = Literals::Any(vec![Literals::Text("abc".to_owned()); 500]);
+        assert_eq!(query(&wide), None);
+    }
+
+    proptest! {
+        /// What is inside a text, in whatever case, has no term that the text lacks.
+        #[test]
+        fn the_terms_of_a_part_are_terms_of_the_whole(
+            before in any::<String>(),
+            inside in "[a-cA-C東京タワー가나ſßẞKΣς ]{0,8}",
+            after in any::<String>(),
+        ) {
+            let whole = terms(&format!("{before}{inside}{after}"));
+            for part in [inside.clone(), inside.to_lowercase()] {
+                if part.chars().map(fold).eq(inside.chars().map(fold)) {
+                    prop_assert!(terms(&part).iter().all(|term| whole.contains(term)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The search index: filled behind a watermark, asked for contents that may match.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Row, params};
+
+use super::codec::unsigned;
+use super::engine;
+use super::grams::{Grams, query};
+use super::objects::{self, content_id, place};
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::Commit;
+use crate::store::Hit;
+use crate::store::text::{Literals, searched};
+
+/// Contents that the index says may match, with who appends them; not only by an append, perhaps.
+pub(super) const INDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth
+     FROM search JOIN contents found ON found.id = search.rowid
+     LEFT JOIN commits ON commits.content = found.id
+     WHERE search MATCH ?1";
+
+/// Contents that the index doesn't know yet, likewise.
+pub(super) const UNINDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth
+     FROM contents found LEFT JOIN commits ON commits.content = found.id
+     WHERE found.id > ?1";
+
+/// The commits that append nothing.
+pub(super) const OTHERS: &str =
+    "SELECT hash, lineage, depth, canonical FROM commits WHERE content IS NULL";
+
+/// The last content that is in the index; they go in by their order.
+fn watermark(session: &Session<'_>) -> Result<i64> {
+    let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
+    Ok(session.first(sql, [], |row| row.get(0))?.unwrap_or(0))
+}
+
+pub(super) fn unindexed_bytes(session: &Session<'_>) -> Result<u64> {
+    let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
+    let bytes = session.first(sql, [watermark(session)?], |row| unsigned(row, 0))?;
+    Ok(bytes.unwrap_or(0))
+}
+
+pub(super) fn index(session: &Session<'_>, enough_bytes: u64) -> Result<u64> {
+    let mut next =
+        session.prepare("SELECT id, hash, size_bytes FROM contents WHERE id > ?1 ORDER BY id")?;
+    let mut next = next.query([watermark(session)?]).map_err(engine)?;
+    let (mut done_bytes, mut grams) = (0, Grams::new());
+    while done_bytes < enough_bytes
+        && let Some(row) = next.next().map_err(engine)?
+    {
+        let id: i64 = row.get(0).map_err(engine)?;
+        let hash: ContentHash = row.get(1).map_err(engine)?;
+        if let Some(message) = objects::content(session, &hash)? {
+            for piece in searched(&message) {
+                grams.add(&piece.text);
+            }
+        }
+        // A content without text gets its row as well: the watermark passes it.
+        session.execute(
+            "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)",
+            params![id, grams.take()],
+        )?;
+        done_bytes += unsigned(row, 2).map_err(engine)?;
+    }
+    Ok(done_bytes)
+}
+
+pub(super) fn unindex(session: &Session<'_>, contents: &[ContentHash]) -> Result<()> {
+    for content in contents {
+        if let Some(id) = content_id(session, content)? {
+            session.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
+        }
+    }
+    // A deleted row's terms stay in the index, marked, until it is merged.
+    session.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
+    Ok(())
+}
+
+pub(super) fn search(
+    session: &Session<'_>,
+    literals: &Literals,
+    tips: &[CommitHash],
+) -> Result<Vec<Hit>> {
+    let paths = Paths::to(session, tips)?;
+    let mut found = Found {
+        paths,
+        contents: HashSet::new(),
+        hits: Vec::new(),
+    };
+    let mut known = 0;
+    if let Some(query) = query(literals) {
+        known = watermark(session)?;
+        found.appends(session, INDEXED, params![query])?;
+    }
+    found.appends(session, UNINDEXED, params![known])?;
+    found.others(session)?;
+    let mut hits = found.hits;
+    hits.sort_unstable_by(|a, b| {
+        let key = |hit: &Hit| {
+            (
+                hit.tip,
+                std::cmp::Reverse(hit.depth),
+                hit.commit,
+                hit.content,
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+    hits.dedup();
+    Ok(hits)
+}
+
+/// What a search has found so far.
+struct Found {
+    paths: Paths,
+    /// All contents that may match.
+    contents: HashSet<ContentHash>,
+    hits: Vec<Hit>,
+}
+
+impl Found {
+    fn appends(
+        &mut self,
+        session: &Session<'_>,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<()> {
+        let mut statement = session.prepare(sql)?;
+        let mut rows = statement.query(params).map_err(engine)?;
+        while let Some(row) = rows.next().map_err(engine)? {
+            let (content, append) = append(row).map_err(engine)?;
+            self.contents.insert(content);
+            if let Some((commit, lineage, depth)) = append {
+                self.hit(content, commit, lineage, depth);
+            }
+        }
+        Ok(())
+    }
+
+    /// The commits that name a content but append nothing.
+    fn others(&mut self, session: &Session<'_>) -> Result<()> {
+        let mut statement = session.prepare(OTHERS)?;
+        let mut rows = statement.query([]).map_err(engine)?;
+        while let Some(row) = rows.next().map_err(engine)? {
+            let read = || -> rusqlite::Result<(CommitHash, i64, i64, String)> {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            };
+            let (hash, lineage, depth, canonical) = read().map_err(engine)?;
+            let commit = Commit::from_canonical(&canonical).map_err(|error| Error::Damaged {
+                detail: format!("commit {hash}: {error}"),
+            })?;
+            for content in commit.operation.contents() {
+                if self.contents.contains(&content) {
+                    self.hit(content, hash, lineage, depth);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hit(&mut self, content: ContentHash, commit: CommitHash, lineage: i64, depth: i64) {
+        if let Some(tip) = self.paths.first_with(lineage, depth) {
+            let depth = u64::try_from(depth).unwrap_or(0);
+            self.hits.push(Hit {
+                tip,
+                commit,
+                content,
+                depth,
+            });
+        }
+    }
+}
+
+type Append = (CommitHash, i64, i64);
+
+fn append(row: &Row<'_>) -> rusqlite::Result<(ContentHash, Option<Append>)> {
+    let content = row.get(0)?;
+    let append = match row.get::<_, Option<CommitHash>>(1)? {
+        Some(commit) => Some((commit, row.get(2)?, row.get(3)?)),
+        None => None,
+    };
+    Ok((content, append))
+}
+
+/// The paths to some commits, by the lineages that they go along.
+struct Paths(HashMap<i64, Vec<(usize, i64)>>);
+
+impl Paths {
+    fn to(session: &Session<'_>, tips: &[CommitHash]) -> Result<Self> {
+        let mut paths: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
+        for (index, tip) in tips.iter().enumerate() {
+            let mut from = place(session, tip)?.map(|tip| (tip.lineage, tip.depth));
+            while let Some((lineage, depth)) = from {
+                paths.entry(lineage).or_default().push((index, depth));
+                from = objects::parent_lineage(session, lineage)?;
+            }
+        }
+        Ok(Self(paths))
+    }
+
+    /// The first tip whose path holds the commit at this place.
+    fn first_with(&self, lineage: i64, depth: i64) -> Option<usize> {
+        let paths = self.0.get(&lineage)?;
+        let first = paths.iter().find(|(_, last)| depth <= *last)?;
+        Some(first.0)
+    }
+}
