@@ -8,6 +8,7 @@ mod columns;
 mod command;
 mod failure;
 mod listing;
+mod moment;
 mod number;
 mod ui;
 mod when;
@@ -29,7 +30,7 @@ const TEMPLATE: &str = "\
 {usage-heading} {usage}
 
 Bring in, take out   init import export resume demo
-Look                 status log show
+Look                 status log show find
 Write                commit
 Send                 compile
 Look after           config

@@ -42,6 +42,7 @@ pub enum Label {
     Hint,
     Command,
     Strong,
+    Match,
 }
 
 impl Label {
@@ -60,7 +61,7 @@ impl Label {
             Self::Head => style.cyan().bold(),
             Self::Branch => style.green().bold(),
             Self::Session => style.magenta(),
-            Self::Error => style.red().bold(),
+            Self::Error | Self::Match => style.red().bold(),
             Self::Hint => style.cyan(),
             Self::Command | Self::Strong => style.bold(),
         }

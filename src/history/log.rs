@@ -211,7 +211,8 @@ fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<V
     Ok(rows)
 }
 
-fn wanted(operation: &Operation, words: &[String]) -> bool {
+/// Whether an operation is one of those that these words name.
+pub(crate) fn wanted(operation: &Operation, words: &[String]) -> bool {
     let matches = |word: &String| {
         let kind = match operation {
             Operation::Hide(hide) => word == hide.kind.as_str() || word == hide.kind.verb(),

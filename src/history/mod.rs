@@ -5,11 +5,14 @@
 
 pub mod append;
 pub mod branches;
+pub mod find;
 pub mod log;
 pub mod moves;
+pub mod pattern;
 pub mod repo;
 pub mod revision;
 pub mod show;
+pub mod standing;
 pub mod status;
 pub mod surgery;
 pub(crate) mod taken;
@@ -19,10 +22,13 @@ pub mod walk;
 
 pub use append::{CommitOptions, Committed, Expect};
 pub use branches::{BranchRow, Made, TagRow};
+pub use find::{FindOptions, FindProgress, Found};
 pub use log::{LogOptions, LogRow};
 pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};
+pub use pattern::{Line, Pattern};
 pub use repo::{On, Repo};
 pub use show::Shown;
+pub use standing::{HiddenBy, Neighbour};
 pub use status::Status;
 pub use surgery::{Needs, Scene, Size, Surgery, SurgeryOptions, Touched};
 pub use undo::OperationEntry;

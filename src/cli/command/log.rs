@@ -65,10 +65,7 @@ const OPERATIONS: [&str; 15] = [
 ];
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    if let Some(wrong) = args.op.iter().find(|op| !OPERATIONS.contains(&op.as_str())) {
-        let failure = Failure::usage(format!("unknown operation '{wrong}'"));
-        return Err(failure.with_hint(OPERATIONS[..10].join(", ")));
-    }
+    known_operations(&args.op)?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
     let (tip, until) = match args.range.as_deref() {
@@ -106,6 +103,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         app.ui.hint("older ones: tract log -n 0");
     }
     Ok(())
+}
+
+/// Refuses a word that no operation or kind of hide goes by.
+pub(super) fn known_operations(words: &[String]) -> Result<(), Failure> {
+    match words.iter().find(|op| !OPERATIONS.contains(&op.as_str())) {
+        None => Ok(()),
+        Some(wrong) => {
+            let failure = Failure::usage(format!("unknown operation '{wrong}'"));
+            Err(failure.with_hint(OPERATIONS[..10].join(", ")))
+        }
+    }
 }
 
 fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ mod compile;
 mod config;
 mod demo;
 mod export;
+mod find;
 mod import;
 mod imported;
 mod init;
@@ -29,6 +30,8 @@ pub enum Command {
     Status(status::Args),
     Log(log::Args),
     Show(show::Args),
+    #[command(visible_alias = "grep")]
+    Find(find::Args),
     Commit(Box<commit::Args>),
     Compile(compile::Args),
     Config(config::Args),
@@ -49,6 +52,7 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Status(args)) => status::run(&args, app),
         Some(Command::Log(args)) => log::run(&args, app),
         Some(Command::Show(args)) => show::run(&args, app),
+        Some(Command::Find(args)) => find::run(&args, app),
         Some(Command::Commit(args)) => commit::run(&args, app),
         Some(Command::Compile(args)) => compile::run(&args, app),
         Some(Command::Config(args)) => config::run(&args, app),

@@ -1,0 +1,387 @@
+//! `tract find`: messages by their text.
+
+use std::io::Write;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Line, Neighbour, Pattern};
+use tract::model::{HideKind, Operation, RefName, Role};
+use tract::render::escape;
+
+use super::log::known_operations;
+use crate::cli::app::App;
+use crate::cli::columns;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::listing;
+use crate::cli::moment::{self, Edge};
+use crate::cli::number::plural;
+use crate::cli::ui::{Label, Ui};
+use crate::cli::when;
+
+/// Find messages by their text
+///
+/// Looks through the history of all branches, tags and sessions, newest first: text, thinking,
+/// calls of tools and their results, in messages that are hidden as well, and in what edits
+/// replaced. A message that branches share is listed once. Each is headed by its hash, time, role,
+/// place (main:12, or what hides it) and session; `tract show HASH` shows it whole.
+///
+/// TEXT is taken as it is, whatever its case; nothing in it is special. With --regex it is a regular
+/// expression, in which (?-i) makes case matter. Exit code 1 where there is no match, as grep has it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract find parse_conf                    the newest 20 messages with it
+  tract find parse_conf main               only in main's history
+  tract find 'fn \\w+_config' --regex -C 1  with a message before and after
+  tract find error --tool bash --since 3w  in what bash was given and gave, these three weeks
+  tract find TODO --role user -n 0         all that users wrote")]
+pub struct Args {
+    /// What to find
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: String,
+    /// Only in the history of this commit or branch
+    #[arg(value_name = "REV")]
+    rev: Option<String>,
+    /// TEXT is a regular expression
+    #[arg(short = 'E', long)]
+    regex: bool,
+    /// Show N messages before and after each
+    #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
+    #[arg(hide_default_value = true)]
+    neighbours: usize,
+    /// Only messages of this role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Only what these brought: append, edit, hide, or a kind of hide as log lists it
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    op: Vec<String>,
+    /// Only calls of this tool, and their results
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Only from then on: a date, or an age such as 3w
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only up to then
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// At most N messages, 20 unless said otherwise; 0: all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+/// How many messages are listed.
+const LIMIT: usize = 20;
+/// A search that takes no longer shows no progress.
+const QUICK: Duration = Duration::from_millis(300);
+/// How many lines of one message are listed.
+const LINES: usize = 5;
+/// What stands before a line.
+const INDENT: &str = "    ";
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    known_operations(&args.op)?;
+    let (repo, on) = (app.repo()?, app.on()?);
+    let pattern = match args.regex {
+        true => Pattern::regex(&args.text)?,
+        false => Pattern::text(&args.text)?,
+    };
+    let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
+    let moment = |text: &Option<String>, edge| {
+        let text = text.as_deref();
+        text.map(|text| moment::parse(text, app.now(), edge))
+            .transpose()
+    };
+    let limit = args.limit.unwrap_or(LIMIT);
+    let options = FindOptions {
+        within: within.transpose()?,
+        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
+        operations: args.op.clone(),
+        tool: args.tool.clone(),
+        since: moment(&args.since, Edge::Start)?,
+        until: moment(&args.until, Edge::End)?,
+        // One more tells whether there are more.
+        limit: if limit == 0 { 0 } else { limit + 1 },
+        neighbours: args.neighbours,
+        ..FindOptions::new(pattern)
+    };
+    let (began, mut bar) = (Instant::now(), None);
+    let found = repo.find_messages(&on, &options, &mut |progress| {
+        if app.ui.draws_progress() && began.elapsed() > QUICK {
+            draw(bar.get_or_insert_with(progress_bar), progress);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let found = found?;
+    if found.is_empty() {
+        app.ui.status("No message matches");
+        return Err(Failure::Quiet(Exit::NotAllowed));
+    }
+    let shown = if limit == 0 { found.len() } else { limit };
+    list(&found[..shown.min(found.len())], args, app)?;
+    if found.len() > shown {
+        app.ui.hint("there are more, older ones: -n 0 lists all");
+    }
+    Ok(())
+}
+
+fn progress_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("[{bar:30}] {msg}");
+    let style = style.expect("the template is well-formed");
+    let target = ProgressDrawTarget::stderr_with_hz(8);
+    ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
+}
+
+fn draw(bar: &ProgressBar, progress: FindProgress) {
+    let (done, total, what) = match progress {
+        FindProgress::Indexing { bytes, total_bytes } => {
+            (bytes, total_bytes, "indexing what is new, once")
+        }
+        FindProgress::Reading { messages, total } => (messages as u64, total as u64, "reading"),
+    };
+    bar.set_length(total);
+    bar.set_position(done);
+    bar.set_message(what);
+}
+
+/// Draws the messages, each under a heading.
+fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
+    let cells: Vec<[(Label, String); 4]> = found.iter().map(|one| cells(one, args, app)).collect();
+    let width = |column: usize| {
+        let widths = cells
+            .iter()
+            .map(|cells| columns::width_cols(&cells[column].1));
+        widths.max().unwrap_or(0)
+    };
+    // The place is of very different lengths and not lined up, to leave room for the title.
+    let widths = [width(0), width(1), width(2), 0];
+    let ui = &mut app.ui;
+    for (one, cells) in found.iter().zip(&cells) {
+        let (mut head, mut used) = (String::new(), 0);
+        for ((label, text), width) in cells.iter().zip(widths) {
+            let text = columns::left(text, width);
+            head += &ui.paint(*label, &text);
+            head += "  ";
+            used += columns::width_cols(&text) + 2;
+        }
+        if let Some(title) = &one.title {
+            let title = format!("\"{}\"", escape::line(title));
+            let room = ui.width_cols().map(|width| width.saturating_sub(used));
+            let title = room.map_or(title.clone(), |room| columns::cut(&title, room));
+            head += &ui.paint(Label::Dim, &title);
+        }
+        writeln!(ui.out(), "{}", head.trim_end())?;
+        neighbours(&one.before, ui)?;
+        for line in one.lines.iter().take(LINES) {
+            let line = matched(line, ui);
+            writeln!(ui.out(), "{INDENT}{line}")?;
+        }
+        if one.lines.len() > LINES {
+            let more = plural((one.lines.len() - LINES) as u64, "line");
+            let more = ui.paint(Label::Dim, &format!("{INDENT}… {more} more"));
+            writeln!(ui.out(), "{more}")?;
+        }
+        neighbours(&one.after, ui)?;
+    }
+    Ok(())
+}
+
+/// Hash, time, role and place.
+fn cells(found: &Found, args: &Args, app: &App) -> [(Label, String); 4] {
+    let time = match found.commit.time {
+        None => "-".to_owned(),
+        Some(time) if app.ui.is_terminal() => when::ago(time, app.now()),
+        Some(time) => when::absolute(time),
+    };
+    let role = match &found.commit.operation {
+        Operation::Append { .. } => found.role.to_string(),
+        other => format!("{} ({})", found.role, listing::verb(other)),
+    };
+    let name = match (&found.branch, &args.rev) {
+        (Some(branch), _) => short(branch, app.ui.is_terminal()),
+        (None, Some(rev)) => escape::line(rev).into_owned(),
+        (None, None) => String::new(),
+    };
+    let place = match (found.number, found.hidden_by) {
+        (Some(number), None) => format!("{name}:{number}"),
+        (Some(number), Some(why)) => format!("{name}:{number} ({})", reason(why)),
+        (None, why) => format!("{name} hidden ({})", why.map_or_else(String::new, reason)),
+    };
+    let place_label = match found.hidden_by {
+        Some(_) => Label::Hide,
+        None => Label::Branch,
+    };
+    [
+        (Label::Hash, found.hash.short()),
+        (Label::Time, time),
+        (Label::role(found.role), role),
+        (place_label, place),
+    ]
+}
+
+fn short(name: &RefName, terminal: bool) -> String {
+    match name.as_str().strip_prefix(RefName::SESSIONS) {
+        Some(session) if terminal => listing::shorten(session),
+        Some(session) => session.to_owned(),
+        None => name.short().to_owned(),
+    }
+}
+
+/// Why a text is not in the context, as a mark.
+fn reason(why: HiddenBy) -> String {
+    match why {
+        HiddenBy::Hide { commit, kind } => {
+            let done = match kind {
+                HideKind::Truncation => "truncated",
+                HideKind::Compaction => "compacted",
+                HideKind::Clear => "cleared",
+                HideKind::Drop => "dropped",
+                HideKind::Prune => "pruned",
+            };
+            format!("{done} by {}", commit.short())
+        }
+        HiddenBy::Part => "this part is hidden".to_owned(),
+        HiddenBy::Edit => "another text now".to_owned(),
+        HiddenBy::Skip => "skipped".to_owned(),
+        HiddenBy::Restore => "taken back".to_owned(),
+    }
+}
+
+fn neighbours(all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure> {
+    for one in all {
+        let number = one.number.map_or("hidden".to_owned(), |n| format!(":{n}"));
+        let text = format!("{number:<7} {:<9} {}", one.role, escape::line(&one.preview));
+        let room = ui
+            .width_cols()
+            .map(|width| width.saturating_sub(INDENT.len()));
+        let text = room.map_or(text.clone(), |room| columns::cut(&text, room));
+        let text = ui.paint(Label::Dim, text.trim_end());
+        writeln!(ui.out(), "{INDENT}{text}")?;
+    }
+    Ok(())
+}
+
+/// A line with its matches marked. On a terminal it is cut so that the first one is seen.
+fn matched(line: &Line, ui: &Ui) -> String {
+    let trimmed = line.text.trim_start();
+    let indent = line.text.len() - trimmed.len();
+    let first = line.matches.first().map_or(0, |first| first.start);
+    let mut pieces: Vec<(bool, String)> = Vec::new();
+    let mut push = |hit: bool, range: Range<usize>| {
+        // One line among others: a tab is white space here, no sign.
+        let text = line.text[range].replace('\t', " ");
+        pieces.push((hit, escape::line(&text).into_owned()));
+    };
+    // A match may be of white space.
+    let mut at = indent.min(first);
+    for range in &line.matches {
+        push(false, at..range.start);
+        push(true, range.clone());
+        at = range.end;
+    }
+    push(false, at..line.text.trim_end().len().max(at));
+    if let Some(width) = ui.width_cols() {
+        fit(&mut pieces, width.saturating_sub(INDENT.len()));
+    }
+    let paint = |(hit, text): &(bool, String)| match hit {
+        true => ui.paint(Label::Match, text),
+        false => text.clone(),
+    };
+    pieces.iter().map(paint).collect()
+}
+
+/// Cuts pieces to `room` columns: what stands before the first match to a third of the room, or to
+/// what the rest leaves of it, and then the end.
+fn fit(pieces: &mut [(bool, String)], room: usize) {
+    let width = |pieces: &[(bool, String)]| -> usize {
+        pieces
+            .iter()
+            .map(|(_, text)| columns::width_cols(text))
+            .sum()
+    };
+    if width(pieces) > room
+        && let Some(((false, before), after)) = pieces.split_first_mut()
+    {
+        *before = tail(before, (room / 3).max(room.saturating_sub(width(after))));
+    }
+    let (mut left, mut rest) = (room, width(pieces));
+    for (_, text) in pieces.iter_mut() {
+        let width = columns::width_cols(text);
+        if rest > left && width >= left {
+            // More follows: the mark of a cut is due even where this piece alone would fit.
+            *text = columns::cut(&format!("{text}…"), left);
+        }
+        rest -= width;
+        left = left.saturating_sub(width);
+    }
+}
+
+/// The end of `text` in `cols` columns; what is cut before it is a `…`.
+fn tail(text: &str, cols: usize) -> String {
+    if columns::width_cols(text) <= cols {
+        return text.to_owned();
+    }
+    let fits = |at: &usize| columns::width_cols(&text[*at..]) < cols;
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    let start = starts.find(fits).unwrap_or(text.len());
+    format!("…{}", &text[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitted(pieces: &[(bool, &str)], room: usize) -> String {
+        let mut pieces: Vec<_> = pieces
+            .iter()
+            .map(|(hit, text)| (*hit, (*text).to_owned()))
+            .collect();
+        fit(&mut pieces, room);
+        pieces.into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn a_cut_line_shows_its_first_match() {
+        let line = [
+            (false, "a long beginning of a line and "),
+            (true, "match"),
+            (false, " and its end"),
+        ];
+        assert_eq!(
+            fitted(&line, 80),
+            "a long beginning of a line and match and its end"
+        );
+        assert_eq!(fitted(&line, 30), "… a line and match and its end");
+        assert_eq!(fitted(&line, 20), "… and match and its…");
+    }
+
+    #[test]
+    fn a_line_never_takes_more_columns_than_there_are() {
+        let lines: [&[(bool, &str)]; 4] = [
+            &[
+                (false, "日本語のテキスト"),
+                (true, "東京"),
+                (false, "タワー"),
+            ],
+            &[(true, "match"), (false, ""), (true, "match")],
+            &[
+                (false, ""),
+                (true, "a very long match that is longer than all"),
+                (false, "x"),
+            ],
+            &[(false, "short "), (true, "m")],
+        ];
+        for line in lines {
+            let whole: String = line.iter().map(|(_, text)| *text).collect();
+            for room in 1..40 {
+                let fitted = fitted(line, room);
+                let width = columns::width_cols(&fitted);
+                assert!(width <= room, "{fitted:?} in {room}");
+                let cut = columns::width_cols(&whole) > room;
+                assert_eq!(fitted.contains('…'), cut, "{fitted:?} in {room}");
+            }
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Messages by their text, over all history.
+//!
+//! The index names the contents that may match; each is then read and checked, newest first, until
+//! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), and where a found
+//! message stands in its branch's context ([`crate::history::standing`]).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::log::wanted;
+use crate::history::pattern::{Line, Pattern};
+use crate::history::repo::{self, On, Repo};
+use crate::history::standing::{HiddenBy, Neighbour, Standings};
+use crate::model::{
+    Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, RefValue, Role,
+};
+use crate::store::{CommitRow, Hit, View};
+
+/// How many bytes of contents one transaction indexes: 200 ms on a slow machine.
+const INDEX_BYTES: u64 = 1 << 20;
+/// After how many messages a search looks at the repository anew, so that its view doesn't hold the
+/// journal back for as long as it takes.
+const VIEW_HITS: usize = 256;
+/// How far back from a tool's result its call is looked for, in commits.
+const CALL_SEARCH: usize = 256;
+
+/// What to find.
+#[derive(Clone, Debug)]
+pub struct FindOptions {
+    /// In the text.
+    pub pattern: Pattern,
+    /// Only in the history of this commit; none: in that of every branch, tag and session.
+    pub within: Option<CommitHash>,
+    /// Only messages of this role.
+    pub role: Option<Role>,
+    /// Only what these operations brought, by the words of [`crate::history::LogOptions`]; empty:
+    /// all.
+    pub operations: Vec<String>,
+    /// Only calls of this tool and their results.
+    pub tool: Option<String>,
+    /// Only from this time on; what bears no time is left out.
+    pub since: Option<Millis>,
+    /// Only up to this time; likewise.
+    pub until: Option<Millis>,
+    /// At most so many messages; 0: all.
+    pub limit: usize,
+    /// How many neighbours to give on each side of a message.
+    pub neighbours: usize,
+}
+
+impl FindOptions {
+    /// All messages with the pattern in them.
+    pub fn new(pattern: Pattern) -> Self {
+        Self {
+            pattern,
+            within: None,
+            role: None,
+            operations: Vec::new(),
+            tool: None,
+            since: None,
+            until: None,
+            limit: 0,
+            neighbours: 0,
+        }
+    }
+}
+
+/// A message that was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The commit that brought the text: it appended it, edited it in, or put it in place.
+    pub hash: CommitHash,
+    /// That commit.
+    pub commit: Commit,
+    /// The message's place in the conversation.
+    pub entry: EntryId,
+    /// Who speaks.
+    pub role: Role,
+    /// The branch, tag or session that it was found on, HEAD's branch first; none when a commit's
+    /// history was searched.
+    pub branch: Option<RefName>,
+    /// The title of the session there. Hostile until escaped.
+    pub title: Option<String>,
+    /// The number of the message among the visible ones there, from 1; none if it is hidden.
+    pub number: Option<usize>,
+    /// Why the text is not in the context there.
+    pub hidden_by: Option<HiddenBy>,
+    /// The lines that match, in order.
+    pub lines: Vec<Line>,
+    /// The messages before it, oldest first, hidden ones included.
+    pub before: Vec<Neighbour>,
+    /// The messages after it, likewise.
+    pub after: Vec<Neighbour>,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindProgress {
+    /// What came in since the last search goes into the index.
+    Indexing {
+        /// How many bytes are done.
+        bytes: u64,
+        /// Of so many.
+        total_bytes: u64,
+    },
+    /// What may match is read.
+    Reading {
+        /// How many messages are done.
+        messages: usize,
+        /// Of so many, at most.
+        total: usize,
+    },
+}
+
+impl Repo {
+    /// Finds messages by their text: newest first, along a branch in the chain's order. A message
+    /// that several branches share is found once, on the first of: the branch of `on`, other
+    /// branches, tags, sessions. What no name reaches is not found.
+    ///
+    /// The first search after an import takes what is new into the index; where the repository
+    /// cannot be written to, that is read instead.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, FindOptions, On, Pattern, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let said = Message::text(Role::User, "Why does parseConfig() fail?");
+    /// repo.commit(&On::Head, &[Draft::append(said)], &CommitOptions::default())?;
+    ///
+    /// let options = FindOptions::new(Pattern::text("config(")?);
+    /// let found = repo.find_messages(&On::Head, &options, &mut |_| {})?;
+    /// assert_eq!(found[0].number, Some(1));
+    /// assert_eq!(found[0].lines[0].matches, [14..21]);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if `within` is not here, and the store's.
+    pub fn find_messages(
+        &self,
+        on: &On,
+        options: &FindOptions,
+        progress: &mut dyn FnMut(FindProgress),
+    ) -> Result<Vec<Found>> {
+        self.fill_index(progress)?;
+        let mut view = self.store.read()?;
+        let tips = tips(&*view, on, options.within)?;
+        let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
+        let hits = view.search(options.pattern.literals(), &commits)?;
+        let total = hits.len();
+        let mut newest = Newest::of(&*view, hits)?;
+        let mut standings = Standings::new(commits);
+        let (mut found, mut messages) = (Vec::new(), 0);
+        while let Some((hit, row)) = newest.next(&*view)? {
+            progress(FindProgress::Reading { messages, total });
+            messages += 1;
+            if messages.is_multiple_of(VIEW_HITS) {
+                drop(view);
+                view = self.store.read()?;
+            }
+            let Some((role, lines)) = read(&*view, &hit, &row, options)? else {
+                continue;
+            };
+            let entry = entry_of(&*view, &hit, &row.commit.operation)?;
+            let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
+            let (number, hidden_by) = standings.of(&*view, hit.tip, entry, &hit.content, &parts)?;
+            let (before, after) = match options.neighbours {
+                0 => Default::default(),
+                around => standings.neighbours(&*view, hit.tip, &entry, around)?,
+            };
+            found.push(Found {
+                hash: row.hash,
+                commit: row.commit,
+                entry,
+                role,
+                branch: tips[hit.tip].0.clone(),
+                title: standings.title(&*view, hit.tip)?,
+                number,
+                hidden_by,
+                lines,
+                before,
+                after,
+            });
+            if found.len() == options.limit {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes into the index what it lacks, in short transactions. That it cannot be written to, or
+    /// that someone else is writing, is no obstacle: what is missing there is read.
+    fn fill_index(&self, progress: &mut dyn FnMut(FindProgress)) -> Result<()> {
+        let total_bytes = self.store.read()?.unindexed_bytes()?;
+        let mut bytes = 0;
+        while bytes < total_bytes {
+            progress(FindProgress::Indexing { bytes, total_bytes });
+            let slice = self.store.write().and_then(|tx| {
+                let done = tx.index(INDEX_BYTES)?;
+                tx.commit()?;
+                Ok(done)
+            });
+            match slice {
+                Ok(0) | Err(_) => break,
+                Ok(done) => bytes += done,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The newest commit on the path to `tip` with `text` in a message that it brings: what `:/TEXT`
+/// names. Whether that message is visible doesn't matter.
+///
+/// # Errors
+///
+/// [`crate::Error::InvalidInput`] for an empty text.
+// Its one caller, `history::revision`, is yet to come.
+#[allow(dead_code)]
+pub(crate) fn newest_containing(
+    view: &dyn View,
+    tip: &CommitHash,
+    text: &str,
+) -> Result<Option<CommitHash>> {
+    let pattern = Pattern::text(text)?;
+    for hit in view.search(pattern.literals(), &[*tip])? {
+        if let Some(message) = view.content(&hit.content)?
+            && pattern.is_in(&message)
+        {
+            return Ok(Some(hit.commit));
+        }
+    }
+    Ok(None)
+}
+
+/// Where to look, and under what name; the preferred names first.
+fn tips(
+    view: &dyn View,
+    on: &On,
+    within: Option<CommitHash>,
+) -> Result<Vec<(Option<RefName>, CommitHash)>> {
+    if let Some(commit) = within {
+        return Ok(vec![(None, commit)]);
+    }
+    let head = match repo::head(view, on)? {
+        Head::Attached { branch, .. } => Some(branch),
+        Head::Detached(_) => None,
+    };
+    let rank = |name: &RefName| {
+        let kinds = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
+        let kind = kinds
+            .iter()
+            .position(|kind| name.as_str().starts_with(kind));
+        (Some(name) != head.as_ref(), kind.unwrap_or(kinds.len()))
+    };
+    let mut names = view.references("refs/")?;
+    names.sort_by_key(|(name, _)| rank(name));
+    let commit = |(name, value)| match value {
+        RefValue::Commit(commit) => Some((Some(name), commit)),
+        RefValue::Symbolic(_) => None,
+    };
+    Ok(names.into_iter().filter_map(commit).collect())
+}
+
+/// Who speaks and the lines that match, if this is what was asked for. Reads the body last.
+fn read(
+    view: &dyn View,
+    hit: &Hit,
+    row: &CommitRow,
+    options: &FindOptions,
+) -> Result<Option<(Role, Vec<Line>)>> {
+    let time = row.commit.time;
+    let in_time = options
+        .since
+        .is_none_or(|since| time.is_some_and(|time| time >= since))
+        && options
+            .until
+            .is_none_or(|until| time.is_some_and(|time| time <= until));
+    if !in_time || !wanted(&row.commit.operation, &options.operations) {
+        return Ok(None);
+    }
+    if let Some(role) = options.role
+        && view
+            .content_rows(&[hit.content])?
+            .iter()
+            .all(|row| row.role != role)
+    {
+        return Ok(None);
+    }
+    let Some(message) = view.content(&hit.content)? else {
+        return Ok(None);
+    };
+    let lines = options.pattern.lines(&message);
+    let wanted = !lines.is_empty()
+        && match &options.tool {
+            Some(tool) => uses(view, row, &message, tool)?,
+            None => true,
+        };
+    Ok(wanted.then_some((message.role, lines)))
+}
+
+/// Whether the message calls the tool, or answers a call of it.
+fn uses(view: &dyn View, row: &CommitRow, message: &Message, tool: &str) -> Result<bool> {
+    let calls = |message: &Message, id: Option<&str>| {
+        message.parts.iter().any(|part| match part {
+            Part::ToolCall { id: own, name, .. } => {
+                name.eq_ignore_ascii_case(tool) && id.is_none_or(|id| id == own)
+            }
+            _ => false,
+        })
+    };
+    if calls(message, None) {
+        return Ok(true);
+    }
+    let mut open: HashSet<&str> = message.results().collect();
+    let mut next = row.commit.parent;
+    for _ in 0..CALL_SEARCH {
+        let (Some(parent), false) = (next, open.is_empty()) else {
+            break;
+        };
+        let Some(row) = view.commit(&parent)? else {
+            break;
+        };
+        next = row.commit.parent;
+        let Operation::Append { content } = row.commit.operation else {
+            continue;
+        };
+        if view
+            .content_rows(&[content])?
+            .iter()
+            .all(|row| row.calls == 0)
+        {
+            continue;
+        }
+        if let Some(earlier) = view.content(&content)? {
+            if open.iter().any(|id| calls(&earlier, Some(id))) {
+                return Ok(true);
+            }
+            // Ids may repeat: the nearest call of an id is the one.
+            earlier.calls().for_each(|id| {
+                open.remove(id);
+            });
+        }
+    }
+    Ok(false)
+}
+
+/// The entry to which a commit gives a content.
+fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId> {
+    let entry = match operation {
+        Operation::Edit { target, .. } => {
+            let mut entry = *target;
+            // An edit of an edit is one of the message.
+            while entry.index.is_none()
+                && let Some(row) = view.commit(&entry.commit)?
+                && let Operation::Edit { target, .. } = row.commit.operation
+            {
+                entry = target;
+            }
+            entry
+        }
+        Operation::Hide(hide) => {
+            let count = hide.replacements.len();
+            let mut replacements = hide.replacements.iter();
+            let replaced = replacements.position(|one| one.content == hit.content);
+            let stubbed = || {
+                hide.parts
+                    .iter()
+                    .find(|part| part.stub == Some(hit.content))
+            };
+            match (replaced, stubbed()) {
+                (Some(index), _) => EntryId::replacement(hit.commit, index, count),
+                (None, Some(part)) => part.entry,
+                (None, None) => EntryId::of(hit.commit),
+            }
+        }
+        _ => EntryId::of(hit.commit),
+    };
+    Ok(entry)
+}
+
+/// Hits of several paths as one list, newest first. Along a path the chain decides, between paths
+/// the clock; what has no time of its own is as old as what comes after it on its path.
+struct Newest {
+    /// The next hit of each path: its time, then the preferred path first.
+    heads: BinaryHeap<(Option<Millis>, Reverse<usize>)>,
+    /// What is left of each path, the newest last, and the commit of that.
+    lanes: HashMap<usize, (Vec<Hit>, CommitRow)>,
+}
+
+impl Newest {
+    /// From hits that are newest first on each path.
+    fn of(view: &dyn View, hits: Vec<Hit>) -> Result<Self> {
+        let mut left: HashMap<usize, Vec<Hit>> = HashMap::new();
+        for hit in hits.into_iter().rev() {
+            left.entry(hit.tip).or_default().push(hit);
+        }
+        let mut newest = Self {
+            heads: BinaryHeap::new(),
+            lanes: HashMap::new(),
+        };
+        for (tip, hits) in left {
+            newest.go_on(view, tip, hits, None)?;
+        }
+        Ok(newest)
+    }
+
+    fn next(&mut self, view: &dyn View) -> Result<Option<(Hit, CommitRow)>> {
+        while let Some((time, Reverse(tip))) = self.heads.pop() {
+            let Some((mut hits, row)) = self.lanes.remove(&tip) else {
+                continue;
+            };
+            let hit = hits.pop();
+            self.go_on(view, tip, hits, time)?;
+            if let Some(hit) = hit {
+                return Ok(Some((hit, row)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts a path's next hit among the others'.
+    fn go_on(
+        &mut self,
+        view: &dyn View,
+        tip: usize,
+        mut hits: Vec<Hit>,
+        after: Option<Millis>,
+    ) -> Result<()> {
+        while let Some(hit) = hits.last() {
+            // Between two views a commit may go.
+            let Some(row) = view.commit(&hit.commit)? else {
+                hits.pop();
+                continue;
+            };
+            self.heads.push((row.commit.time.or(after), Reverse(tip)));
+            self.lanes.insert(tip, (hits, row));
+            break;
+        }
+        Ok(())
+    }
+}
