@@ -169,6 +169,11 @@ impl App {
         }
     }
 
+    /// Whether `--on` or `TRACT_BRANCH` names a branch.
+    pub fn names_a_branch(&self) -> bool {
+        self.globals.on.is_some() || self.env.branch.is_some()
+    }
+
     /// What tokens are counted in.
     pub fn encoding(&self, repo: &Repo) -> Result<Encoding, Failure> {
         match repo.config("tokens.encoding")? {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use strsim::normalized_damerau_levenshtein;
 use tract::Error;
+use tract::hash::HashPrefix;
 use tract::model::Role;
 use tract::render::escape;
 
@@ -153,9 +154,37 @@ fn hint(error: &Error) -> Option<String> {
             nearest: Some(name),
             ..
         } => Some(format!("did you mean {name}?")),
+        Error::UnknownRevision { text, .. } if too_short(text) => Some(format!(
+            "the beginning of a hash is {} digits at least",
+            HashPrefix::MIN_DIGITS
+        )),
         Error::UnknownRevision { .. } => Some("`tract log --oneline` lists them".into()),
         Error::AmbiguousRevision { candidates, .. } => {
             Some(format!("one of these?\n  {}", candidates.join("\n  ")))
+        }
+        Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),
+        Error::NoSuchMessage { messages, .. } => Some(format!(
+            "there are {}: :1 to :{messages}, :-1 is the last",
+            plural(*messages as u64, "message")
+        )),
+        Error::BeyondFirst { first, .. } => Some(format!("the first is {first}")),
+        Error::RefExists { name } => Some(format!("another name, or look at it: tract log {name}")),
+        Error::NoPreviousPosition => {
+            Some("`tract checkout -` works once HEAD has moved; tract branch lists places".into())
+        }
+        Error::NothingToUndo | Error::UnknownOperation { .. } => {
+            Some("tract reflog lists what was done".into())
+        }
+        Error::NothingToRedo { since: Some(_) } => Some(
+            "its commits would be run over; tract undo takes it back, tract reflog has the rest"
+                .into(),
+        ),
+        Error::NothingToRedo { since: None } => {
+            Some("redo takes back what undo did, and nothing is undone".into())
+        }
+        Error::NotUndoable { .. } => Some("tract reflog lists what was done".into()),
+        Error::OperationSuperseded { .. } => {
+            Some("tract restore REV un-hides what one commit hid, and later messages stay".into())
         }
         Error::EmptyBranch { .. } => Some("tract import, or tract commit -r user -m \"…\"".into()),
         Error::UnknownRole { text } => Some(match nearest(text, Role::ALL.map(Role::as_str)) {
@@ -189,6 +218,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         _ => None,
     }
+}
+
+fn too_short(text: &str) -> bool {
+    text.len() < HashPrefix::MIN_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The candidate that is closest to what was typed, if one is close.

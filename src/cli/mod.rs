@@ -10,6 +10,7 @@ mod failure;
 mod listing;
 mod moment;
 mod number;
+mod position;
 mod ui;
 mod when;
 
@@ -32,8 +33,9 @@ const TEMPLATE: &str = "\
 Bring in, take out   init import export resume demo
 Look                 status log show find
 Write                commit
+Go back              undo redo reset checkout branch tag reflog
 Send                 compile
-Look after           config
+Look after           config rev-parse
 
 {options}
 

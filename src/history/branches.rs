@@ -118,7 +118,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownRevision`] for a branch that isn't there, [`Error::RefExists`].
+    /// [`Error::Refused`] for a branch that isn't there, [`Error::RefExists`].
     pub fn rename_branch(
         &self,
         old: &RefName,
@@ -131,7 +131,7 @@ impl Repo {
         let on_it = matches!(&head, Head::Attached { branch, .. } if branch == old);
         let tip = tx.reference(old)?;
         if tip.is_none() && !on_it {
-            return Err(unknown_branch(&*tx, old)?);
+            return Err(missing(old));
         }
         refuse_taken(&*tx, new)?;
         tx.begin_operation(now, what)?;
@@ -151,16 +151,16 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownRevision`]; [`Error::Refused`] for the branch that HEAD is on.
+    /// [`Error::Refused`] for one that isn't there and for the branch that HEAD is on.
     pub fn delete_reference(&self, name: &RefName, now: Millis, what: &str) -> Result<CommitHash> {
         let tx = self.store.write()?;
         let Some(RefValue::Commit(commit)) = tx.reference(name)? else {
-            return Err(unknown_branch(&*tx, name)?);
+            return Err(missing(name));
         };
         let head = repo::head(&*tx, &On::Head)?;
         if matches!(&head, Head::Attached { branch, .. } if branch == name) {
             return Err(Error::Refused {
-                reason: format!("HEAD is on '{}'", name.short()),
+                reason: format!("HEAD is on '{}': check out another one first", name.short()),
             });
         }
         tx.begin_operation(now, what)?;
@@ -267,9 +267,9 @@ pub(super) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
     }
 }
 
-fn unknown_branch(view: &dyn View, name: &RefName) -> Result<Error> {
-    Ok(Error::UnknownRevision {
-        text: name.short().to_owned(),
-        nearest: revision::nearest(view, name.short())?,
-    })
+fn missing(name: &RefName) -> Error {
+    let kind = if name.is_branch() { "branch" } else { "tag" };
+    Error::Refused {
+        reason: format!("no {kind} '{}'", name.short()),
+    }
 }

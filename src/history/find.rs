@@ -219,8 +219,6 @@ impl Repo {
 /// # Errors
 ///
 /// [`crate::Error::InvalidInput`] for an empty text.
-// Its one caller, `history::revision`, is yet to come.
-#[allow(dead_code)]
 pub(crate) fn newest_containing(
     view: &dyn View,
     tip: &CommitHash,

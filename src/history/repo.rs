@@ -197,6 +197,11 @@ pub(crate) fn session_of(
 /// How many own commits may stand after an imported one before it no longer counts.
 const SESSION_SEARCH: usize = 1_000;
 
+/// Where HEAD is until it has been moved.
+pub(crate) fn default_branch() -> RefName {
+    DEFAULT_BRANCH.parse().expect("a branch's name")
+}
+
 /// Where `on` stands, inside a transaction.
 pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
     let branch = match on {
@@ -204,7 +209,7 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         On::Head => match view.reference(&RefName::head())? {
             Some(RefValue::Commit(commit)) => return Ok(Head::Detached(commit)),
             Some(RefValue::Symbolic(branch)) => branch,
-            None => DEFAULT_BRANCH.parse()?,
+            None => default_branch(),
         },
     };
     let tip = match view.reference(&branch)? {

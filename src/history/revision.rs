@@ -1,27 +1,75 @@
 //! What a person typed, to a commit; with the nearest name where there is none.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::repo::{self, On, Repo};
-use crate::history::walk;
-use crate::model::{EntryId, Operation, RefName, RefValue};
+use crate::history::{find, walk};
+use crate::model::{EntryId, Head, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// How many commits an ambiguous prefix lists.
 const CANDIDATES: usize = 5;
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.6;
 
 impl Repo {
-    /// The commit that `text` names: a hash or its first digits, a ref, `HEAD`, `@`, `REV~N`,
-    /// `REV^`, `REF@{N}`, `[REV]:N`.
+    /// The commit that `text` names: a hash or its first digits (4 at least), a branch, tag or
+    /// session, `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
+    /// commit of the Nth visible message, from the end where N is negative), `:/TEXT` (the newest
+    /// message that contains TEXT), `REV#I` (the commit that holds part I).
     ///
     /// # Errors
     ///
     /// [`Error::UnknownRevision`] with the nearest name, [`Error::AmbiguousRevision`] with up to
-    /// five candidates, [`Error::EmptyBranch`].
+    /// five candidates, [`Error::NoSuchMessage`], [`Error::BeyondFirst`],
+    /// [`Error::EmptyBranch`].
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// for text in ["one", "two"] {
+    ///     let draft = Draft::append(Message::text(Role::User, text));
+    ///     repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// }
+    /// let one = repo.resolve(&On::Head, ":1")?;
+    /// assert_eq!(repo.resolve(&On::Head, "HEAD^")?, one);
+    /// assert_eq!(repo.resolve(&On::Head, ":/ONE")?, one);
+    /// assert_eq!(repo.resolve(&On::Head, &one.short())?, one);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn resolve(&self, on: &On, text: &str) -> Result<CommitHash> {
         resolve(&*self.store.read()?, on, text)
+    }
+
+    /// The ref that `text` means: its full name, or a branch, tag or session by its short name.
+    /// One that has been deleted answers too, as long as the log knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRevision`] with the nearest name.
+    pub fn reference_named(&self, text: &str) -> Result<RefName> {
+        let view = self.store.read()?;
+        let text = if text == "@" { "HEAD" } else { text };
+        if let Some(name) = find_reference(&*view, text)? {
+            return Ok(name);
+        }
+        for name in names(text) {
+            if name == RefName::head() || !view.reflog(&name, 1)?.is_empty() {
+                return Ok(name);
+            }
+        }
+        Err(Error::UnknownRevision {
+            text: text.to_owned(),
+            nearest: nearest(&*view, text)?,
+        })
+    }
+
+    /// One line about a commit: of the message that it brings, else what it does. Hostile until
+    /// escaped.
+    pub fn preview(&self, commit: &CommitHash) -> Result<String> {
+        preview(&*self.store.read()?, commit)
     }
 
     /// The entry that `text` names: what a commit appended, edited or put in place. `REV:N` is the
@@ -64,7 +112,11 @@ impl Repo {
     }
 }
 
-/// The visible entry that `[REV]:N` names; none if `text` has another form or N is out of range.
+/// The visible entry that `[REV]:N` names; none if `text` has another form.
+///
+/// # Errors
+///
+/// [`Error::NoSuchMessage`] if N is out of range.
 fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>> {
     let Some((base, place)) = text.rsplit_once(':') else {
         return Ok(None);
@@ -74,15 +126,21 @@ fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>
     };
     let base = if base.is_empty() { "HEAD" } else { base };
     let context = walk::context(view, &resolve(view, on, base)?)?;
-    let count = context.entries.len() as i64;
-    let index = if place < 0 { count + place } else { place - 1 };
-    let entry = usize::try_from(index)
-        .ok()
-        .and_then(|index| context.entries.get(index));
-    Ok(entry.map(|entry| entry.id))
+    let count = context.entries.len();
+    let index = match usize::try_from(place) {
+        Ok(place) => place.checked_sub(1),
+        Err(_) => count.checked_sub(usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX)),
+    };
+    match index.and_then(|index| context.entries.get(index)) {
+        Some(entry) => Ok(Some(entry.id)),
+        None => Err(Error::NoSuchMessage {
+            text: text.to_owned(),
+            messages: count,
+        }),
+    }
 }
 
-/// The commit that `text` names, inside a transaction.
+/// The commit that `text` names, inside a transaction. Errors name `text` as it was typed.
 pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash> {
     let unknown = || -> Result<CommitHash> {
         Err(Error::UnknownRevision {
@@ -90,29 +148,40 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
             nearest: nearest(view, text)?,
         })
     };
-    if let Some(entry) = visible_entry(view, on, text)? {
-        return Ok(entry.commit);
-    }
-    if let Some(base) = text.strip_suffix('^') {
-        return match walk::commit(view, &resolve(view, on, base)?)?.commit.parent {
-            Some(parent) => Ok(parent),
+    if let Some(words) = text.strip_prefix(":/") {
+        let tip = resolve(view, on, "HEAD")?;
+        return match find::newest_containing(view, &tip, words)? {
+            Some(commit) => Ok(commit),
             None => unknown(),
         };
     }
-    if let Some((base, back)) = text.rsplit_once('~')
-        && let Ok(back) = (if back.is_empty() {
-            Ok(1)
-        } else {
-            back.parse::<u64>()
-        })
-    {
-        let tip = resolve(view, on, base)?;
+    if let Some(entry) = visible_entry(view, on, text)? {
+        return Ok(entry.commit);
+    }
+    if let Some((base, back)) = steps_back(text) {
+        let base = if base.is_empty() { "HEAD" } else { base };
+        let tip = match resolve(view, on, base) {
+            // The whole that was typed is what people recognise.
+            Err(Error::UnknownRevision {
+                text: inner,
+                nearest,
+            }) if inner == base => {
+                let text = text.to_owned();
+                return Err(Error::UnknownRevision { text, nearest });
+            }
+            found => found?,
+        };
         let depth = walk::commit(view, &tip)?.depth;
-        return match depth.checked_sub(back) {
-            Some(depth) => match view.ancestor_at(&tip, depth)? {
-                Some(commit) => Ok(commit),
-                None => unknown(),
-            },
+        let back = depth.checked_sub(back);
+        let Some(back) = back else {
+            let first = view.ancestor_at(&tip, 0)?.unwrap_or(tip);
+            return Err(Error::BeyondFirst {
+                text: text.to_owned(),
+                first: describe(view, &first)?,
+            });
+        };
+        return match view.ancestor_at(&tip, back)? {
+            Some(commit) => Ok(commit),
             None => unknown(),
         };
     }
@@ -130,10 +199,10 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
         let head = repo::head(view, on)?;
         return match (head.commit(), head) {
             (Some(commit), _) => Ok(commit),
-            (None, crate::model::Head::Attached { branch, .. }) => Err(Error::EmptyBranch {
+            (None, Head::Attached { branch, .. }) => Err(Error::EmptyBranch {
                 branch: branch.short().to_owned(),
             }),
-            (None, crate::model::Head::Detached(_)) => unknown(),
+            (None, Head::Detached(_)) => unknown(),
         };
     }
     if let Some(name) = find_reference(view, text)?
@@ -141,37 +210,65 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
     {
         return Ok(commit);
     }
-    if let Some(prefix) = HashPrefix::parse(text) {
-        let found = view.commits_with_prefix(&prefix, CANDIDATES + 1)?;
-        match found.as_slice() {
-            [] => {}
-            [only] => return Ok(only.hash),
-            several => {
-                let candidates = several
-                    .iter()
-                    .take(CANDIDATES)
-                    .map(|row| describe(view, &row.hash))
-                    .collect::<Result<_>>()?;
-                return Err(Error::AmbiguousRevision {
-                    text: text.to_owned(),
-                    candidates,
-                });
-            }
+    if let Some(commit) = by_hash(view, text)? {
+        return Ok(commit);
+    }
+    // A part: the commit that holds it.
+    match text.rsplit_once('#') {
+        Some((base, part)) if !base.is_empty() && part.parse::<u32>().is_ok() => {
+            resolve(view, on, base)
+        }
+        _ => unknown(),
+    }
+}
+
+/// `REV^`, `REV^^`, `REV~`, `REV~N`: what stands before the last such step, and how far it goes.
+fn steps_back(text: &str) -> Option<(&str, u64)> {
+    let base = text.trim_end_matches('^');
+    if base.len() < text.len() {
+        return Some((base, (text.len() - base.len()) as u64));
+    }
+    let (base, back) = text.rsplit_once('~')?;
+    match back {
+        "" => Some((base, 1)),
+        back => Some((base, back.parse().ok()?)),
+    }
+}
+
+/// The one commit whose hash is `text` or begins with it.
+fn by_hash(view: &dyn View, text: &str) -> Result<Option<CommitHash>> {
+    let Some(prefix) = HashPrefix::parse(text) else {
+        return Ok(None);
+    };
+    let found = view.commits_with_prefix(&prefix, CANDIDATES + 1)?;
+    match found.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(Some(only.hash)),
+        several => {
+            let candidates = several.iter().take(CANDIDATES);
+            let candidates = candidates.map(|row| describe(view, &row.hash));
+            Err(Error::AmbiguousRevision {
+                text: text.to_owned(),
+                candidates: candidates.collect::<Result<_>>()?,
+            })
         }
     }
-    unknown()
 }
 
 /// What the ref held `back` moves ago.
 fn earlier(view: &dyn View, on: &On, base: &str, back: usize) -> Result<Option<CommitHash>> {
-    let name = match base {
-        "" | "HEAD" | "@" => match repo::head(view, on)? {
-            crate::model::Head::Attached { branch, .. } => Some(branch),
-            crate::model::Head::Detached(_) => Some(RefName::head()),
+    let name = match (base, on) {
+        ("", _) => match repo::head(view, on)? {
+            Head::Attached { branch, .. } => branch,
+            Head::Detached(_) => return head_earlier(view, back),
         },
-        name => find_reference(view, name)?,
+        ("HEAD" | "@", On::Head) => return head_earlier(view, back),
+        ("HEAD" | "@", On::Branch(branch)) => branch.clone(),
+        (name, _) => match find_reference(view, name)? {
+            Some(name) => name,
+            None => return Ok(None),
+        },
     };
-    let Some(name) = name else { return Ok(None) };
     if back == 0 {
         return target(view, &name);
     }
@@ -183,8 +280,70 @@ fn earlier(view: &dyn View, on: &On, base: &str, back: usize) -> Result<Option<C
     }
 }
 
+/// Where HEAD stood `back` moves ago, whether it moved itself or the branch below it did. The log
+/// is read from its end, each move taken back.
+fn head_earlier(view: &dyn View, back: usize) -> Result<Option<CommitHash>> {
+    let mut held = view.reference(&RefName::head())?;
+    let mut stood = repo::head(view, &On::Head)?.commit();
+    let mut values: HashMap<RefName, Option<RefValue>> = HashMap::new();
+    let (mut moves, mut before) = (0, None);
+    if back == 0 {
+        return Ok(stood);
+    }
+    loop {
+        let page = view.operations(before, OPERATIONS)?;
+        let Some(last) = page.last() else {
+            return Ok(None);
+        };
+        before = Some(last.id);
+        for operation in page {
+            for row in view.moves(operation.id)?.into_iter().rev() {
+                if row.name == RefName::head() {
+                    held = row.old;
+                } else {
+                    values.insert(row.name, row.old);
+                }
+            }
+            let branch = match &held {
+                Some(RefValue::Commit(_)) => None,
+                Some(RefValue::Symbolic(branch)) => Some(branch.clone()),
+                None => Some(repo::default_branch()),
+            };
+            let was = match (&held, branch) {
+                (Some(RefValue::Commit(commit)), _) => Some(*commit),
+                (_, Some(branch)) => match values.get(&branch) {
+                    Some(Some(RefValue::Commit(commit))) => Some(*commit),
+                    Some(_) => None,
+                    None => target(view, &branch)?,
+                },
+                (_, None) => None,
+            };
+            if was != stood {
+                moves += 1;
+                stood = was;
+            }
+            if moves == back {
+                return Ok(stood);
+            }
+        }
+    }
+}
+
+/// How many operations are read at once.
+const OPERATIONS: usize = 64;
+
 /// The ref that `text` means: its full name, or a branch, tag or session by its short name.
 fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
+    for name in names(text) {
+        if view.reference(&name)?.is_some() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// The full names that `text` may stand for, in the order in which they are tried.
+fn names(text: &str) -> impl Iterator<Item = RefName> {
     let prefixes = [
         "",
         RefName::HEADS,
@@ -192,14 +351,9 @@ fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
         "refs/",
         RefName::SESSIONS,
     ];
-    for prefix in prefixes {
-        if let Ok(name) = format!("{prefix}{text}").parse::<RefName>()
-            && view.reference(&name)?.is_some()
-        {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
+    prefixes
+        .into_iter()
+        .filter_map(move |prefix| format!("{prefix}{text}").parse().ok())
 }
 
 fn target(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
@@ -215,8 +369,13 @@ fn target(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
 
 /// A commit as a suggestion shows it: short hash and preview.
 fn describe(view: &dyn View, hash: &CommitHash) -> Result<String> {
+    Ok(format!("{} (\"{}\")", hash.short(), preview(view, hash)?))
+}
+
+/// One line about a commit.
+fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     let row = walk::commit(view, hash)?;
-    let text = match &row.commit.operation {
+    Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => view
             .content_rows(&[*content])?
             .pop()
@@ -224,51 +383,66 @@ fn describe(view: &dyn View, hash: &CommitHash) -> Result<String> {
             .unwrap_or_default(),
         Operation::Hide(hide) => hide.kind.verb().to_owned(),
         other => other.type_name().to_owned(),
-    };
-    Ok(format!("{} (\"{text}\")", hash.short()))
+    })
 }
 
 /// The name or hash closest to `text`, if any is close.
-pub(super) fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
-    let names = view.references("refs/")?;
+fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
+    let names = view.references("")?;
     let best = names
         .iter()
-        .map(|(name, _)| (strsim::jaro_winkler(text, name.short()), name))
+        .map(|(name, _)| name.short())
+        .chain(["HEAD"])
+        .map(|name| (strsim::jaro_winkler(text, name), name))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((alike, name)) = best
-        && alike >= ALIKE + 0.15
+        && alike >= ALIKE_NAME
     {
-        return Ok(Some(name.short().to_owned()));
+        return Ok(Some(name.to_owned()));
     }
-    // A hash that is off near its end shares its first digits with the one meant.
-    for digits in (2..text.len().min(64)).rev() {
-        let Some(head) = text.get(..digits) else {
-            continue;
-        };
-        if digits < HashPrefix::MIN_DIGITS {
-            break;
-        }
-        let Some(prefix) = HashPrefix::parse(head) else {
-            continue;
-        };
-        let found = view.commits_with_prefix(&prefix, 50)?;
-        let best = found
-            .iter()
-            .map(|row| {
-                (
-                    strsim::normalized_levenshtein(
-                        text,
-                        &row.hash.to_string()[..text.len().min(64)],
-                    ),
-                    row,
-                )
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((alike, row)) = best
-            && alike >= ALIKE
-        {
-            return Ok(Some(describe(view, &row.hash)?));
-        }
-    }
-    Ok(None)
+    nearest_hash(view, text)
 }
+
+/// The commit whose hash `text` may have meant: one digit off, missing or too many, anywhere but
+/// in the first digits alone.
+fn nearest_hash(view: &dyn View, text: &str) -> Result<Option<String>> {
+    let digits = text.len();
+    let hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !hex || digits < HashPrefix::MIN_DIGITS || digits > HASH_DIGITS {
+        return Ok(None);
+    }
+    let text = text.to_ascii_lowercase();
+    let half = (digits / 2).max(HashPrefix::MIN_DIGITS);
+    // What is one digit off shares either its first half or, found by trying each other digit in
+    // the first half, the second: a few range scans either way.
+    let mut tries = vec![text[..half].to_owned()];
+    for at in 0..half {
+        for digit in "0123456789abcdef".chars() {
+            tries.push(format!("{}{digit}{}", &text[..at], &text[at + 1..]));
+        }
+    }
+    let mut best: Option<(usize, CommitHash)> = None;
+    for prefix in tries {
+        let Some(prefix) = HashPrefix::parse(&prefix) else {
+            continue;
+        };
+        for row in view.commits_with_prefix(&prefix, NEAR)? {
+            let hash = row.hash.to_string();
+            let off = strsim::damerau_levenshtein(&text, &hash[..digits]);
+            if off <= OFF && best.is_none_or(|(least, _)| off < least) {
+                best = Some((off, row.hash));
+            }
+        }
+    }
+    best.map(|(_, hash)| describe(view, &hash)).transpose()
+}
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE_NAME: f64 = 0.75;
+/// How many digits a whole hash has.
+const HASH_DIGITS: usize = 64;
+/// How many commits with one beginning are compared.
+const NEAR: usize = 50;
+/// How many changes turn what was typed into a suggested hash. Two, for a digit left out shifts
+/// another one in at the end.
+const OFF: usize = 2;

@@ -84,6 +84,16 @@ impl RefName {
         format!("{}{name}", Self::HEADS).parse()
     }
 
+    /// `refs/tags/NAME`.
+    ///
+    /// # Errors
+    ///
+    /// As [`RefName::branch`].
+    pub fn tag(name: &str) -> Result<Self> {
+        Self::branch(name)?;
+        format!("{}{name}", Self::TAGS).parse()
+    }
+
     /// `refs/sessions/TOOL/ID`, with every character of `id` that a ref name cannot hold
     /// replaced by `-`.
     pub fn session(tool: &str, id: &str) -> Self {
@@ -142,7 +152,7 @@ impl FromStr for RefName {
     ///
     /// # Source
     ///
-    /// git-check-ref-format(1), rules 1 to 10.
+    /// git-check-ref-format(1), rules 1 to 10; `#` is ours, for parts.
     fn from_str(name: &str) -> Result<Self> {
         let wrong = |reason| {
             Err(Error::InvalidRefName {

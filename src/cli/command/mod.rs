@@ -1,5 +1,7 @@
 //! One file per command.
 
+mod branch;
+mod checkout;
 mod commit;
 mod compile;
 mod config;
@@ -10,9 +12,15 @@ mod import;
 mod imported;
 mod init;
 mod log;
+mod redo;
+mod reflog;
+mod reset;
 mod resume;
+mod rev_parse;
 mod show;
 mod status;
+mod tag;
+mod undo;
 
 use tract::Error;
 
@@ -33,8 +41,17 @@ pub enum Command {
     #[command(visible_alias = "grep")]
     Find(find::Args),
     Commit(Box<commit::Args>),
+    Undo(undo::Args),
+    Redo(redo::Args),
+    #[command(visible_alias = "rewind")]
+    Reset(reset::Args),
+    Checkout(checkout::Args),
+    Branch(branch::Args),
+    Tag(tag::Args),
+    Reflog(reflog::Args),
     Compile(compile::Args),
     Config(config::Args),
+    RevParse(rev_parse::Args),
 }
 
 /// Does it. Without a command: where we are, or how to start.
@@ -54,6 +71,14 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Show(args)) => show::run(&args, app),
         Some(Command::Find(args)) => find::run(&args, app),
         Some(Command::Commit(args)) => commit::run(&args, app),
+        Some(Command::Undo(args)) => undo::run(&args, app),
+        Some(Command::Redo(args)) => redo::run(&args, app),
+        Some(Command::Reset(args)) => reset::run(&args, app),
+        Some(Command::Checkout(args)) => checkout::run(&args, app),
+        Some(Command::Branch(args)) => branch::run(&args, app),
+        Some(Command::Tag(args)) => tag::run(&args, app),
+        Some(Command::Reflog(args)) => reflog::run(&args, app),
+        Some(Command::RevParse(args)) => rev_parse::run(&args, app),
         Some(Command::Compile(args)) => compile::run(&args, app),
         Some(Command::Config(args)) => config::run(&args, app),
     }

@@ -1,0 +1,89 @@
+//! `tract checkout`: HEAD goes elsewhere, branches stay.
+
+use tract::history::Target;
+use tract::model::{Head, RefName};
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::position::{self, place, typed};
+use crate::cli::ui::Label;
+
+/// Go to a branch, or look at an earlier commit
+///
+/// A branch's name attaches HEAD to it. Any other revision detaches HEAD: everything can be looked
+/// at from there, and nothing committed; -b NAME starts a branch to go on from. - goes back to
+/// where HEAD was before.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract checkout :12           look at then
+  tract checkout -             and back
+  tract checkout -b other :12  go on from there, keep both
+  tract checkout main          to a branch")]
+pub struct Args {
+    /// Start a branch of this name, at REV or where HEAD is
+    #[arg(short = 'b', value_name = "NAME")]
+    branch: Option<String>,
+    /// A branch, any other revision, or - for where HEAD was before
+    #[arg(value_name = "REV|BRANCH|-", required_unless_present = "branch")]
+    rev: Option<String>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    if app.names_a_branch() {
+        return Err(
+            Failure::usage("checkout moves HEAD, which --on and TRACT_BRANCH leave alone")
+                .with_hint("--on takes any branch as it is; a new one: tract branch NAME REV"),
+        );
+    }
+    let repo = app.repo()?;
+    let (target, what) = match (&args.branch, args.rev.as_deref()) {
+        (Some(name), rev) => {
+            let rev_typed = rev.map_or(String::new(), |rev| format!(" {}", typed(rev)));
+            let what = format!("checkout -b {name}{rev_typed}");
+            let target = Target::NewBranch(RefName::branch(name)?, rev.map(str::to_owned));
+            (target, what)
+        }
+        (None, Some("-")) => (Target::Previous, "checkout -".to_owned()),
+        (None, rev) => {
+            let rev = rev.unwrap_or("HEAD");
+            let what = format!("checkout {}", typed(rev));
+            (Target::Named(rev.to_owned()), what)
+        }
+    };
+    let done = repo.checkout(&target, app.now(), &what)?;
+    let made = args.branch.is_some();
+    let line = match &done.to {
+        Head::Attached { branch, tip } => {
+            let name = app.ui.paint_err(Label::Branch, branch.short());
+            let tip = match tip {
+                Some(tip) => format!(", at {}", place(&repo, tip, app)?),
+                None => ", which has no commits yet".to_owned(),
+            };
+            match (done.from == done.to, made) {
+                (true, _) => format!("Already on {name}{tip}"),
+                (false, true) => format!("On a new branch {name}{tip}"),
+                (false, false) => format!("On {name}{tip}"),
+            }
+        }
+        Head::Detached(commit) => {
+            let at = place(&repo, commit, app)?;
+            match done.from == done.to {
+                true => format!("HEAD is at {at} already, detached"),
+                false if target == Target::Previous => {
+                    format!("HEAD is now detached at {at}, where it was before")
+                }
+                false => format!("HEAD is now detached at {at}"),
+            }
+        }
+    };
+    app.ui.status(&line);
+    if let Head::Detached(_) = done.to {
+        let branch = repo.last_branch()?;
+        app.ui.hint(&format!(
+            "to return: tract checkout {branch}; to go on from here and keep both: tract checkout -b NAME"
+        ));
+    }
+    position::open_call(done.open.as_ref(), "tract checkout -b NAME", app);
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! `tract redo`: takes an undo back.
+
+use super::undo::report;
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::position;
+
+/// Do again what the last undo reversed
+///
+/// Again, and it is the one before that, forward to where the undoing began. After any other
+/// command there is nothing to redo: its commits would be run over.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract undo
+  tract redo")]
+pub struct Args {}
+
+pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let done = repo.redo(app.now())?;
+    report("Did again", &done, app);
+    position::head(&repo, app)
+}

@@ -1,0 +1,166 @@
+//! `tract reflog`: what was done, newest first, and where refs were.
+
+use std::io::Write;
+
+use tract::history::OperationEntry;
+use tract::model::{Millis, RefName, RefValue};
+use tract::render::escape;
+use tract::store::ReflogRow;
+
+use crate::cli::app::App;
+use crate::cli::columns;
+use crate::cli::failure::Failure;
+use crate::cli::ui::{Label, Ui};
+use crate::cli::when;
+
+/// List what was done, and where refs were
+///
+/// Alone: every command that moved something, newest first, with its number (for tract undo OP)
+/// and what it moved. With a ref: where that was, as REF@{N} names it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract reflog             every command
+  tract reflog main        where main was
+  tract show main@{2}      what it was two moves ago")]
+pub struct Args {
+    /// A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
+    #[arg(value_name = "REF")]
+    reference: Option<String>,
+    /// At most so many; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    match &args.reference {
+        None => operations(args.limit, app),
+        Some(name) => moves(name, args.limit, app),
+    }
+}
+
+fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let entries = repo.operations(limit)?;
+    if entries.is_empty() {
+        app.ui.status("Nothing was done here yet");
+        return Ok(());
+    }
+    let now = app.now();
+    let heads: Vec<[String; 3]> = entries
+        .iter()
+        .map(|entry| {
+            let undone = if entry.undone { " (undone)" } else { "" };
+            [
+                format!("#{}", entry.operation.id),
+                time(entry.operation.time, now, &app.ui),
+                format!("{}{undone}", escape::line(&entry.operation.what)),
+            ]
+        })
+        .collect();
+    let width = |column: usize| {
+        let cells = heads.iter().map(|row| columns::width_cols(&row[column]));
+        cells.max().unwrap_or(0)
+    };
+    let (ids, times) = (width(0), width(1));
+    let room = app.ui.width_cols();
+    // A long command line leaves room for what it moved.
+    let whats = width(2).min(room.map_or(usize::MAX, |room| room / 2));
+    for (entry, [id, time, what]) in entries.iter().zip(&heads) {
+        let what = match room {
+            Some(_) => columns::cut(what, whats),
+            None => what.clone(),
+        };
+        let moved = moved(entry);
+        let used = ids + 2 + times + 2 + whats.max(columns::width_cols(&what)) + 2;
+        let moved = match room {
+            Some(room) => columns::cut(&moved, room.saturating_sub(used)),
+            None => moved,
+        };
+        let label = if entry.undone {
+            Label::Dim
+        } else {
+            Label::Strong
+        };
+        let line = format!(
+            "{}  {}  {}  {}",
+            app.ui.paint(Label::Hash, &columns::right(id, ids)),
+            app.ui.paint(Label::Time, &columns::left(time, times)),
+            app.ui.paint(label, &columns::left(&what, whats)),
+            app.ui.paint(Label::Dim, &moved),
+        );
+        writeln!(app.ui.out(), "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let full = repo.reference_named(name)?;
+    let rows = repo.reflog(&full, limit)?;
+    if rows.is_empty() {
+        app.ui.status(&format!("{name} has not moved yet"));
+    }
+    let now = app.now();
+    let times: Vec<String> = rows
+        .iter()
+        .map(|(_, operation)| time(operation.time, now, &app.ui))
+        .collect();
+    let width = times.iter().map(String::len).max().unwrap_or(0);
+    let mark = format!("{}@{{{}}}", full.short(), rows.len()).len();
+    for (back, ((row, operation), time)) in rows.iter().zip(&times).enumerate() {
+        let at = format!("{}@{{{back}}}", full.short());
+        let line = format!(
+            "{}  {}  {}  #{} {}",
+            columns::left(&at, mark),
+            app.ui
+                .paint(Label::Hash, &columns::left(&value(row.new.as_ref()), 7)),
+            app.ui.paint(Label::Time, &columns::left(time, width)),
+            operation.id,
+            escape::line(&operation.what),
+        );
+        let line = match app.ui.width_cols() {
+            Some(room) if !app.ui.is_terminal() => columns::cut(&line, room),
+            _ => line,
+        };
+        writeln!(app.ui.out(), "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn time(time: Millis, now: Millis, ui: &Ui) -> String {
+    match ui.is_terminal() {
+        true => when::ago(time, now),
+        false => when::absolute(time),
+    }
+}
+
+/// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref, from its first value to its last.
+fn moved(entry: &OperationEntry) -> String {
+    let mut merged: Vec<ReflogRow> = Vec::new();
+    for row in &entry.moves {
+        match merged.iter_mut().find(|known| known.name == row.name) {
+            Some(known) => known.new.clone_from(&row.new),
+            None => merged.push(row.clone()),
+        }
+    }
+    // What people think of first comes first: branches, then HEAD, then where it was.
+    merged.sort_by_key(|row| (!row.name.is_branch(), row.name != RefName::head()));
+    let moves: Vec<String> = merged
+        .iter()
+        .map(|row| {
+            let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
+            format!("{} {old} → {new}", row.name.short())
+        })
+        .collect();
+    moves.join(", ")
+}
+
+/// A short hash, a branch's name, or `none`.
+fn value(value: Option<&RefValue>) -> String {
+    match value {
+        Some(RefValue::Commit(commit)) => commit.short(),
+        Some(RefValue::Symbolic(name)) => name.short().to_owned(),
+        None => "none".to_owned(),
+    }
+}

@@ -1,0 +1,76 @@
+//! `tract reset`: the branch goes back to then.
+
+use tract::history::{Repo, Reset, ResetMode};
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::plural;
+use crate::cli::position::{self, place, typed};
+use crate::cli::ui::Label;
+
+/// Move the branch back to a commit (or anywhere else)
+///
+/// What came later leaves the branch. --soft keeps it under ORIG_HEAD; --hard leaves it to the
+/// reflog alone. Neither loses anything: both print how to get back. To look at an earlier commit
+/// and leave the branch where it is: tract checkout REV.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract reset :12          to where the 12th message was the last
+  tract reset HEAD~3       three commits back
+  tract reset ORIG_HEAD    and forward again
+  tract reset --hard v1    to the tag v1, nothing kept but by the reflog")]
+pub struct Args {
+    /// Keep what came later under ORIG_HEAD (the default)
+    #[arg(long)]
+    soft: bool,
+    /// Keep it in the reflog alone
+    #[arg(long, conflicts_with = "soft")]
+    hard: bool,
+    /// Where to
+    #[arg(value_name = "REV")]
+    rev: String,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let (mode, word) = match args.hard {
+        true => (ResetMode::Hard, "reset --hard"),
+        false => (ResetMode::Soft, "reset"),
+    };
+    let what = format!("{word} {}", typed(&args.rev));
+    let done = repo.reset(&on, &args.rev, mode, app.now(), &what)?;
+    let name = match &done.branch {
+        Some(branch) => app.ui.paint_err(Label::Branch, branch.short()),
+        None => app.ui.paint_err(Label::Head, "HEAD"),
+    };
+    let to = place(&repo, &done.to, app)?;
+    if done.from == done.to {
+        app.ui.status(&format!("{name} is at {to} already"));
+        return Ok(());
+    }
+    app.ui.status(&format!("{name} is now at {to}"));
+    back(&repo, &done, mode, app)?;
+    position::open_call(done.open.as_ref(), "tract reset", app);
+    Ok(())
+}
+
+/// How many commits are left behind, and the way back to them.
+fn back(repo: &Repo, done: &Reset, mode: ResetMode, app: &mut App) -> Result<(), Failure> {
+    let from = place(repo, &done.from, app)?;
+    let was = format!("it was at {from}");
+    match mode {
+        ResetMode::Soft => app.ui.hint(&format!("{was}; back: tract reset ORIG_HEAD")),
+        ResetMode::Hard if done.orphaned > 0 => {
+            let orphaned = plural(done.orphaned, "commit");
+            let verb = if done.orphaned == 1 { "is" } else { "are" };
+            app.ui
+                .status(&format!("{orphaned} {verb} now on no branch"));
+            let back = done.from.short();
+            app.ui
+                .hint(&format!("{was}; back: tract undo, or tract reset {back}"));
+        }
+        ResetMode::Hard => app.ui.hint(&format!("{was}; back: tract undo")),
+    }
+    Ok(())
+}

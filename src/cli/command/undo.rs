@@ -1,0 +1,51 @@
+//! `tract undo`: reverses the last command, whatever it was.
+
+use tract::history::OperationEntry;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::position;
+
+/// Reverse the last command, whatever it was
+///
+/// All the refs that it moved go back at once; again, and it is the command before that. What
+/// counts is the repository's last command, whoever gave it. With OP, a number that tract reflog
+/// shows: that command alone, if nothing that it moved has moved since.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract undo       the last command
+  tract undo       and the one before
+  tract redo       that one again
+  tract undo 12    operation 12 of tract reflog")]
+pub struct Args {
+    /// Which operation, instead of the newest that is not undone
+    #[arg(value_name = "OP", value_parser = number)]
+    operation: Option<u64>,
+}
+
+/// `12` or `#12`.
+fn number(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits
+        .parse()
+        .map_err(|_| "tract reflog numbers the operations".to_owned())
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let done = repo.undo(args.operation, app.now())?;
+    report("Undid", &done, app);
+    position::head(&repo, app)?;
+    app.ui.hint("back: tract redo");
+    Ok(())
+}
+
+/// What it was, and when.
+pub fn report(verb: &str, done: &OperationEntry, app: &mut App) {
+    let operation = &done.operation;
+    let ago = crate::cli::when::ago(operation.time, app.now());
+    let what = tract::render::escape::line(&operation.what);
+    app.ui
+        .status(&format!("{verb} #{} ({ago}): {what}", operation.id));
+}

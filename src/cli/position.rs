@@ -1,0 +1,62 @@
+//! How a place in history is said in a sentence: after a move, at a new branch, in a hint.
+
+use tract::hash::CommitHash;
+use tract::history::{On, OpenCall, Repo};
+use tract::model::Head;
+use tract::render::escape;
+
+use super::app::App;
+use super::columns;
+use super::failure::Failure;
+use super::ui::Label;
+
+/// The columns that a preview may take within a sentence.
+const PREVIEW: usize = 40;
+
+/// `a1b2c3d ("Please use the streaming…")`.
+pub fn place(repo: &Repo, commit: &CommitHash, app: &App) -> Result<String, Failure> {
+    let hash = app.ui.paint_err(Label::Hash, &commit.short());
+    let preview = repo.preview(commit)?;
+    let preview = columns::cut(&escape::line(&preview), PREVIEW);
+    Ok(match preview.is_empty() {
+        true => hash,
+        false => format!("{hash} (\"{preview}\")"),
+    })
+}
+
+/// Where HEAD is, on a line of its own.
+pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
+    let line = match repo.head(&On::Head)? {
+        Head::Attached { branch, tip } => {
+            let name = app.ui.paint_err(Label::Branch, branch.short());
+            match tip {
+                Some(tip) => format!("On {name}, at {}", place(repo, &tip, app)?),
+                None => format!("On {name}, which has no commits"),
+            }
+        }
+        Head::Detached(commit) => format!("HEAD is detached at {}", place(repo, &commit, app)?),
+    };
+    app.ui.status(&line);
+    Ok(())
+}
+
+/// Says that a call waits for its result, and how `command` would take it along.
+pub fn open_call(open: Option<&OpenCall>, command: &str, app: &mut App) {
+    let Some(open) = open else { return };
+    let number = open.number;
+    app.ui.hint(&match open.answered {
+        Some((answered, commit)) => format!(
+            "the tool call at :{number} has its result at :{answered}; to take it along: {command} {}",
+            commit.short()
+        ),
+        None => format!("the tool call at :{number} has no result yet"),
+    });
+}
+
+/// A revision as the operations keep it: without message text.
+pub fn typed(rev: &str) -> &str {
+    match rev.starts_with(":/") {
+        true => ":/…",
+        false => rev,
+    }
+}
