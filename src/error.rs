@@ -166,6 +166,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A truncation to a budget, where hiding all that may go is not enough.
+    #[error("does not fit {tokens} tokens: hiding all that may go leaves {least}")]
+    CannotFit {
+        /// The tokens that would be left.
+        least: u64,
+        /// The tokens that were asked for.
+        tokens: u64,
+    },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {

@@ -1,6 +1,6 @@
 //! The laws of plans, on generated conversations.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proptest::prelude::*;
 
@@ -8,6 +8,7 @@ use super::truncate::{Marker, Window, truncate};
 use super::*;
 use crate::context::Order;
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::tokens::context_total;
 use crate::model::{Commit, Settings};
 
 /// A conversation under way.
@@ -19,7 +20,19 @@ struct World {
     serial: i64,
 }
 
+fn tokens(tokens: u64) -> TokenCount {
+    TokenCount {
+        tokens,
+        estimated: false,
+    }
+}
+
 impl World {
+    fn total(&self) -> u64 {
+        let input = self.input();
+        context_total(input.visible().map(|at| input.order[at].tokens)).tokens
+    }
+
     fn commit(&mut self, draft: Draft) -> Result<()> {
         for message in draft.messages {
             self.messages.insert(message.hash(), message);
@@ -52,7 +65,7 @@ impl World {
             PlanEntry {
                 role: seen.role,
                 links: Links::of(&seen),
-                tokens: TokenCount::default(),
+                tokens: tokens(10 * seen.parts.len() as u64),
                 parts,
                 entry,
             }
@@ -174,6 +187,124 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_truncation_to_a_budget_fits_and_hides_no_more_than_it_must(
+        talk in prop::collection::vec(any::<(u8, u8, u8)>(), 1..30),
+        budget in 0_u64..400,
+        pin in any::<u8>(),
+    ) {
+        let mut world = World::default();
+        for said in talk {
+            world.say(said);
+        }
+        let input = world.input();
+        let pinned = input.order[pin as usize % input.order.len()].entry.id;
+        if pin < 64 && let Ok(Some(pin)) = skip::annotate(&input, &[pinned], Priority::Pinned, None) {
+            world.commit(pin).expect("a pin");
+        }
+        let before = world.input();
+        let plan = |tokens| {
+            let window = Window::Budget { tokens, marker: 10 };
+            truncate(&before, window, false, &Marker::Default)
+        };
+        let fits_already = world.total() <= budget;
+        match plan(budget) {
+            Err(Error::CannotFit { least, tokens }) => {
+                prop_assert!(least > tokens && tokens == budget);
+                let draft = plan(least).expect("the least can be had");
+                if let Some(draft) = draft {
+                    world.commit(draft).expect("a plan");
+                }
+                prop_assert_eq!(world.total(), least);
+            }
+            Err(other) => prop_assert!(false, "{}", other),
+            Ok(None) => prop_assert!(fits_already),
+            Ok(Some(draft)) => {
+                prop_assert!(!fits_already);
+                world.commit(draft).expect("a plan");
+                let after = world.input();
+                prop_assert!(world.total() <= budget);
+                let gone = |at: &usize| {
+                    let id = before.order[*at].entry.id;
+                    !after.order.iter().any(|entry| entry.entry.id == id && entry.visible())
+                };
+                let user = |at: &usize| before.order[*at].role == Role::User;
+                let newest = before.visible().rfind(user).expect("something is hidden");
+                let hidden: Vec<usize> = before.visible().filter(gone).collect();
+                prop_assert!(hidden.iter().all(|at| *at < newest), "the current turn is touched");
+                // Without what came with the last exchange it would not have fitted.
+                let last = hidden.iter().copied().rfind(user);
+                if let Some(last) = last.filter(|last| hidden[0] < *last) {
+                    let spared = hidden.iter().filter(|at| **at >= last);
+                    let spared = spared.map(|at| before.order[*at].tokens.tokens).sum::<u64>();
+                    prop_assert!(world.total() + spared > budget);
+                }
+            }
+        }
+    }
+}
+
+/// A conversation whose messages have ten tokens each.
+fn said(roles: &[Role]) -> World {
+    let mut world = World::default();
+    for (at, role) in roles.iter().enumerate() {
+        let message = Message::text(*role, at.to_string());
+        world.commit(Draft::append(message)).expect("an append");
+    }
+    world
+}
+
+/// The visible texts, in order.
+fn texts(world: &World) -> Vec<String> {
+    let input = world.input();
+    let message = |at: usize| &world.messages[&input.order[at].entry.content];
+    let text = |at| match &message(at).parts[0] {
+        Part::Text { text } => text.clone(),
+        other => format!("{other:?}"),
+    };
+    input.visible().map(text).collect()
+}
+
+#[test]
+fn an_automatic_marker_takes_the_place_of_the_one_before_it() {
+    use Role::{Assistant, System, User};
+    let mut world = said(&[
+        System, User, Assistant, User, Assistant, User, Assistant, User,
+    ]);
+    let window = |tokens| Window::Budget { tokens, marker: 10 };
+    let plan = truncate(
+        &world.input(),
+        window(73),
+        false,
+        &Marker::Sum(BTreeMap::new()),
+    );
+    world
+        .commit(plan.expect("it fits").expect("too much"))
+        .expect("a plan");
+    assert_eq!(
+        texts(&world),
+        ["0", "1", &truncate::marker_text(3), "5", "6", "7"]
+    );
+    assert_eq!(world.total(), 63);
+
+    let marker = world
+        .input()
+        .order
+        .iter()
+        .find(|e| e.entry.placed.is_some())
+        .map(|e| e.entry.id);
+    let markers = BTreeMap::from([(marker.expect("placed"), 3)]);
+    let plan = truncate(&world.input(), window(53), false, &Marker::Sum(markers));
+    world
+        .commit(plan.expect("it fits").expect("too much"))
+        .expect("a plan");
+    assert_eq!(texts(&world), ["0", "1", &truncate::marker_text(5), "7"]);
+    assert_eq!(world.total(), 43);
+}
+
 #[test]
 fn a_fraction_hides_an_even_number_after_the_task() {
     for (count, fraction, hidden) in [
@@ -196,7 +327,10 @@ fn a_fraction_hides_an_even_number_after_the_task() {
         if let Some(draft) = draft {
             assert_eq!(
                 draft.messages,
-                [Message::text(Role::User, truncate::marker_text(hidden))]
+                [Message::text(
+                    Role::User,
+                    truncate::marker_text(hidden as u64)
+                )]
             );
             world.commit(draft).expect("a plan");
         }

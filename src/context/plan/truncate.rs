@@ -1,11 +1,12 @@
 //! The sliding window: the oldest messages after the task go, a marker says how many.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use crate::context::plan::PlanInput;
+use crate::context::plan::{PlanEntry, PlanInput};
 use crate::error::{Error, Result};
-use crate::model::{Draft, HideKind, Message, Role};
+use crate::model::tokens::context_total;
+use crate::model::{Draft, EntryId, HideKind, Message, Role, TokenCount};
 
 /// A fraction between 0 and 1, as the decimal that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,14 @@ pub enum Window {
     Fraction(Fraction),
     /// All but the newest so many of the counted messages, and the task.
     Keep(usize),
+    /// As few of the oldest exchanges as let the context fit. An exchange is a user message and
+    /// what follows up to the next; the newest one, the current turn, stays.
+    Budget {
+        /// The tokens that the context may have, framing and markers counted.
+        tokens: u64,
+        /// The tokens that the new marker takes at most, see [`Marker::longest`].
+        marker: u64,
+    },
 }
 
 /// What stands for the hidden messages.
@@ -61,15 +70,71 @@ pub enum Window {
 pub enum Marker {
     /// `[Sliding window truncation: N messages hidden to reduce context]`, by the user.
     Default,
+    /// The same, in the place of those of these markers too that stand directly before what is
+    /// hidden. Each comes with the number that it states; the new one states the sum.
+    Sum(BTreeMap<EntryId, u64>),
     /// Another message.
     Message(Message),
     /// Nothing.
     None,
 }
 
+const MARKER: [&str; 2] = [
+    "[Sliding window truncation: ",
+    " messages hidden to reduce context]",
+];
+
 /// The default marker's text.
-pub fn marker_text(hidden: usize) -> String {
-    format!("[Sliding window truncation: {hidden} messages hidden to reduce context]")
+pub fn marker_text(hidden: u64) -> String {
+    let [before, after] = MARKER;
+    format!("{before}{hidden}{after}")
+}
+
+/// The number that a default marker's text states; none for any other text.
+pub fn marker_number(text: &str) -> Option<u64> {
+    let [before, after] = MARKER;
+    text.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
+}
+
+impl Marker {
+    /// The marker itself, for so many hidden messages.
+    fn message(&self, hidden: u64) -> Option<Message> {
+        match self {
+            Self::Default | Self::Sum(_) => Some(Message::text(Role::User, marker_text(hidden))),
+            Self::Message(message) => Some(message.clone()),
+            Self::None => None,
+        }
+    }
+
+    /// A marker as long as any that a truncation of `input` can place, for a caller that needs its
+    /// tokens before the number is known.
+    pub fn longest(&self, input: &PlanInput) -> Option<Message> {
+        let absorbed: u64 = match self {
+            Self::Sum(markers) => markers.values().sum(),
+            _ => 0,
+        };
+        self.message(input.order.len() as u64 + absorbed)
+    }
+
+    /// Which of the visible markers give way to this one where `chosen` is hidden, and what they
+    /// state together.
+    fn absorbs(&self, input: &PlanInput, chosen: &BTreeSet<usize>) -> (BTreeSet<usize>, u64) {
+        let (mut absorbed, mut stated) = (BTreeSet::new(), 0);
+        let Self::Sum(markers) = self else {
+            return (absorbed, stated);
+        };
+        let mut next_goes = false;
+        for at in input.visible().rev() {
+            let number = markers.get(&input.order[at].entry.id);
+            if let Some(number) = number.filter(|_| next_goes && !chosen.contains(&at)) {
+                absorbed.insert(at);
+                stated += number;
+            } else {
+                next_goes = chosen.contains(&at);
+            }
+        }
+        (absorbed, stated)
+    }
 }
 
 /// Hides the oldest messages after the task; with `drop_first` the task too. Counted are visible
@@ -77,7 +142,7 @@ pub fn marker_text(hidden: usize) -> String {
 ///
 /// # Errors
 ///
-/// None at present.
+/// [`Error::CannotFit`] where a [`Window::Budget`] asks for more than may go.
 pub fn truncate(
     input: &PlanInput,
     window: Window,
@@ -86,48 +151,102 @@ pub fn truncate(
 ) -> Result<Option<Draft>> {
     let counted: Vec<usize> = input
         .visible()
-        .filter(|at| {
-            let entry = &input.order[*at];
-            !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
-        })
+        .filter(|at| counts(&input.order[*at]))
         .collect();
     let task = input.task().filter(|_| !drop_first);
-    let (limit, tail) = match window {
-        Window::Fraction(fraction) => (fraction.of(counted.len()), input.order.len()),
+    let settled = |limit: usize, end: usize, tail: usize| {
+        let wanted: BTreeSet<usize> = counted
+            .iter()
+            .copied()
+            .filter(|at| *at < end && task.is_none_or(|task| *at > task))
+            .filter(|at| !input.order[*at].pinned())
+            .take(limit)
+            .collect();
+        input.settle(&wanted, false, |at| {
+            Some(at) == task || at >= tail || !counts(&input.order[at])
+        })
+    };
+    let chosen = match window {
+        Window::Fraction(fraction) => {
+            let end = input.order.len();
+            settled(fraction.of(counted.len()), end, end)
+        }
         Window::Keep(keep) => {
             let hidden = counted.len().saturating_sub(keep);
             let tail = counted.get(hidden).copied().unwrap_or(input.order.len());
-            (hidden, tail)
+            settled(hidden, tail, tail)
+        }
+        Window::Budget {
+            tokens,
+            marker: bound,
+        } => {
+            let begins = |at: &usize| {
+                let entry = &input.order[*at];
+                entry.role == Role::User && entry.links.results.is_empty()
+            };
+            // Everything before one of these may go; before the last of them, at most.
+            let ends: Vec<usize> = counted.iter().copied().filter(begins).collect();
+            let tail = ends.last().copied().unwrap_or(0);
+            let left = |end: usize| {
+                let chosen = settled(usize::MAX, end, tail);
+                let (absorbed, _) = marker.absorbs(input, &chosen);
+                let stays = |at: &usize| !chosen.contains(at) && !absorbed.contains(at);
+                let kept = input.visible().filter(stays);
+                let kept = kept.map(|at| input.order[at].tokens);
+                let placed = (!chosen.is_empty()).then(|| exactly(bound));
+                context_total(kept.chain(placed)).tokens
+            };
+            if left(0) <= tokens {
+                return Ok(None);
+            }
+            // The later the end, the less is left.
+            let enough = ends.partition_point(|end| left(*end) > tokens);
+            let Some(end) = ends.get(enough) else {
+                let least = left(tail).min(left(0));
+                return Err(Error::CannotFit { least, tokens });
+            };
+            settled(usize::MAX, *end, tail)
         }
     };
-    let wanted: BTreeSet<usize> = counted
-        .iter()
-        .copied()
-        .filter(|at| *at < tail && task.is_none_or(|task| *at > task))
-        .filter(|at| !input.order[*at].pinned())
-        .take(limit)
-        .collect();
-    let chosen = input.settle(&wanted, false, |at| {
-        let entry = &input.order[at];
-        Some(at) == task
-            || at >= tail
-            || entry.role.is_system()
-            || entry.placed_by(HideKind::Truncation)
-    });
     let Some(last) = chosen.last() else {
         return Ok(None);
     };
-    let message = match marker {
-        Marker::Default => Some(Message::text(Role::User, marker_text(chosen.len()))),
-        Marker::Message(message) => Some(message.clone()),
-        Marker::None => None,
-    };
-    let replacement = message.map(|message| (input.slot_after(*last, &chosen), message));
+    let (absorbed, stated) = marker.absorbs(input, &chosen);
+    let message = marker.message(chosen.len() as u64 + stated);
+    let gone = &chosen | &absorbed;
+    let replacement = message.map(|message| (input.slot_after(*last, &gone), message));
     Ok(Some(input.hide(
         HideKind::Truncation,
-        &chosen,
+        &gone,
         Vec::new(),
         replacement,
         Vec::new(),
     )))
+}
+
+/// Whether a visible entry is a message that a truncation counts and may hide.
+fn counts(entry: &PlanEntry) -> bool {
+    !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
+}
+
+fn exactly(tokens: u64) -> TokenCount {
+    TokenCount {
+        tokens,
+        estimated: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_markers_number_can_be_read_back() {
+        for hidden in [0, 7, 1_204] {
+            assert_eq!(marker_number(&marker_text(hidden)), Some(hidden));
+        }
+        for text in ["", "[Sliding window truncation: many messages hidden", "12"] {
+            assert_eq!(marker_number(text), None);
+        }
+    }
 }
