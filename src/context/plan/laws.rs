@@ -231,6 +231,7 @@ proptest! {
                     let id = before.order[*at].entry.id;
                     !after.order.iter().any(|entry| entry.entry.id == id && entry.visible())
                 };
+                let pairs = before.pairs();
                 let user = |at: &usize| before.order[*at].role == Role::User;
                 let newest = before.visible().rfind(user).expect("something is hidden");
                 let hidden: Vec<usize> = before.visible().filter(gone).collect();
@@ -238,7 +239,8 @@ proptest! {
                 // Without what came with the last exchange it would not have fitted.
                 let last = hidden.iter().copied().rfind(user);
                 if let Some(last) = last.filter(|last| hidden[0] < *last) {
-                    let spared = hidden.iter().filter(|at| **at >= last);
+                    let with_it = |at: &&usize| pairs.group_of(**at).iter().any(|at| *at >= last);
+                    let spared = hidden.iter().filter(with_it);
                     let spared = spared.map(|at| before.order[*at].tokens.tokens).sum::<u64>();
                     prop_assert!(world.total() + spared > budget);
                 }
