@@ -77,6 +77,8 @@ pub struct OrderEntry {
     pub visible: bool,
     /// The active hides that cover it whole, oldest first.
     pub hidden_by: Vec<CommitHash>,
+    /// The active hides of its parts, oldest first: the hide, and the part's index.
+    pub parts_hidden_by: Vec<(CommitHash, u32)>,
 }
 
 impl Slot {
@@ -87,13 +89,17 @@ impl Slot {
             .unwrap_or(0)
     }
 
-    fn mask(&self) -> Mask {
+    /// The part-level hides of the content that it has now.
+    fn hidden_parts(&self) -> impl Iterator<Item = (CommitHash, MaskedPart)> + '_ {
         let version = self.version();
-        let current = self
-            .parts
-            .iter()
-            .filter(|(_, made_on, _)| *made_on == version);
-        Mask::new(current.map(|(_, _, part)| *part))
+        let current = move |(hide, made_on, part): &(CommitHash, usize, MaskedPart)| {
+            (*made_on == version).then_some((*hide, *part))
+        };
+        self.parts.iter().filter_map(current)
+    }
+
+    fn mask(&self) -> Mask {
+        Mask::new(self.hidden_parts().map(|(_, part)| part))
     }
 }
 
@@ -340,6 +346,10 @@ impl Order {
                 edited: version > 0,
                 visible: self.is_visible(slot),
                 hidden_by: slot.covers.clone(),
+                parts_hidden_by: slot
+                    .hidden_parts()
+                    .map(|(hide, part)| (hide, part.part))
+                    .collect(),
             }
         })
     }

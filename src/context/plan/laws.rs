@@ -1,6 +1,6 @@
 //! The laws of plans, on generated conversations.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proptest::prelude::*;
 
@@ -75,6 +75,35 @@ impl World {
         }
     }
 
+    /// The pairs of which one end is in the context and the other isn't.
+    fn split(&self) -> HashSet<(EntryId, EntryId)> {
+        let input = self.input();
+        let present = |at: usize, nth: usize, call: bool| {
+            let linked = input.order[at]
+                .parts
+                .iter()
+                .enumerate()
+                .filter(|(_, part)| {
+                    matches!(
+                        (&part.link, call),
+                        (PartLink::Call(_), true) | (PartLink::Result(_), false)
+                    )
+                });
+            let (index, _) = linked.clone().nth(nth).expect("it is paired");
+            let mut masked = input.order[at].entry.mask.parts().iter();
+            let gone = masked.any(|part| part.part as usize == index && part.stub.is_none());
+            input.order[at].visible() && !gone
+        };
+        let id = |at: usize| input.order[at].entry.id;
+        let pairs = input.pairs_of_contents();
+        let split = pairs.pairs().iter().filter(|pair| {
+            present(pair.call.0, pair.call.1, true) != present(pair.result.0, pair.result.1, false)
+        });
+        split
+            .map(|pair| (id(pair.call.0), id(pair.result.0)))
+            .collect()
+    }
+
     fn say(&mut self, (kind, a, b): (u8, u8, u8)) {
         let id = |n: u8| format!("c{}", n % 4);
         let call = |n| Part::ToolCall {
@@ -131,10 +160,22 @@ impl World {
                     turns: 1,
                     protect: 0,
                     min: 0,
+                    enough: u64::MAX,
                 };
                 prune::prune(&input, limits, |_, _| Some(("gone".into(), 1)))
             }
-            _ => return restore::entries(&input, &[id(a)]).unwrap_or_default(),
+            _ => {
+                let id = id(a);
+                let entry = &input.order[input.place(&id).expect("in range")].entry;
+                let parts = entry.parts_hidden_by.iter().map(|(hide, _)| *hide);
+                let mut hides = parts.chain(entry.hidden_by.iter().copied());
+                let lost = match (b % 3, hides.next()) {
+                    (0, _) => restore::Lost::Entry(id),
+                    (1, Some(hide)) => restore::Lost::Whole(hide),
+                    _ => restore::Lost::Part(id, u32::from(b % 2)),
+                };
+                return restore::restore(&input, &[lost]).unwrap_or_default();
+            }
         };
         made.ok().flatten().into_iter().collect()
     }
@@ -161,11 +202,14 @@ proptest! {
                     world.commit(pin).expect("a pin");
                 }
             }
-            let before = world.input();
+            let (before, split) = (world.input(), world.split());
             for draft in world.plan(kind, a, b) {
                 prop_assert!(world.commit(draft).is_ok());
             }
             let after = world.input();
+            if kind % 8 == 7 {
+                prop_assert!(world.split().is_subset(&split), "what comes back lacks its partner");
+            }
             let visible: BTreeSet<EntryId> = after.visible().map(|at| after.order[at].entry.id).collect();
             let seen = |at: usize| visible.contains(&before.order[at].entry.id);
             let pairs = before.pairs();

@@ -91,6 +91,12 @@ impl PlanEntry {
     }
 }
 
+/// The tool ids of an entry's parts, hidden ones included.
+fn ids(entry: &PlanEntry, id: impl Fn(&PartLink) -> Option<&String>) -> Vec<String> {
+    let links = entry.parts.iter().map(|part| &part.link);
+    links.filter_map(|link| id(link).cloned()).collect()
+}
+
 pub(super) fn refused<T>(reason: impl Into<String>) -> Result<T> {
     Err(Error::Refused {
         reason: reason.into(),
@@ -111,6 +117,21 @@ impl PlanInput {
     /// The pairs of the whole order, hidden entries included.
     fn pairs_of_all(&self) -> Pairs {
         self.pairs_where(|_| true)
+    }
+
+    /// The pairs of the whole order as it was before any part was hidden.
+    fn pairs_of_contents(&self) -> Pairs {
+        let links = |entry: &PlanEntry| Links {
+            calls: ids(entry, |link| match link {
+                PartLink::Call(id) => Some(id),
+                _ => None,
+            }),
+            results: ids(entry, |link| match link {
+                PartLink::Result(id) => Some(id),
+                _ => None,
+            }),
+        };
+        Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
     }
 
     fn pairs_where(&self, counts: impl Fn(&PlanEntry) -> bool) -> Pairs {

@@ -15,6 +15,8 @@ pub struct Limits {
     pub protect: u64,
     /// Acts only if it saves so many tokens.
     pub min: u64,
+    /// Stops, the oldest outputs first, once it has saved so many tokens.
+    pub enough: u64,
 }
 
 impl Default for Limits {
@@ -23,6 +25,7 @@ impl Default for Limits {
             turns: 2,
             protect: 40_000,
             min: 20_000,
+            enough: u64::MAX,
         }
     }
 }
@@ -40,7 +43,8 @@ pub fn prune(
 ) -> Result<Option<Draft>> {
     let is_turn = |at: &usize| {
         let entry = &input.order[*at];
-        entry.role == Role::User && !entry.placed_by(HideKind::Truncation)
+        let said = entry.role == Role::User && entry.links.results.is_empty();
+        said && !entry.placed_by(HideKind::Truncation)
     };
     let end = match limits.turns {
         0 => Some(input.order.len()),
@@ -49,8 +53,8 @@ pub fn prune(
     let Some(end) = end else {
         return Ok(None);
     };
-    let (mut newest, mut saved) = (0_u64, 0_u64);
-    let (mut parts, mut messages) = (Vec::new(), Vec::new());
+    let mut newest = 0_u64;
+    let mut found = Vec::new();
     for at in input.visible().rev().filter(|at| *at < end) {
         let entry = &input.order[at];
         for (index, part) in entry.parts.iter().enumerate().rev() {
@@ -71,30 +75,36 @@ pub fn prune(
             if tokens >= part.tokens {
                 continue;
             }
-            saved += part.tokens - tokens;
-            let result = Part::ToolResult {
-                call: call.clone(),
-                content: vec![Part::text(text)],
-                is_error: false,
-            };
-            let message = Message {
+            let stub = Message {
                 role: Role::Tool,
                 name: None,
-                parts: vec![result],
+                parts: vec![Part::ToolResult {
+                    call: call.clone(),
+                    content: vec![Part::text(text)],
+                    is_error: false,
+                }],
             };
-            parts.push(PartHide {
+            let hide = PartHide {
                 entry: entry.entry.id,
                 part: index as u32,
-                stub: Some(message.hash()),
-            });
-            messages.push(message);
+                stub: Some(stub.hash()),
+            };
+            found.push((part.tokens - tokens, hide, stub));
         }
+    }
+    let mut saved = 0_u64;
+    let (mut parts, mut messages) = (Vec::new(), Vec::new());
+    for (saves, hide, stub) in found.into_iter().rev() {
+        if saved >= limits.enough {
+            break;
+        }
+        saved += saves;
+        parts.push(hide);
+        messages.push(stub);
     }
     if parts.is_empty() || saved < limits.min {
         return Ok(None);
     }
-    parts.reverse();
-    messages.reverse();
     let nothing = BTreeSet::new();
     Ok(Some(input.hide(
         HideKind::Prune,

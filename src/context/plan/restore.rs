@@ -1,43 +1,137 @@
-//! Bringing back what was hidden.
-//!
-//! Deliberately absent: single hidden parts; the hide that took them is restored whole.
+//! Bringing back what was hidden, with the tool partners without which it would not be whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::plan::{PlanInput, refused};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::{Draft, EntryId, Operation};
+use crate::model::{Draft, EntryId, Operation, Priority};
 
-/// Undoes a whole hide or edit; the fold says whether it can be undone.
-pub fn whole(target: CommitHash) -> Draft {
-    let entries = Vec::new();
-    Draft::new(Operation::Restore { target, entries }, Vec::new())
+/// What is to come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lost {
+    /// All that a hide took, or what an edit replaced.
+    Whole(CommitHash),
+    /// A hidden entry; one that is visible gets its hidden parts back.
+    Entry(EntryId),
+    /// A hidden part. A restore knows entries, so all that the same hide took of this entry comes
+    /// back.
+    Part(EntryId, u32),
 }
 
-/// Brings back hidden entries with their tool partners: one restore for each hide involved.
+/// What of a hide is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Scope {
+    Whole,
+    /// Only for the entries at these places.
+    Only(BTreeSet<usize>),
+}
+
+/// Undoes hides and edits, wholly or for single entries: one restore for each. Whatever becomes
+/// visible brings its tool partners along, whichever hide took them. Whether a hide or an edit can
+/// be undone is the fold's to say.
 ///
 /// # Errors
 ///
 /// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry,
-/// [`Error::Refused`](crate::error::Error::Refused) for one that no hide covers.
-pub fn entries(input: &PlanInput, named: &[EntryId]) -> Result<Vec<Draft>> {
-    let pairs = input.pairs_of_all();
-    let mut wanted = BTreeSet::new();
-    for id in named {
-        let at = input.place(id)?;
-        if input.order[at].entry.hidden_by.is_empty() {
-            return refused("no hide covers that message");
+/// [`Error::Refused`](crate::error::Error::Refused) for an entry or a part that no hide covers.
+pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
+    let mut undone: BTreeMap<CommitHash, Scope> = BTreeMap::new();
+    for lost in lost {
+        match lost {
+            Lost::Whole(commit) => {
+                undone.insert(*commit, Scope::Whole);
+            }
+            Lost::Entry(id) => {
+                let at = input.place(id)?;
+                let entry = &input.order[at].entry;
+                let parts = entry.parts_hidden_by.iter().map(|(hide, _)| *hide);
+                let hides: BTreeSet<CommitHash> = match entry.hidden_by.as_slice() {
+                    [] => parts.collect(),
+                    covers => covers.iter().copied().collect(),
+                };
+                if hides.is_empty() {
+                    return refused(match entry.priority {
+                        Priority::Skip => "no hide covers that message: its priority is skip",
+                        _ => "no hide covers that message",
+                    });
+                }
+                for hide in hides {
+                    add(&mut undone, hide, at);
+                }
+            }
+            Lost::Part(id, part) => {
+                let at = input.place(id)?;
+                let hides = input.order[at].entry.parts_hidden_by.iter();
+                let hides = hides.filter(|(_, hidden)| hidden == part);
+                let mut hides = hides.map(|(hide, _)| *hide).peekable();
+                if hides.peek().is_none() {
+                    return refused("no hide covers that part");
+                }
+                for hide in hides {
+                    add(&mut undone, hide, at);
+                }
+            }
         }
-        wanted.extend(pairs.group_of(at).iter().copied());
     }
-    let mut by_hide: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
-    for at in wanted {
-        let entry = &input.order[at].entry;
-        for hide in &entry.hidden_by {
-            by_hide.entry(*hide).or_default().push(entry.id);
+    grow(input, &mut undone);
+    let id = |at: &usize| input.order[*at].entry.id;
+    let draft = |(target, scope)| {
+        let entries = match scope {
+            Scope::Whole => Vec::new(),
+            Scope::Only(places) => places.iter().map(id).collect(),
+        };
+        Draft::new(Operation::Restore { target, entries }, Vec::new())
+    };
+    Ok(undone.into_iter().map(draft).collect())
+}
+
+/// Undoes `hide` for the entry at `at` too. Whether that is new.
+fn add(undone: &mut BTreeMap<CommitHash, Scope>, hide: CommitHash, at: usize) -> bool {
+    let scope = undone
+        .entry(hide)
+        .or_insert_with(|| Scope::Only(BTreeSet::new()));
+    match scope {
+        Scope::Whole => false,
+        Scope::Only(places) => places.insert(at),
+    }
+}
+
+/// Takes in the tool partners of all that becomes visible, until nothing new comes of it.
+fn grow(input: &PlanInput, undone: &mut BTreeMap<CommitHash, Scope>) {
+    let pairs = input.pairs_of_contents();
+    loop {
+        let covers = |hide: &CommitHash, at: usize| match undone.get(hide) {
+            None => true,
+            Some(Scope::Whole) => false,
+            Some(Scope::Only(places)) => !places.contains(&at),
+        };
+        let comes_back = |at: &usize| {
+            let entry = &input.order[*at].entry;
+            let hides = || {
+                let parts = entry.parts_hidden_by.iter().map(|(hide, _)| hide);
+                entry.hidden_by.iter().chain(parts)
+            };
+            let shown = !entry.hidden_by.iter().any(|hide| covers(hide, *at));
+            shown && hides().any(|hide| !covers(hide, *at))
+        };
+        let back: Vec<usize> = (0..input.order.len()).filter(comes_back).collect();
+        let mut grown = false;
+        for at in back {
+            for partner in pairs.group_of(at) {
+                let entry = &input.order[*partner].entry;
+                for hide in &entry.hidden_by {
+                    grown |= add(undone, *hide, *partner);
+                }
+                for (hide, _) in &entry.parts_hidden_by {
+                    if undone.contains_key(hide) {
+                        grown |= add(undone, *hide, *partner);
+                    }
+                }
+            }
+        }
+        if !grown {
+            return;
         }
     }
-    let draft = |(target, entries)| Draft::new(Operation::Restore { target, entries }, Vec::new());
-    Ok(by_hide.into_iter().map(draft).collect())
 }

@@ -6,8 +6,8 @@ use crate::context::plan::{PlanInput, refused};
 use crate::error::Result;
 use crate::model::{Draft, EntryId, Operation, Priority};
 
-/// Sets the priority of entries. A skip, and a way back from one, takes whole groups. None:
-/// nothing was named.
+/// Sets the priority of entries. A skip, and a way back from one, takes whole groups. None: they
+/// all have it already, and no reason was given.
 ///
 /// # Errors
 ///
@@ -48,7 +48,8 @@ pub fn annotate(
             targets.extend(group.filter(|at| input.order[*at].entry.priority == Priority::Skip));
         }
     }
-    if targets.is_empty() {
+    let has = |at: &usize| input.order[*at].entry.priority == priority;
+    if targets.is_empty() || (reason.is_none() && targets.iter().all(has)) {
         return Ok(None);
     }
     let targets = targets.iter().map(|at| input.order[*at].entry.id).collect();

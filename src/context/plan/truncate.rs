@@ -70,7 +70,9 @@ pub enum Window {
 pub enum Marker {
     /// `[Sliding window truncation: N messages hidden to reduce context]`, by the user.
     Default,
-    /// The same, in the place of those of these markers too that stand directly before what is
+    /// The same, by another role.
+    By(Role),
+    /// The default one, in the place of those of these markers too that stand directly before what is
     /// hidden. Each comes with the number that it states; the new one states the sum.
     Sum(BTreeMap<EntryId, u64>),
     /// Another message.
@@ -101,6 +103,7 @@ impl Marker {
     fn message(&self, hidden: u64) -> Option<Message> {
         match self {
             Self::Default | Self::Sum(_) => Some(Message::text(Role::User, marker_text(hidden))),
+            Self::By(role) => Some(Message::text(*role, marker_text(hidden))),
             Self::Message(message) => Some(message.clone()),
             Self::None => None,
         }
