@@ -3,19 +3,7 @@
 use std::str::FromStr;
 
 use tract::model::TokenCount;
-
-/// `1204` as `1,204`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub use tract::model::tokens::grouped;
 
 /// `412` as `+412`, `-96310` as `-96,310`, and `0` as `0`.
 pub fn signed(number: i64) -> String {

@@ -27,6 +27,7 @@ pub use log::{LogOptions, LogRow};
 pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};
 pub use pattern::{Line, Pattern};
 pub use repo::{On, Repo};
+pub use revision::Named;
 pub use show::Shown;
 pub use standing::{HiddenBy, Neighbour};
 pub use status::Status;

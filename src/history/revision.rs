@@ -12,6 +12,15 @@ use crate::store::View;
 /// How many commits an ambiguous prefix lists.
 const CANDIDATES: usize = 5;
 
+/// What a person named of a context: a message, or one of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// A message.
+    Entry(EntryId),
+    /// A part of it, counted from 0.
+    Part(EntryId, u32),
+}
+
 impl Repo {
     /// The commit that `text` names: a hash or its first digits (4 at least), a branch, tag or
     /// session, `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
@@ -109,6 +118,25 @@ impl Repo {
             }
             _ => none(),
         }
+    }
+
+    /// The message that `text` names, or with `#N` one of its parts, counted from 0 as the
+    /// replacements of a hide are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve_entry`].
+    pub fn resolve_named(&self, on: &On, text: &str) -> Result<Named> {
+        let part = text.rsplit_once('#');
+        let part = part.and_then(|(base, part)| Some((base, part.parse::<u32>().ok()?)));
+        if let Some((base, part)) = part {
+            match self.resolve_entry(on, base) {
+                // A hide with several replacements: the number names one of them.
+                Err(Error::NotOnPath { .. }) => {}
+                entry => return Ok(Named::Part(entry?, part)),
+            }
+        }
+        self.resolve_entry(on, text).map(Named::Entry)
     }
 }
 

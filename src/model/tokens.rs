@@ -136,6 +136,19 @@ impl Counter {
     }
 }
 
+/// `1204` as `1,204`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// The tokens of a context whose messages have these counts.
 pub fn context_total(messages: impl IntoIterator<Item = TokenCount>) -> TokenCount {
     let mut messages = messages.into_iter().peekable();

@@ -31,15 +31,16 @@ pub fn drop(
     for (id, part) in parts {
         let (at, part) = (input.place(id)?, *part as usize);
         let Some(found) = input.order[at].parts.get(part) else {
-            return refused(format!("the message has no part {part}"));
+            let last = input.order[at].parts.len().saturating_sub(1);
+            return refused(format!("there is no part #{part}: the last one is #{last}"));
         };
-        if masked(input, at, part) || !input.order[at].visible() {
+        if input.order[at].lacks(part) || !input.order[at].visible() {
             continue;
         }
         gone.entry(at).or_default().insert(part);
         for pair in pairs.pairs() {
-            let call = part_of(input, pair.call, true);
-            let result = part_of(input, pair.result, false);
+            let call = input.part_of(pair.call, true);
+            let result = input.part_of(pair.result, false);
             let ends = [(pair.call.0, call), (pair.result.0, result)];
             if found.link != PartLink::None && ends.contains(&(at, Some(part))) {
                 for (at, part) in ends {
@@ -51,8 +52,8 @@ pub fn drop(
         }
     }
     for (at, parts) in &gone {
-        let all =
-            (0..input.order[*at].parts.len()).all(|p| parts.contains(&p) || masked(input, *at, p));
+        let all = (0..input.order[*at].parts.len())
+            .all(|p| parts.contains(&p) || input.order[*at].lacks(p));
         if all {
             chosen.extend(pairs.group_of(*at).iter().copied());
         }
@@ -95,24 +96,4 @@ pub fn drop(
         None,
         Vec::new(),
     )))
-}
-
-/// Whether a part is hidden already and nothing stands for it.
-fn masked(input: &PlanInput, at: usize, part: usize) -> bool {
-    let mut parts = input.order[at].entry.mask.parts().iter();
-    parts.any(|masked| masked.part as usize == part && masked.stub.is_none())
-}
-
-/// Which part is the `nth` call or result that the context shows of an entry.
-fn part_of(input: &PlanInput, (at, nth): (usize, usize), call: bool) -> Option<usize> {
-    let parts = input.order[at].parts.iter().enumerate();
-    let mut linked = parts.filter(|(part, facts)| {
-        let kind = match facts.link {
-            PartLink::Call(_) => call,
-            PartLink::Result(_) => !call,
-            PartLink::None => false,
-        };
-        kind && !masked(input, at, *part)
-    });
-    linked.nth(nth).map(|(part, _)| part)
 }

@@ -90,9 +90,7 @@ impl World {
                     )
                 });
             let (index, _) = linked.clone().nth(nth).expect("it is paired");
-            let mut masked = input.order[at].entry.mask.parts().iter();
-            let gone = masked.any(|part| part.part as usize == index && part.stub.is_none());
-            input.order[at].visible() && !gone
+            input.order[at].visible() && !input.order[at].lacks(index)
         };
         let id = |at: usize| input.order[at].entry.id;
         let pairs = input.pairs_of_contents();

@@ -86,6 +86,12 @@ impl PlanEntry {
         self.entry.priority == Priority::Pinned
     }
 
+    /// Whether a part is hidden and nothing stands for it.
+    fn lacks(&self, part: usize) -> bool {
+        let mut masked = self.entry.mask.parts().iter();
+        masked.any(|masked| masked.part as usize == part && masked.stub.is_none())
+    }
+
     fn placed_by(&self, kind: HideKind) -> bool {
         self.entry.placed.is_some_and(|(_, placed)| placed == kind)
     }
@@ -167,6 +173,22 @@ impl PlanInput {
         found.ok_or_else(|| Error::NotOnPath {
             entry: id.to_string(),
         })
+    }
+
+    /// Which part is the `nth` call, or else result, that the context shows of the entry at `at`;
+    /// that is how [`PlanInput::pairs`] names it.
+    pub fn part_of(&self, (at, nth): (usize, usize), call: bool) -> Option<usize> {
+        let entry = &self.order[at];
+        let parts = entry.parts.iter().enumerate();
+        let mut linked = parts.filter(|(part, facts)| {
+            let kind = match facts.link {
+                PartLink::Call(_) => call,
+                PartLink::Result(_) => !call,
+                PartLink::None => false,
+            };
+            kind && !entry.lacks(*part)
+        });
+        linked.nth(nth).map(|(part, _)| part)
     }
 
     /// Which of `wanted` can go: whole groups, without those that hold anything protected.

@@ -2,6 +2,13 @@
 //!
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
+mod annotate;
+mod budget;
+mod drop;
+mod prune;
+mod restore;
+mod truncate;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::context::pairs::Links;
@@ -15,6 +22,12 @@ use crate::history::{tokens, walk};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, Message, Millis, Part, Role, TokenCount};
 use crate::store::{CountKey, View};
+
+pub use annotate::Annotated;
+pub use budget::Budget;
+pub use prune::{Limits, Prune};
+pub use restore::{Lost, Restored};
+pub use truncate::{Fraction, Marker, Reach, Truncate};
 
 /// How often a plan is made anew because another process committed in between.
 const ATTEMPTS: usize = 5;
@@ -30,6 +43,18 @@ pub struct SurgeryOptions<'a> {
     pub encoding: Encoding,
     /// Make no commit; say only what it would change.
     pub dry_run: bool,
+}
+
+impl<'a> SurgeryOptions<'a> {
+    /// Carried out at `now`, counted in the usual encoding.
+    pub fn at(now: Millis, what: &'a str) -> Self {
+        Self {
+            now,
+            what,
+            encoding: Encoding::default(),
+            dry_run: false,
+        }
+    }
 }
 
 /// What a plan is to be told beyond the visible messages; each costs reading.
@@ -55,6 +80,13 @@ pub struct Scene {
     /// Their tokens, in order.
     pub counts: Vec<TokenCount>,
     order: Order,
+}
+
+impl Scene {
+    /// The context's size.
+    pub fn size(&self) -> Size {
+        size(&self.counts)
+    }
 }
 
 /// A context in two figures.
@@ -105,6 +137,11 @@ impl Surgery {
     /// Whether there was anything to do.
     pub fn is_nothing(&self) -> bool {
         self.hidden.is_empty() && self.shown.is_empty() && self.changed.is_empty()
+    }
+
+    /// How much of the context before stays as it is from the beginning on, in percent.
+    pub fn kept_percent(&self) -> u64 {
+        self.kept.tokens.tokens * 100 / self.before.tokens.tokens.max(1)
     }
 
     /// The change in tokens.
@@ -272,7 +309,7 @@ impl Repo {
         };
         let were: HashSet<EntryId> = scene.context.entries.iter().map(|e| e.id).collect();
         let mut surgery = Surgery {
-            before: size(&scene.counts),
+            before: scene.size(),
             after: size(&counts),
             ..Surgery::default()
         };

@@ -1,0 +1,73 @@
+//! Priorities, on a repository.
+
+use crate::context::plan::skip;
+use crate::error::Result;
+use crate::history::repo::{On, Repo};
+use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::model::{EntryId, Operation, Priority};
+
+/// What became of an annotation.
+#[derive(Clone, Debug, Default)]
+pub struct Annotated {
+    /// The entries that have the priority now, or would: a skip takes a call's whole group. None
+    /// where they all had it already.
+    pub entries: Vec<EntryId>,
+    /// What it changed in the context.
+    pub surgery: Surgery,
+}
+
+impl Repo {
+    /// Sets the priority of messages. A skip takes a call's whole group out of the context. They
+    /// all have it already, and no reason is given: nothing is committed.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Reach, Truncate};
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Priority, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "a rule", "one", "two"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let rule = repo.resolve_entry(&On::Head, ":2")?;
+    /// let options = SurgeryOptions::at(Millis(0), "annotate :2 --pin");
+    /// repo.annotate(&On::Head, &[rule], Priority::Pinned, None, &options)?;
+    ///
+    /// // What is pinned outlives a truncation.
+    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 1");
+    /// let done = repo.truncate(&On::Head, &Truncate::new(Reach::Keep(1)), &options)?;
+    /// assert_eq!(done.hidden.len(), 1);
+    /// assert_eq!(done.hidden[0].preview, "one");
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`](crate::Error::Refused) for a skip that would take a pinned partner or a
+    /// call still open; [`Error::NotOnPath`](crate::Error::NotOnPath); what [`Repo::operate`]
+    /// returns.
+    pub fn annotate(
+        &self,
+        on: &On,
+        entries: &[EntryId],
+        priority: Priority,
+        reason: Option<&str>,
+        options: &SurgeryOptions<'_>,
+    ) -> Result<Annotated> {
+        let mut annotated = Annotated::default();
+        let needs = Needs {
+            hidden_links: true,
+            ..Needs::default()
+        };
+        annotated.surgery = self.operate(on, needs, options, |scene| {
+            let plan = skip::annotate(&scene.input, entries, priority, reason)?;
+            annotated.entries = match plan.as_ref().map(|draft| &draft.operation) {
+                Some(Operation::Annotate { targets, .. }) => targets.clone(),
+                _ => Vec::new(),
+            };
+            Ok(plan.into_iter().collect())
+        })?;
+        Ok(annotated)
+    }
+}

@@ -1,0 +1,54 @@
+//! Single messages and parts out, on a repository.
+
+use crate::context::plan::drop;
+use crate::error::Result;
+use crate::history::repo::{On, Repo};
+use crate::history::revision::Named;
+use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+
+impl Repo {
+    /// Hides the named messages and parts, all or none. A call and its results go together; a
+    /// message whose parts are all dropped is hidden. All hidden already: nothing is committed.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "a digression", "go on"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let named = repo.resolve_named(&On::Head, ":2")?;
+    /// let options = SurgeryOptions::at(Millis(0), "drop :2");
+    /// let done = repo.drop_named(&On::Head, &[named], false, &options)?;
+    ///
+    /// assert_eq!(done.hidden[0].preview, "a digression");
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`](crate::Error::Refused) for a pinned message or partner, a call still
+    /// open, and, without `force`, the task and the last user message;
+    /// [`Error::NotOnPath`](crate::Error::NotOnPath); what [`Repo::operate`] returns.
+    pub fn drop_named(
+        &self,
+        on: &On,
+        named: &[Named],
+        force: bool,
+        options: &SurgeryOptions<'_>,
+    ) -> Result<Surgery> {
+        let (mut entries, mut parts) = (Vec::new(), Vec::new());
+        for named in named {
+            match named {
+                Named::Entry(id) => entries.push(*id),
+                Named::Part(id, part) => parts.push((*id, *part)),
+            }
+        }
+        self.operate(on, Needs::default(), options, |scene| {
+            let plan = drop::drop(&scene.input, &entries, &parts, force)?;
+            Ok(plan.into_iter().collect())
+        })
+    }
+}

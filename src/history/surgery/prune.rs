@@ -1,0 +1,132 @@
+//! Stubs for old tool outputs, on a repository.
+
+use std::collections::HashMap;
+
+pub use crate::context::plan::prune::Limits;
+use crate::context::plan::{PlanEntry, PlanInput, prune};
+use crate::error::Result;
+use crate::history::repo::{On, Repo};
+use crate::history::surgery::{Budget, Needs, Scene, Surgery, SurgeryOptions};
+use crate::model::tokens::{Counter, grouped};
+use crate::model::{EntryId, Part};
+
+/// Which tool outputs become stubs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prune {
+    /// What is left alone.
+    pub limits: Limits,
+    /// Only outputs of these tools; empty: of all.
+    pub tools: Vec<String>,
+    /// Only outputs of more tokens than this.
+    pub larger_than: u64,
+    /// Only as many, the oldest first, as let the context fit; none if it fits already.
+    pub budget: Option<Budget>,
+}
+
+impl Repo {
+    /// Puts a line in the place of old tool outputs; the calls stay. It would save too little:
+    /// nothing is committed.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Limits, Prune};
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Part, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let call = Part::ToolCall {
+    ///     id: "1".into(),
+    ///     name: "read_file".into(),
+    ///     arguments: r#"{"path":"src/lib.rs"}"#.into(),
+    ///     kind: None,
+    /// };
+    /// let result = Part::ToolResult {
+    ///     call: "1".into(),
+    ///     content: vec![Part::text("fn main() {}\n".repeat(100))],
+    ///     is_error: false,
+    /// };
+    /// let message = |role, part| Message { role, name: None, parts: vec![part] };
+    /// let drafts = [
+    ///     Message::text(Role::User, "the task"),
+    ///     message(Role::Assistant, call),
+    ///     message(Role::Tool, result),
+    ///     Message::text(Role::User, "go on"),
+    /// ]
+    /// .map(Draft::append);
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let limits = Limits { turns: 1, protect: 0, min: 0, ..Limits::default() };
+    /// let prune = Prune { limits, ..Prune::default() };
+    /// let done = repo.prune(&On::Head, &prune, &SurgeryOptions::at(Millis(0), "prune"))?;
+    ///
+    /// assert_eq!(done.changed.len(), 1);
+    /// assert!(done.delta() < -100);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What [`Repo::operate`] returns.
+    pub fn prune(&self, on: &On, prune: &Prune, options: &SurgeryOptions<'_>) -> Result<Surgery> {
+        let needs = Needs {
+            part_tokens: true,
+            ..Needs::default()
+        };
+        self.operate(on, needs, options, |scene| {
+            let mut limits = prune.limits;
+            if let Some(budget) = prune.budget {
+                let taken = self.taken(budget, scene.tip.as_ref(), options.encoding)?;
+                let total = scene.size().tokens.tokens + taken;
+                limits.enough = total.saturating_sub(budget.tokens);
+            }
+            let counter = Counter::load(options.encoding);
+            let tools = tools(scene);
+            let stub = |entry: &PlanEntry, part: usize| {
+                let tokens = entry.parts[part].tokens;
+                let tool = tools.get(&(entry.entry.id, part)).copied();
+                let meant = prune.tools.is_empty()
+                    || tool.is_some_and(|tool| prune.tools.iter().any(|name| name == tool));
+                if !meant || tokens <= prune.larger_than {
+                    return None;
+                }
+                let text = stub_text(tool, tokens, &entry.entry.id);
+                let tokens = counter.text(&text);
+                Some((text, tokens))
+            };
+            let plan = prune::prune(&scene.input, limits, stub)?;
+            Ok(plan.into_iter().collect())
+        })
+    }
+}
+
+/// The line that stands for an output.
+fn stub_text(tool: Option<&str>, tokens: u64, entry: &EntryId) -> String {
+    let tool = tool.unwrap_or("a tool");
+    let (tokens, commit) = (grouped(tokens), entry.commit.short());
+    format!("[output of {tool} hidden: {tokens} tokens; tract show {commit}]")
+}
+
+/// The name of the tool behind each visible result: by entry, and the part's index in its content.
+fn tools(scene: &Scene) -> HashMap<(EntryId, usize), &str> {
+    let input: &PlanInput = &scene.input;
+    let visible = scene.context.entries.iter().map(|entry| entry.id);
+    let messages: HashMap<EntryId, usize> = visible.zip(0..).collect();
+    let mut tools = HashMap::new();
+    for pair in input.pairs().pairs() {
+        let ((call, nth), (result, of_results)) = (pair.call, pair.result);
+        let Some(at) = messages.get(&input.order[call].entry.id) else {
+            continue;
+        };
+        let mut names = scene.messages[*at]
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolCall { name, .. } => Some(name.as_str()),
+                _ => None,
+            });
+        let part = input.part_of((result, of_results), false);
+        if let (Some(name), Some(part)) = (names.nth(nth), part) {
+            tools.insert((input.order[result].entry.id, part), name);
+        }
+    }
+    tools
+}

@@ -1,0 +1,121 @@
+//! Bringing back what was hidden, on a repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::context::plan::restore;
+pub use crate::context::plan::restore::Lost;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::repo::{On, Repo};
+use crate::history::revision::Named;
+use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
+use crate::history::walk;
+use crate::model::{Draft, EntryId, Operation};
+
+/// What became of a restore.
+#[derive(Clone, Debug, Default)]
+pub struct Restored {
+    /// What it changed in the context.
+    pub surgery: Surgery,
+    /// Of the messages that it was to bring back, those that other hides still cover: how many,
+    /// by hide. A message that two hides cover counts for both.
+    pub still_hidden: BTreeMap<CommitHash, usize>,
+}
+
+impl Repo {
+    /// What `text` names as lost: a hide or an edit, for which a marker or a summary in the
+    /// context may stand; a message; or with `#N` one of its parts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve_named`].
+    pub fn resolve_lost(&self, on: &On, text: &str) -> Result<Lost> {
+        match self.resolve(on, text) {
+            Ok(commit) => {
+                let row = walk::commit(&*self.store.read()?, &commit)?;
+                Ok(match row.commit.operation {
+                    Operation::Append { .. } => Lost::Entry(EntryId::of(commit)),
+                    _ => Lost::Whole(commit),
+                })
+            }
+            Err(unknown @ Error::UnknownRevision { .. }) => match self.resolve_named(on, text) {
+                Ok(Named::Part(entry, part)) => Ok(Lost::Part(entry, part)),
+                Ok(Named::Entry(entry)) => Ok(Lost::Entry(entry)),
+                Err(_) => Err(unknown),
+            },
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Undoes hides and edits: wholly, or for single messages with their tool partners, for which
+    /// the hide then stands no longer. Later commits stay.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Reach, Truncate};
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "one", "two", "three"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 1");
+    /// repo.truncate(&On::Head, &Truncate::new(Reach::Keep(1)), &options)?;
+    ///
+    /// // The third message of the context before the truncation.
+    /// let lost = repo.resolve_lost(&On::Head, "HEAD^:3")?;
+    /// let options = SurgeryOptions::at(Millis(0), "restore HEAD^:3");
+    /// let done = repo.restore(&On::Head, &[lost], &options)?;
+    ///
+    /// assert_eq!(done.surgery.shown[0].preview, "two");
+    /// assert!(done.still_hidden.is_empty());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRestorable`] for what is neither a hide nor an edit, or is undone already;
+    /// [`Error::Refused`] for what no hide covers; [`Error::NotOnPath`]; what [`Repo::operate`]
+    /// returns.
+    pub fn restore(
+        &self,
+        on: &On,
+        lost: &[Lost],
+        options: &SurgeryOptions<'_>,
+    ) -> Result<Restored> {
+        let mut restored = Restored::default();
+        let needs = Needs {
+            hidden_links: true,
+            ..Needs::default()
+        };
+        restored.surgery = self.operate(on, needs, options, |scene| {
+            let drafts = restore::restore(&scene.input, lost)?;
+            restored.still_hidden = still_hidden(scene, &drafts);
+            Ok(drafts)
+        })?;
+        Ok(restored)
+    }
+}
+
+/// Which other hides cover the entries for which these restores undo a hide.
+fn still_hidden(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usize> {
+    let mut undone: BTreeMap<CommitHash, BTreeSet<EntryId>> = BTreeMap::new();
+    for draft in restores {
+        if let Operation::Restore { target, entries } = &draft.operation {
+            undone.insert(*target, entries.iter().copied().collect());
+        }
+    }
+    let mut left = BTreeMap::new();
+    for entry in scene.input.order.iter().map(|entry| &entry.entry) {
+        let gone = |hide: &CommitHash| {
+            let only = undone.get(hide);
+            only.is_some_and(|only| only.is_empty() || only.contains(&entry.id))
+        };
+        if entry.hidden_by.iter().any(gone) {
+            for hide in entry.hidden_by.iter().filter(|hide| !gone(hide)) {
+                *left.entry(*hide).or_default() += 1;
+            }
+        }
+    }
+    left
+}

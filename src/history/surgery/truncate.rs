@@ -1,0 +1,104 @@
+//! The sliding window, on a repository.
+
+use crate::context::plan::truncate::{self, Window};
+pub use crate::context::plan::truncate::{Fraction, Marker};
+use crate::error::{Error, Result};
+use crate::history::repo::{On, Repo};
+use crate::history::surgery::{Budget, Needs, Surgery, SurgeryOptions};
+use crate::model::tokens::Counter;
+
+/// How far a truncation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// `floor((v - 1) · F)` messages of the `v` counted ones, rounded down to an even number.
+    Fraction(Fraction),
+    /// All but the newest so many of the counted messages.
+    Keep(usize),
+    /// As few of the oldest exchanges as let the context fit. The newest one stays.
+    ToBudget(Budget),
+}
+
+/// A truncation. Counted are visible messages, without system messages and markers of earlier
+/// truncations; the task, pinned messages and open calls stay, and tool pairs stay together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truncate {
+    /// How far it goes.
+    pub reach: Reach,
+    /// Let the task go too.
+    pub drop_first: bool,
+    /// What stands for the hidden messages.
+    pub marker: Marker,
+}
+
+impl Truncate {
+    /// A truncation that keeps the task and places the usual marker.
+    pub fn new(reach: Reach) -> Self {
+        Self {
+            reach,
+            drop_first: false,
+            marker: Marker::Default,
+        }
+    }
+}
+
+impl Repo {
+    /// Hides the oldest messages after the task. Nothing to hide: nothing is committed.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Reach, Truncate};
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "one", "two", "three", "four"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 2");
+    /// let done = repo.truncate(&On::Head, &Truncate::new(Reach::Keep(2)), &options)?;
+    ///
+    /// assert_eq!(done.hidden.len(), 2);
+    /// // The task, the marker, and the newest two.
+    /// assert_eq!(done.after.messages, 4);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CannotFit`] where hiding all that may go is not enough for the budget; then, and
+    /// where [`Repo::operate`] fails, nothing is hidden.
+    pub fn truncate(
+        &self,
+        on: &On,
+        truncate: &Truncate,
+        options: &SurgeryOptions<'_>,
+    ) -> Result<Surgery> {
+        self.operate(on, Needs::default(), options, |scene| {
+            let marker = &truncate.marker;
+            let (window, taken) = match truncate.reach {
+                Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),
+                Reach::Keep(keep) => (Window::Keep(keep), 0),
+                Reach::ToBudget(budget) => {
+                    let taken = self.taken(budget, scene.tip.as_ref(), options.encoding)?;
+                    let longest = marker.longest(&scene.input);
+                    let counter = Counter::load(options.encoding);
+                    let window = Window::Budget {
+                        tokens: budget.tokens.saturating_sub(taken),
+                        marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
+                    };
+                    (window, taken)
+                }
+            };
+            let plan = truncate::truncate(&scene.input, window, truncate.drop_first, marker);
+            match (plan, truncate.reach) {
+                (Err(Error::CannotFit { least, .. }), Reach::ToBudget(budget)) => {
+                    Err(Error::CannotFit {
+                        least: least + taken,
+                        tokens: budget.tokens,
+                    })
+                }
+                (plan, _) => Ok(plan?.into_iter().collect()),
+            }
+        })
+    }
+}
