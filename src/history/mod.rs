@@ -6,6 +6,8 @@
 pub mod append;
 pub mod branches;
 pub mod find;
+#[cfg(test)]
+mod laws;
 pub mod log;
 pub mod moves;
 pub mod pattern;

@@ -1,0 +1,219 @@
+//! The laws of moving: whatever was done, undo leads back through every state of the refs, and redo
+//! forward again.
+
+use proptest::prelude::*;
+
+use crate::error::Error;
+use crate::history::{CommitOptions, On, Repo, ResetMode, Target};
+use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
+
+/// Something that a person does; numbers pick among what is there.
+#[derive(Clone, Debug)]
+enum Step {
+    Commit(u8),
+    CommitOn(u8, u8),
+    Reset(u8, bool),
+    Checkout(u8),
+    CheckoutBranch(u8),
+    Previous,
+    NewBranch(u8, Option<u8>),
+    Branch(u8, u8),
+    Delete(u8),
+    Rename(u8, u8),
+    Tag(u8, u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => any::<u8>().prop_map(Step::Commit),
+        1 => any::<(u8, u8)>().prop_map(|(a, b)| Step::CommitOn(a, b)),
+        3 => any::<(u8, bool)>().prop_map(|(a, b)| Step::Reset(a, b)),
+        1 => any::<u8>().prop_map(Step::Checkout),
+        2 => any::<u8>().prop_map(Step::CheckoutBranch),
+        2 => Just(Step::Previous),
+        2 => any::<(u8, Option<u8>)>().prop_map(|(a, b)| Step::NewBranch(a, b)),
+        1 => any::<(u8, u8)>().prop_map(|(a, b)| Step::Branch(a, b)),
+        1 => any::<u8>().prop_map(Step::Delete),
+        1 => any::<(u8, u8)>().prop_map(|(a, b)| Step::Rename(a, b)),
+        1 => any::<(u8, u8)>().prop_map(|(a, b)| Step::Tag(a, b)),
+    ]
+}
+
+fn branch(n: u8) -> RefName {
+    let name = ["main", "a", "b", "c"][usize::from(n % 4)];
+    RefName::branch(name).expect("a name")
+}
+
+type State = Vec<(RefName, RefValue)>;
+
+fn state(repo: &Repo) -> State {
+    repo.references("").expect("read")
+}
+
+/// Does it; what is refused must change nothing.
+fn take(repo: &Repo, step: &Step, at: i64) -> Result<(), TestCaseError> {
+    let before = state(repo);
+    let now = Millis(at);
+    let head = On::Head;
+    let rev = |n: u8| match n % 3 {
+        0 => format!("HEAD~{}", n % 7),
+        1 => branch(n / 3).short().to_owned(),
+        _ => format!(":{}", n % 5),
+    };
+    let commit = |on: &On, n: u8| {
+        let draft = Draft::append(Message::text(Role::User, format!("message {n} at {at}")));
+        let options = CommitOptions {
+            now: Some(now),
+            what: "commit",
+            ..CommitOptions::default()
+        };
+        repo.commit(on, &[draft], &options).map(|_| ())
+    };
+    let done = match step {
+        Step::Commit(n) => commit(&head, *n),
+        Step::CommitOn(n, on) => commit(&On::Branch(branch(*on)), *n),
+        Step::Reset(n, hard) => {
+            let mode = if *hard {
+                ResetMode::Hard
+            } else {
+                ResetMode::Soft
+            };
+            repo.reset(&head, &rev(*n), mode, now, "reset").map(|_| ())
+        }
+        Step::Checkout(n) => {
+            let target = Target::Named(format!("HEAD~{}", n % 4));
+            repo.checkout(&target, now, "checkout").map(|_| ())
+        }
+        Step::CheckoutBranch(n) => {
+            let target = Target::Named(branch(*n).short().to_owned());
+            repo.checkout(&target, now, "checkout").map(|_| ())
+        }
+        Step::Previous => repo
+            .checkout(&Target::Previous, now, "checkout -")
+            .map(|_| ()),
+        Step::NewBranch(name, start) => {
+            let target = Target::NewBranch(branch(*name), start.map(rev));
+            repo.checkout(&target, now, "checkout -b").map(|_| ())
+        }
+        Step::Branch(name, start) => {
+            let made = repo.create_branch(&head, &branch(*name), &rev(*start), now, "branch");
+            made.map(|_| ())
+        }
+        Step::Delete(name) => {
+            let gone = repo.delete_reference(&branch(*name), now, "branch -d");
+            gone.map(|_| ())
+        }
+        Step::Rename(old, new) => {
+            repo.rename_branch(&branch(*old), &branch(*new), now, "branch -m")
+        }
+        Step::Tag(name, target) => {
+            let name = RefName::tag(&format!("t{}", name % 3)).expect("a name");
+            let made = repo.create_tag(&head, &name, &rev(*target), Some("x"), now, "tag");
+            made.map(|_| ())
+        }
+    };
+    if let Err(error) = done {
+        prop_assert!(
+            !matches!(error, Error::Store(_) | Error::Damaged { .. }),
+            "{error}"
+        );
+        prop_assert_eq!(state(repo), before, "a move that failed moved something");
+    }
+    Ok(())
+}
+
+proptest! {
+    /// Undo and redo go through exactly the states that were, with rewrites of the end in between.
+    #[test]
+    fn undo_leads_back_through_every_state_and_redo_forward(
+        steps in prop::collection::vec(step(), 1..30),
+        turn in 0_usize..8,
+        more in prop::collection::vec(step(), 0..4),
+    ) {
+        let repo = Repo::ephemeral().expect("made");
+        let mut states = vec![state(&repo)];
+        let mut clock = 0;
+        let mut go = |repo: &Repo, states: &mut Vec<State>, step: &Step| {
+            clock += 1;
+            take(repo, step, clock)?;
+            let now = state(repo);
+            if states.last() != Some(&now) {
+                states.push(now);
+            }
+            Ok::<(), TestCaseError>(())
+        };
+        for step in &steps {
+            go(&repo, &mut states, step)?;
+        }
+        // Some way back, and on from there: what was undone is no more a part of the way.
+        let mut left = Vec::new();
+        for _ in 0..turn.min(states.len() - 1) {
+            repo.undo(None, Millis(0)).expect("undone");
+            left.extend(states.pop());
+            prop_assert_eq!(Some(&state(&repo)), states.last());
+        }
+        let turned = states.len();
+        for step in &more {
+            go(&repo, &mut states, step)?;
+        }
+        if states.len() > turned {
+            left.clear();
+        }
+        for at in (0..states.len() - 1).rev() {
+            repo.undo(None, Millis(0)).expect("undone");
+            prop_assert_eq!(&state(&repo), &states[at]);
+        }
+        prop_assert!(matches!(repo.undo(None, Millis(0)), Err(Error::NothingToUndo)));
+        for at in 1..states.len() {
+            repo.redo(Millis(0)).expect("done again");
+            prop_assert_eq!(&state(&repo), &states[at]);
+        }
+        // Where nothing new was done, the way goes on to where the turn was.
+        for after in left.into_iter().rev() {
+            repo.redo(Millis(0)).expect("done again");
+            prop_assert_eq!(&state(&repo), &after);
+        }
+        let refused = matches!(repo.redo(Millis(0)), Err(Error::NothingToRedo { .. }));
+        prop_assert!(refused, "a redo beyond the end");
+    }
+}
+
+#[test]
+fn an_operation_by_its_number_only_while_its_refs_stay() {
+    let repo = Repo::ephemeral().expect("made");
+    let commit = |on: &On, text: &str| {
+        let draft = Draft::append(Message::text(Role::User, text));
+        let options = CommitOptions {
+            what: "commit",
+            ..CommitOptions::default()
+        };
+        repo.commit(on, &[draft], &options).expect("kept");
+    };
+    let other = On::Branch(branch(1));
+    commit(&On::Head, "one");
+    commit(&other, "two");
+    commit(&On::Head, "three");
+    let before = state(&repo);
+
+    let refused = repo.undo(Some(1), Millis(0));
+    assert!(matches!(
+        refused,
+        Err(Error::OperationSuperseded { id: 1, .. })
+    ));
+    assert_eq!(state(&repo), before);
+
+    repo.undo(Some(2), Millis(0))
+        .expect("nobody moved that branch");
+    assert!(matches!(
+        repo.undo(Some(2), Millis(0)),
+        Err(Error::NotUndoable { id: 2, .. })
+    ));
+    assert!(matches!(
+        repo.undo(Some(99), Millis(0)),
+        Err(Error::UnknownOperation { id: 99 })
+    ));
+    // The plain undo passes over what is undone already.
+    assert_eq!(repo.undo(None, Millis(0)).expect("undone").operation.id, 3);
+    assert_eq!(repo.undo(None, Millis(0)).expect("undone").operation.id, 1);
+    assert_eq!(state(&repo), vec![]);
+}
