@@ -374,6 +374,19 @@ impl Order {
         self.hides.get(hide).is_some_and(|hiding| hiding.active)
     }
 
+    /// Every entry that no active clear or compaction covers, in order: what truncations, drops and
+    /// skips took out is among them.
+    pub fn transcript(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
+        let baseline = |hide: &CommitHash| {
+            let kind = self.hides.get(hide).map(|hiding| hiding.kind);
+            matches!(kind, Some(HideKind::Clear | HideKind::Compaction))
+        };
+        self.entries().filter(move |entry| {
+            let placed = entry.placed.is_none_or(|(hide, _)| self.is_active(&hide));
+            placed && !entry.hidden_by.iter().any(baseline)
+        })
+    }
+
     /// The visible part.
     pub fn context(&self) -> Context {
         let mut context = Context {

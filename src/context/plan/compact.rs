@@ -76,14 +76,39 @@ pub fn replaced(input: &PlanInput, span: &Span) -> Result<BTreeSet<usize>> {
 /// As [`replaced`].
 pub fn compact(input: &PlanInput, span: &Span, summary: &str) -> Result<Option<Draft>> {
     let chosen = replaced(input, span)?;
+    Ok(Some(draft(input, &chosen, Some(summary))))
+}
+
+/// Replaces entries that were chosen earlier, by [`replaced`]: what came after them since stays,
+/// and so does what was pinned since. Without a summary nothing stands in their place.
+///
+/// # Errors
+///
+/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) where they are on another path,
+/// [`Error::Refused`](crate::error::Error::Refused) where nothing of them is visible any more.
+pub fn entries(
+    input: &PlanInput,
+    chosen: &BTreeSet<EntryId>,
+    summary: Option<&str>,
+) -> Result<Draft> {
+    let wanted = chosen.iter().map(|id| input.place(id));
+    let wanted = wanted.collect::<Result<BTreeSet<usize>>>()?;
+    let chosen = input.settle(&wanted, true, |at| !wanted.contains(&at));
+    if !chosen.iter().any(|at| input.order[*at].visible()) {
+        return refused("nothing to compact");
+    }
+    Ok(draft(input, &chosen, summary))
+}
+
+fn draft(input: &PlanInput, chosen: &BTreeSet<usize>, summary: Option<&str>) -> Draft {
     let last = chosen.iter().rev().find(|at| input.order[**at].visible());
-    let before = last.and_then(|last| input.slot_after(*last, &chosen));
-    let summary = Message::text(Role::User, summary);
-    Ok(Some(input.hide(
+    let before = last.and_then(|last| input.slot_after(*last, chosen));
+    let summary = summary.map(|text| (before, Message::text(Role::User, text)));
+    input.hide(
         HideKind::Compaction,
-        &chosen,
+        chosen,
         Vec::new(),
-        Some((before, summary)),
+        summary,
         Vec::new(),
-    )))
+    )
 }

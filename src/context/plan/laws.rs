@@ -389,3 +389,47 @@ fn a_fraction_hides_an_even_number_after_the_task() {
         assert_eq!(seen, expected);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A clear and a compaction of everything set one baseline: what the transcript holds from
+    /// then on is what the context holds, and what was protected, with its groups.
+    #[test]
+    fn after_a_fresh_start_transcript_and_context_agree(
+        talk in prop::collection::vec(any::<(u8, u8, u8)>(), 4..30),
+        plans in prop::collection::vec(any::<(u8, u8, u8)>(), 0..6),
+        summary in any::<bool>(),
+    ) {
+        let mut world = World::default();
+        for said in talk {
+            world.say(said);
+        }
+        for (kind, a, b) in plans {
+            for draft in world.plan(kind, a, b) {
+                prop_assert!(world.commit(draft).is_ok());
+            }
+        }
+        let before = world.input();
+        let made = match summary {
+            true => compact::compact(&before, &compact::Span::All, "summary"),
+            false => clear::clear(&before, false),
+        };
+        let Ok(Some(draft)) = made else { return Ok(()) };
+        world.commit(draft).expect("a plan's draft");
+        let (now, all) = (before.pairs(), before.pairs_of_all());
+        for entry in world.order.transcript().filter(|entry| !entry.visible) {
+            let at = before.place(&entry.id).expect("only the summary is new");
+            let stays = |at: &usize| {
+                let entry = &before.order[*at];
+                entry.role.is_system() || entry.pinned() || now.is_open(*at)
+            };
+            let mut group = now.group_of(at).iter().chain(all.group_of(at));
+            prop_assert!(stays(&at) || group.any(stays), "{} is neither", entry.id);
+        }
+        let transcript: Vec<EntryId> = world.order.transcript().map(|entry| entry.id).collect();
+        for entry in world.order.context().entries {
+            prop_assert!(transcript.contains(&entry.id));
+        }
+    }
+}

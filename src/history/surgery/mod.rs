@@ -4,6 +4,8 @@
 
 mod annotate;
 mod budget;
+mod clear;
+mod compact;
 mod drop;
 mod prune;
 mod restore;
@@ -25,6 +27,7 @@ use crate::store::{CountKey, View};
 
 pub use annotate::Annotated;
 pub use budget::Budget;
+pub use compact::{Compaction, Span, Summary};
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored};
 pub use truncate::{Fraction, Marker, Reach, Truncate};

@@ -1,0 +1,38 @@
+//! A fresh start, on a repository.
+
+use crate::context::plan::clear;
+use crate::error::Result;
+use crate::history::repo::{On, Repo};
+use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+
+impl Repo {
+    /// Hides everything but the system messages; with `all` those too. Pinned messages and calls
+    /// still open stay. Nothing to hide: nothing is committed.
+    ///
+    /// # Errors
+    ///
+    /// Whatever [`Repo::operate`] returns.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let said = [(Role::System, "Be brief."), (Role::User, "one"), (Role::Assistant, "two")];
+    /// let drafts = said.map(|(role, text)| Draft::append(Message::text(role, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let done = repo.clear(&On::Head, false, &SurgeryOptions::at(Millis(0), "clear"))?;
+    /// assert_eq!((done.hidden.len(), done.after.messages), (2, 1));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn clear(&self, on: &On, all: bool, options: &SurgeryOptions<'_>) -> Result<Surgery> {
+        let needs = Needs {
+            hidden_links: true,
+            part_tokens: false,
+        };
+        self.operate(on, needs, options, |scene| {
+            Ok(clear::clear(&scene.input, all)?.into_iter().collect())
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! A summary in place of a span, on a repository.
+
+use std::collections::BTreeSet;
+
+use crate::context::plan::compact;
+pub use crate::context::plan::compact::Span;
+use crate::error::{Error, Result};
+use crate::history::repo::{On, Repo};
+use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
+use crate::model::{EntryId, Message, TokenCount};
+
+/// Where the summary comes from.
+pub enum Summary<'a> {
+    /// It is written already.
+    Text(&'a str),
+    /// This makes it from the messages that it will replace. Nothing is locked while it runs, and
+    /// what it fails with fails the compaction.
+    From(&'a mut dyn FnMut(&[Message]) -> Result<String>),
+}
+
+/// A compaction that was made.
+#[derive(Clone, Debug, Default)]
+pub struct Compaction {
+    /// What it changed.
+    pub surgery: Surgery,
+    /// The tokens of the messages that it replaced.
+    pub replaced: TokenCount,
+    /// The tokens of the summary; zero in a dry run that had none.
+    pub summary: TokenCount,
+}
+
+impl Compaction {
+    /// Whether the summary is no smaller than what it replaces.
+    pub fn is_no_gain(&self) -> bool {
+        self.summary.tokens >= self.replaced.tokens && self.summary.tokens > 0
+    }
+}
+
+impl Repo {
+    /// Replaces a span of the context by a summary, a user message. Pinned messages and calls
+    /// still open stay, and so does what is committed while the summary is made: it comes after.
+    ///
+    /// In a dry run nothing makes a summary, and the figures are those without one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where there is nothing to compact, an end of the span isn't in the
+    /// context, or the summary is empty; what the maker of the summary returns; and whatever
+    /// [`Repo::operate`] does. Nothing is changed then.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Span, Summary};
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let drafts = ["one", "two", "three"].map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let mut count = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
+    /// let options = SurgeryOptions::at(Millis(0), "compact");
+    /// let done = repo.compact(&On::Head, &Span::KeepLast(1), Summary::From(&mut count), &options)?;
+    ///
+    /// let context = repo.context(&done.surgery.commits[0].hash)?;
+    /// let texts = repo.messages(&context)?;
+    /// assert_eq!(texts[0], Message::text(Role::User, "2 messages"));
+    /// assert_eq!(texts[1], Message::text(Role::User, "three"));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn compact(
+        &self,
+        on: &On,
+        span: &Span,
+        summary: Summary<'_>,
+        options: &SurgeryOptions<'_>,
+    ) -> Result<Compaction> {
+        let needs = Needs {
+            hidden_links: true,
+            part_tokens: false,
+        };
+        let scene = self.scene(on, options.encoding, needs)?;
+        let chosen = compact::replaced(&scene.input, span)?;
+        let chosen: BTreeSet<EntryId> = chosen
+            .into_iter()
+            .map(|at| scene.input.order[at].entry.id)
+            .collect();
+        let (messages, replaced) = seen(&scene, &chosen);
+        let text = match summary {
+            Summary::Text(text) => text.to_owned(),
+            Summary::From(_) if options.dry_run => String::new(),
+            Summary::From(make) => make(&messages)?,
+        };
+        drop(scene);
+        let known = !text.trim().is_empty();
+        if !known && !options.dry_run {
+            return Err(Error::Refused {
+                reason: "the summary is empty".to_owned(),
+            });
+        }
+        let surgery = self.operate(on, needs, options, |scene| {
+            let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
+            Ok(vec![draft])
+        })?;
+        let summary = surgery.shown.iter().map(|shown| shown.tokens).sum();
+        Ok(Compaction {
+            surgery,
+            replaced,
+            summary,
+        })
+    }
+}
+
+/// The visible ones of these entries, and their tokens.
+fn seen(scene: &Scene, chosen: &BTreeSet<EntryId>) -> (Vec<Message>, TokenCount) {
+    let mut messages = Vec::new();
+    let mut counts = Vec::new();
+    let entries = scene.context.entries.iter();
+    for ((entry, message), count) in entries.zip(&scene.messages).zip(&scene.counts) {
+        if chosen.contains(&entry.id) {
+            messages.push(message.clone());
+            counts.push(*count);
+        }
+    }
+    (messages, counts.into_iter().sum())
+}
