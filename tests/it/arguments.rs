@@ -10,7 +10,7 @@ fn help_lists_the_commands_in_groups() {
     Usage: tract [OPTIONS] [COMMAND]
 
     Bring in, take out   init import export resume demo
-    Look                 status log show
+    Look                 status log show find
     Write                commit
     Send                 compile
     Look after           config

@@ -35,10 +35,11 @@ Example:
   tract find parse_conf main               only in main's history
   tract find 'fn \\w+_config' --regex -C 1  with a message before and after
   tract find error --tool bash --since 3w  in what bash was given and gave, these three weeks
-  tract find TODO --role user -n 0         all that users wrote")]
+  tract find TODO --role user -n 0         in all that users wrote
+  tract find -- --force                    a text that begins with a dash")]
 pub struct Args {
     /// What to find
-    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(value_name = "TEXT")]
     text: String,
     /// Only in the history of this commit or branch
     #[arg(value_name = "REV")]
@@ -179,8 +180,8 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
             writeln!(ui.out(), "{INDENT}{line}")?;
         }
         if one.lines.len() > LINES {
-            let more = plural((one.lines.len() - LINES) as u64, "line");
-            let more = ui.paint(Label::Dim, &format!("{INDENT}… {more} more"));
+            let more = plural((one.lines.len() - LINES) as u64, "more line");
+            let more = ui.paint(Label::Dim, &format!("{INDENT}… {more}"));
             writeln!(ui.out(), "{more}")?;
         }
         neighbours(&one.after, ui)?;

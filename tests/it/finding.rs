@@ -1,0 +1,328 @@
+//! Messages by their text.
+
+use std::process::{Command, Stdio};
+
+use crate::importing::with_demo;
+use crate::sandbox::Sandbox;
+
+/// What `tract find` draws on a terminal of this width; none where there is no
+/// `script` of Linux to make one.
+fn on_terminal(sandbox: &Sandbox, columns: &str, arguments: &[&str]) -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let tract = sandbox.command(&[]);
+    let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
+    let program = tract.get_program().to_string_lossy();
+    let line = format!("{program} {}", words.join(" "));
+    let environment = tract.get_envs();
+    let environment = environment.filter_map(|(name, value)| Some((name, value?)));
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(Stdio::null())
+        .current_dir(sandbox.work())
+        .env_clear()
+        .envs(environment)
+        .env("COLUMNS", columns)
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    Some(text.replace("\r\n", "\n"))
+}
+
+#[test]
+fn messages_are_found_by_a_piece_of_their_text() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["find", "decimal_M"]), @r#"
+    7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"
+        fn decimal_mark<'a>(amounts: impl Iterator<Item = &'a str> + Clone) -> Option<char> {
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["find", "decimal mark", "-n", "4"]), @r#"
+    3071a26  2026-03-14 09:18:43  assistant       main:8  "Read the bank's amounts, and never in silence"
+        - `fixtures/old-bank.csv`: 5 entries, 1,657.60, and `1.204` is 1.20 there, because `-41.10` says that the point is the decimal mark
+    a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
+        3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_old_bank`, 7 of 8 pass).
+        4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
+    b99fda9  2026-03-14 09:18:10  user            main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
+        Per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, report them as problems.
+    8368cc6  2026-03-14 09:16:41  assistant       main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
+        1.204 in the old bank's file. By itself nothing decides it. Per file it can be decided: if any amount of the file has a comma followed by exactly two digits at its end, the comma is the decimal mark. But what if a file has only whole amounts? That is the user's call, not mine.
+    "#);
+    assert_eq!(
+        sandbox.ok(&["grep", "decimal_M"]),
+        sandbox.ok(&["find", "decimal_M"])
+    );
+}
+
+#[test]
+fn a_terminal_sees_the_match_in_its_line() {
+    let sandbox = with_demo();
+    let arguments = ["find", "decimal mark", "-n", "3", "-C", "1"];
+    let (Some(narrow), Some(wide)) = (
+        on_terminal(&sandbox, "80", &arguments),
+        on_terminal(&sandbox, "120", &arguments),
+    ) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(narrow, @r#"
+    3071a26  2 h ago  assistant       main:8  "Read the bank's amounts, and never i…
+        :7      tool      running 10 tests .......... test result: ok. 10 passed; 0…
+        …04` is 1.20 there, because `-41.10` says that the point is the decimal mark
+        :9      user      Nice. One line in the changelog, then we're done.
+    a091f72  2 h ago  user (compact)  main:1  "Read the bank's amounts, and never i…
+        hidden  user      Per file. If any amount ends in a comma and two digits, t…
+        3. Open: the decimal mark. The rule "last mark in the amount is decimal" fa…
+        …igits, the comma is the decimal mark in that file, otherwise the point; if…
+        :2      assistant The rule is clear. A quick look at where things stand, th…
+    b99fda9  2 h ago  user            main hidden (compacted by a091f72)  "Read the…
+        hidden  assistant One case is left, and it is a question for you: `1.204` a…
+        …igits, the comma is the decimal mark in that file, otherwise the point is.…
+        :1      user      This session is being continued from a previous conversat…
+    hint: there are more, older ones: -n 0 lists all
+    "#);
+    insta::assert_snapshot!(wide, @r#"
+    3071a26  2 h ago  assistant       main:8  "Read the bank's amounts, and never in silence"
+        :7      tool      running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
+        …bank.csv`: 5 entries, 1,657.60, and `1.204` is 1.20 there, because `-41.10` says that the point is the decimal mark
+        :9      user      Nice. One line in the changelog, then we're done.
+    a091f72  2 h ago  user (compact)  main:1  "Read the bank's amounts, and never in silence"
+        hidden  user      Per file. If any amount ends in a comma and two digits, the comma is the deci…
+        3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_o…
+        …mma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report…
+        :2      assistant The rule is clear. A quick look at where things stand, then I'll put it in.
+    b99fda9  2 h ago  user            main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
+        hidden  assistant One case is left, and it is a question for you: `1.204` alone could be 1204 o…
+        …mma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, rep…
+        :1      user      This session is being continued from a previous conversation that ran out of…
+    hint: there are more, older ones: -n 0 lists all
+    "#);
+}
+
+#[test]
+fn a_message_with_many_matching_lines_is_cut() {
+    let lines: Vec<String> = (1..=8).map(|at| format!("  line {at}")).collect();
+    let sandbox = Sandbox::with_messages(&[("user", &lines.join("\n"))]);
+    insta::assert_snapshot!(sandbox.tract(&["find", "LINE"]), @r"
+    dbb9a90  2026-03-14 12:02:00  user  main:1
+        line 1
+        line 2
+        line 3
+        line 4
+        line 5
+        … 3 more lines
+    ");
+}
+
+#[test]
+fn no_match_is_exit_code_1_and_nothing_on_standard_output() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["find", "no such words"]), @r"
+    exit code: 1
+    --- stderr
+    No message matches
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["-q", "find", "no such words"]), @"exit code: 1");
+    insta::assert_snapshot!(Sandbox::new().tract(&["find", "anything"]), @r"
+    exit code: 1
+    --- stderr
+    No message matches
+    ");
+}
+
+#[test]
+fn a_regular_expression_finds_with_its_neighbours() {
+    let sandbox = with_demo();
+    let arguments = ["find", "-E", r"fn \w+_mark\b", "-C", "1"];
+    insta::assert_snapshot!(sandbox.tract(&arguments), @r#"
+    7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"
+        :3      tool      src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+        fn decimal_mark<'a>(amounts: impl Iterator<Item = &'a str> + Clone) -> Option<char> {
+        :5      tool      The file /home/mara/tally/src/parse.rs has been updated.
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["find", "-E", "DECIMAL_mark", "-n", "1"]), @r#"
+    7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"
+        fn decimal_mark<'a>(amounts: impl Iterator<Item = &'a str> + Clone) -> Option<char> {
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["find", "-E", "(?-i)DECIMAL_mark"]), @r"
+    exit code: 1
+    --- stderr
+    No message matches
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "-E", "a(b"]), @r"
+    exit code: 2
+    --- stderr
+    error: the regular expression: unclosed group
+    ");
+}
+
+#[test]
+fn what_was_edited_is_found_and_what_it_was_before() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "open the red door"),
+        ("assistant", "which door?"),
+        ("user", "the red one"),
+    ]);
+    let edit = "open the green door";
+    sandbox.ok(&["commit", "--edit", ":1", "-r", "user", "-m", edit]);
+    insta::assert_snapshot!(sandbox.tract(&["find", "door"]), @r"
+    75eed5b  2026-03-14 12:05:00  user (edit)  main:1
+        open the green door
+    b48c3e7  2026-03-14 12:03:00  assistant    main:2
+        which door?
+    a312e18  2026-03-14 12:02:00  user         main:1 (another text now)
+        open the red door
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "RED", "--op", "append"]), @r"
+    0919c9b  2026-03-14 12:04:00  user  main:3
+        the red one
+    a312e18  2026-03-14 12:02:00  user  main:1 (another text now)
+        open the red door
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "e", "HEAD~2"]), @r"
+    a312e18  2026-03-14 12:02:00  user  HEAD~2:1
+        open the red door
+    ");
+    let found = sandbox.ok(&["find", "red door"]);
+    assert!(
+        sandbox
+            .ok(&["show", &found[..7]])
+            .contains("open the red door")
+    );
+}
+
+#[test]
+fn words_inside_chinese_and_japanese_text_are_found() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "明日は東京タワーへ行きたいです。"),
+        ("assistant", "東京都は日本の首都です。京都ではありません。"),
+        ("user", "那个配置文件在哪里?"),
+    ]);
+    insta::assert_snapshot!(sandbox.tract(&["find", "東京"]), @r"
+    cf9a810  2026-03-14 12:03:00  assistant  main:2
+        東京都は日本の首都です。京都ではありません。
+    8a9af0a  2026-03-14 12:02:00  user       main:1
+        明日は東京タワーへ行きたいです。
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "タワー"]), @r"
+    8a9af0a  2026-03-14 12:02:00  user  main:1
+        明日は東京タワーへ行きたいです。
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "配置"]), @r"
+    96fd226  2026-03-14 12:04:00  user  main:3
+        那个配置文件在哪里?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "京"]), @r"
+    cf9a810  2026-03-14 12:03:00  assistant  main:2
+        東京都は日本の首都です。京都ではありません。
+    8a9af0a  2026-03-14 12:02:00  user       main:1
+        明日は東京タワーへ行きたいです。
+    ");
+}
+
+#[test]
+fn escape_sequences_in_what_is_found_are_shown() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "\u{1b}[31mred\u{7} alert\tnow"),
+        ("assistant", "safe \u{202e}txet\u{9b}2J alert"),
+    ]);
+    insta::assert_snapshot!(sandbox.tract(&["find", "alert", "-C", "1"]), @r"
+    1f1abf7  2026-03-14 12:03:00  assistant  main:2
+        :1      user      ␛[31mred␇ alert now
+        safe \u{202e}txet\u{9b}2J alert
+    fb0ef8c  2026-03-14 12:02:00  user       main:1
+        ␛[31mred␇ alert now
+        :2      assistant safe \u{202e}txet\u{9b}2J alert
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "[31mred"]), @r"
+    fb0ef8c  2026-03-14 12:02:00  user  main:1
+        ␛[31mred␇ alert now
+    ");
+}
+
+#[test]
+fn options_narrow_what_is_found() {
+    let sandbox = with_demo();
+    let hashes = |arguments: &[&str]| -> Vec<String> {
+        let lines = sandbox.ok(&[&["find", "decimal", "-n", "0"], arguments].concat());
+        let heads = lines.lines().filter(|line| !line.starts_with(' '));
+        heads.map(|head| head[..7].to_owned()).collect()
+    };
+    let all = hashes(&[]);
+    assert_eq!(hashes(&["--role", "user"]).len(), 2);
+    assert_eq!(hashes(&["--op", "compact"]), ["a091f72"]);
+    assert_eq!(
+        hashes(&["--tool", "Edit"]),
+        ["f1b4ce2", "7fdf293", "50b4ce5"]
+    );
+    assert_eq!(hashes(&["main"]), all);
+    assert_eq!(
+        hashes(&["--since", "2026-03-14", "--until", "2026-03-14"]),
+        all
+    );
+    let late = hashes(&["--since", "2026-03-14T09:18"]);
+    let early = hashes(&["--until", "2026-03-14T09:17:59"]);
+    assert_eq!([late.as_slice(), early.as_slice()].concat(), all);
+    assert!(!early.is_empty() && !late.is_empty(), "{early:?} {late:?}");
+    assert_eq!(hashes(&["--since", "1d"]), all);
+    insta::assert_snapshot!(sandbox.tract(&["find", "decimal", "--since", "1h"]), @r"
+    exit code: 1
+    --- stderr
+    No message matches
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--since", "soon"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'soon' is no date and no age
+    hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--op", "squash"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown operation 'squash'
+    hint: append, edit, hide, restore, annotate, truncate, compact, clear, drop, prune
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--role", "usr"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown role 'usr'
+    hint: did you mean user?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "x", "nowhere"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'nowhere'
+    hint: `tract log --oneline` lists them
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", ""]), @r"
+    exit code: 2
+    --- stderr
+    error: the text to find: it is empty
+    ");
+}
+
+#[test]
+fn a_search_reads_what_may_match_and_no_more_than_it_shows() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "one needle in the haystack"),
+        ("user", "a second needle"),
+        ("assistant", "nothing here"),
+        ("user", "another needle, and newer"),
+        ("assistant", "nothing there"),
+    ]);
+    let database = rusqlite::Connection::open(sandbox.work().join(".tract/tract.db"));
+    let database = database.expect("a database");
+    let spoil = |preview: &str| {
+        let sql = "UPDATE bodies SET body = x'00' WHERE content IN
+                   (SELECT id FROM contents WHERE preview LIKE ?1)";
+        assert!(database.execute(sql, [preview]).expect("written") > 0);
+    };
+    let before = sandbox.ok(&["find", "needle"]);
+    spoil("nothing%");
+    assert_eq!(sandbox.ok(&["find", "needle"]), before);
+    // One more than is shown is read, to tell whether there are more.
+    spoil("one needle%");
+    sandbox.ok(&["find", "needle", "-n", "1", "-C", "3"]);
+    let spoilt = sandbox.tract(&["find", "needle"]);
+    assert!(spoilt.starts_with("exit code: 3"), "{spoilt}");
+}
