@@ -77,7 +77,7 @@ impl Pattern {
         &self.literals
     }
 
-    /// Whether the pattern is somewhere in the message's [searched](searched) text.
+    /// Whether the pattern is somewhere in the message's [searched] text.
     pub fn is_in(&self, message: &Message) -> bool {
         searched(message)
             .iter()
