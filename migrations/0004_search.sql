@@ -2,11 +2,12 @@
 -- bodies that may match. It is derived data, filled by the first search after a content came in; the
 -- greatest rowid says how far it is. rowid is contents.id.
 --
--- Pieces are three characters (two within Chinese, Japanese and Korean text), folded and hashed by
--- the program; every match is checked against the body. Nothing but "this piece is in this content"
--- is kept: no positions, no columns, no text. Measured on agents' sessions: 0.34 bytes per byte of
--- text, a tenth of the session file; with positions it was six times that. Indexing whole words
--- took 0.09 bytes, but "Config" inside "parseConfig" would not have been found.
+-- Pieces are three characters (two within Chinese, Japanese and Korean text) that no white space or
+-- punctuation parts, folded and hashed by the program; every match is checked against the body.
+-- Nothing but "this piece is in this content" is kept: no positions, no columns, no text. Measured
+-- on agents' sessions: 0.05 bytes per byte of session file, 0.2 per byte of text; with pieces over
+-- white space and punctuation twice that, with positions ten times. Whole words took 0.03, but
+-- "config" would not have found "parseConfig".
 CREATE VIRTUAL TABLE search USING fts5 (
     pieces,
     content = '',

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 
 use super::{
     CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
-    SessionRow, SourceRow, Store, Tx, View, preview, text,
+    SessionRow, SourceRow, Store, Tx, View, preview,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::interop::{Span, Usage};
 use crate::model::{Commit, Encoding, Message, Millis, Operation, RefName, RefValue, TokenCount};
+use crate::store::text::searched;
 
 #[derive(Clone, Default)]
 struct Maps {
@@ -82,19 +83,6 @@ fn missing(what: &'static str) -> Error {
     Error::Malformed {
         what,
         detail: "not stored".to_owned(),
-    }
-}
-
-/// Whether the message's text holds the literals, case aside.
-fn holds(message: &Message, literals: &Literals) -> bool {
-    let folded = |text: &str| text.chars().map(text::fold).collect::<String>();
-    match literals {
-        Literals::Anything => true,
-        Literals::Text(literal) => text::searched(message)
-            .iter()
-            .any(|piece| folded(&piece.text).contains(&folded(literal))),
-        Literals::All(all) => all.iter().all(|one| holds(message, one)),
-        Literals::Any(any) => any.iter().any(|one| holds(message, one)),
     }
 }
 
@@ -313,7 +301,10 @@ impl View for MapSession<'_> {
                 let mut contents = row.commit.operation.contents();
                 contents.sort_unstable();
                 contents.dedup();
-                contents.retain(|content| holds(&maps.contents[content], literals));
+                contents.retain(|content| {
+                    let pieces = searched(&maps.contents[content]);
+                    pieces.iter().any(|piece| literals.are_in(&piece.text))
+                });
                 hits.extend(contents.into_iter().map(|content| Hit {
                     tip,
                     commit: row.hash,

@@ -101,6 +101,20 @@ pub enum Literals {
     Any(Vec<Literals>),
 }
 
+#[cfg(test)]
+impl Literals {
+    /// Whether `text` holds them, by the plainest means.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        let folded = |text: &str| text.chars().map(fold).collect::<String>();
+        match self {
+            Self::Anything => true,
+            Self::Text(literal) => folded(text).contains(&folded(literal)),
+            Self::All(all) => all.iter().all(|one| one.are_in(text)),
+            Self::Any(any) => any.iter().any(|one| one.are_in(text)),
+        }
+    }
+}
+
 /// A character without its case: two that a search takes for the same are the same folded. A few
 /// others are as well, so a match is to be checked.
 pub fn fold(c: char) -> char {

@@ -118,20 +118,25 @@ pub(super) fn is_behind(connection: &Connection) -> Result<bool> {
 
 /// Applies what is missing, all in one transaction.
 pub(super) fn migrate(connection: &Connection) -> Result<()> {
+    migrate_to(connection, KNOWN)
+}
+
+/// The same up to a version, which is an earlier one only where tests want an old database.
+pub(super) fn migrate_to(connection: &Connection, wanted: u32) -> Result<()> {
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
             .map_err(engine)?;
     // Another process may have done it while this one waited.
     if is_behind(&transaction)? {
         let done = version(&transaction)? as usize;
-        for sql in &MIGRATIONS[done..] {
+        for sql in &MIGRATIONS[done..wanted as usize] {
             transaction.execute_batch(sql).map_err(engine)?;
         }
         transaction
             .pragma_update(None, "application_id", APPLICATION_ID)
             .map_err(engine)?;
         transaction
-            .pragma_update(None, "user_version", KNOWN)
+            .pragma_update(None, "user_version", wanted)
             .map_err(engine)?;
     }
     transaction.commit().map_err(engine)
