@@ -61,11 +61,15 @@ impl Context {
 
     /// How many hides of `kind` are active.
     pub fn active_hides(&self, kind: HideKind) -> u32 {
-        let slot = HideKind::ALL
+        self.hides[Self::slot_of(kind)]
+    }
+
+    /// The place of a kind in `hides`.
+    pub(super) fn slot_of(kind: HideKind) -> usize {
+        HideKind::ALL
             .iter()
-            .position(|k| *k == kind)
-            .expect("ALL has every kind");
-        self.hides[slot]
+            .position(|other| *other == kind)
+            .expect("ALL has every kind")
     }
 
     /// The place of an entry among the visible ones, from 0. Linear.

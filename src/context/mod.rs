@@ -7,6 +7,7 @@ pub mod fold;
 mod laws;
 pub mod pairs;
 pub mod plan;
+mod step;
 
 pub use context::{Context, Entry, Mask, MaskedPart};
 pub use fold::{Order, OrderEntry};

@@ -1,0 +1,252 @@
+//! The next operation folded into the visible entries alone, for what names nothing else.
+//!
+//! Gives what [`Order`](crate::context::Order) gives, or says that only the order knows. Costs a
+//! look at each visible entry where a name is to be found, and else grows with what the operation
+//! touches: entries that stay are shared with the context before, not copied.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::mem;
+use std::ops::Range;
+
+use imbl::Vector;
+
+use crate::context::{Context, Entry, Mask, MaskedPart};
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::model::{Commit, EntryId, Hide, Operation, Priority};
+
+/// Stretches up to this length are copied entry by entry, longer ones shared whole.
+const SHORT: usize = 64;
+
+impl Context {
+    /// Folds the next commit into the visible list alone. `None` where it names anything that
+    /// isn't visible: then only [`Order`](crate::context::Order) knows.
+    ///
+    /// # Errors
+    ///
+    /// None at present; what cannot be decided here is decided by
+    /// [`Order::apply`](crate::context::Order::apply).
+    pub fn step(&self, hash: CommitHash, commit: &Commit) -> Result<Option<Self>> {
+        let mut next = self.clone();
+        let known = match &commit.operation {
+            Operation::Append { content } => {
+                next.entries.push_back(Entry {
+                    id: EntryId::of(hash),
+                    content: *content,
+                    mask: Mask::default(),
+                    priority: Priority::Normal,
+                    placed: None,
+                    edited: false,
+                });
+                next.total_entries += 1;
+                Some(())
+            }
+            Operation::Edit { target, content } => next.places([target]).map(|places| {
+                let entry = &mut next.entries[places[target]];
+                entry.content = *content;
+                entry.mask = Mask::default();
+                entry.edited = true;
+            }),
+            Operation::Hide(hide) => next.hide(hash, hide),
+            Operation::Restore { .. } => None,
+            Operation::Annotate {
+                targets, priority, ..
+            } => next
+                .places(targets)
+                .map(|places| next.prioritise(&places, *priority)),
+        };
+        if known.is_none() {
+            return Ok(None);
+        }
+        for key in commit.settings.keys() {
+            next.settings.insert(key.clone(), hash);
+        }
+        Ok(Some(next))
+    }
+
+    /// Where these entries stand among the visible ones, looked for from the end. None if one of
+    /// them isn't visible.
+    fn places<'a>(&self, ids: impl IntoIterator<Item = &'a EntryId>) -> Option<Places> {
+        let mut wanted: HashSet<EntryId, FirstBytes> = ids.into_iter().copied().collect();
+        let mut places = Places::default();
+        for (back, entry) in self.entries.iter().rev().enumerate() {
+            if wanted.is_empty() {
+                break;
+            }
+            if wanted.remove(&entry.id) {
+                places.insert(entry.id, self.entries.len() - 1 - back);
+            }
+        }
+        wanted.is_empty().then_some(places)
+    }
+
+    fn prioritise(&mut self, places: &Places, priority: Priority) {
+        let places: BTreeSet<usize> = places.values().copied().collect();
+        if priority == Priority::Skip {
+            let gone: Vec<Range<usize>> = places.into_iter().map(|at| at..at + 1).collect();
+            splice(&mut self.entries, &gone, Vec::new());
+        } else {
+            for at in places {
+                self.entries[at].priority = priority;
+            }
+        }
+    }
+
+    /// Folds a hide whose every name is visible; none if one is not.
+    fn hide(&mut self, hash: CommitHash, hide: &Hide) -> Option<()> {
+        let ends = hide.intervals.iter().flat_map(|i| [&i.first, &i.last]);
+        let parts = hide.parts.iter().map(|part| &part.entry);
+        let slots = hide.replacements.iter().filter_map(|r| r.before.as_ref());
+        let places = self.places(hide.keep.iter().chain(ends).chain(parts).chain(slots))?;
+
+        let keep: BTreeSet<usize> = hide.keep.iter().map(|id| places[id]).collect();
+        let mut gone = Vec::with_capacity(hide.intervals.len());
+        for interval in &hide.intervals {
+            let (mut first, last) = (places[&interval.first], places[&interval.last]);
+            if first > last {
+                return None;
+            }
+            for kept in keep.range(first..=last) {
+                gone.push(first..*kept);
+                first = kept + 1;
+            }
+            gone.push(first..last + 1);
+        }
+        for part in &hide.parts {
+            let entry = &mut self.entries[places[&part.entry]];
+            let parts = entry.mask.parts().iter().copied();
+            let part = MaskedPart {
+                part: part.part,
+                stub: part.stub,
+            };
+            entry.mask = Mask::new(parts.chain([part]));
+        }
+        let count = hide.replacements.len();
+        let mut placed = Vec::with_capacity(count);
+        for (index, replacement) in hide.replacements.iter().enumerate() {
+            let before = replacement.before.as_ref();
+            let at = before.map_or(self.entries.len(), |before| places[before]);
+            placed.push((
+                at,
+                Entry {
+                    id: EntryId::replacement(hash, index, count),
+                    content: replacement.content,
+                    mask: Mask::default(),
+                    priority: Priority::Normal,
+                    placed: Some(hide.kind),
+                    edited: false,
+                },
+            ));
+        }
+        // Stable: of two before the same entry, the later stands nearer to it.
+        placed.sort_by_key(|(at, _)| *at);
+        gone.sort_by_key(|range| range.start);
+        splice(&mut self.entries, &gone, placed);
+        self.total_entries += count as u64;
+        self.hides[Self::slot_of(hide.kind)] += 1;
+        Some(())
+    }
+}
+
+/// Takes out what is `gone` and puts in what is `placed`, each before the entry at its place as it
+/// was; both in order. Ranges that are gone may overlap or be empty.
+fn splice<T: Clone>(entries: &mut Vector<T>, gone: &[Range<usize>], placed: Vec<(usize, T)>) {
+    let old = mem::take(entries);
+    let mut kept = Vec::with_capacity(gone.len() + 1);
+    let mut next = 0;
+    for range in gone {
+        if next < range.start {
+            kept.push(next..range.start);
+        }
+        next = next.max(range.end);
+    }
+    kept.push(next..old.len());
+
+    let mut kept = kept.into_iter().peekable();
+    let mut keep_before = |entries: &mut Vector<T>, at: usize| {
+        while let Some(range) = kept.peek_mut().filter(|range| range.start < at) {
+            let end = range.end.min(at);
+            copy(&old, range.start..end, entries);
+            range.start = end;
+            if end == range.end {
+                kept.next();
+            }
+        }
+    };
+    for (at, entry) in placed {
+        keep_before(entries, at);
+        entries.push_back(entry);
+    }
+    keep_before(entries, usize::MAX);
+}
+
+/// Adds a stretch of `from` at the end of `to`.
+fn copy<T: Clone>(from: &Vector<T>, range: Range<usize>, to: &mut Vector<T>) {
+    if range.len() <= SHORT {
+        let mut focus = from.focus();
+        to.extend(range.map(|at| focus.index(at).clone()));
+    } else {
+        to.append(from.take(range.end).skip(range.start));
+    }
+}
+
+/// Where entries stand among the visible ones.
+type Places = HashMap<EntryId, usize, FirstBytes>;
+
+/// Hashes names by the first bytes of their commit's hash, which are as good as random: a search
+/// looks at every visible entry.
+type FirstBytes = BuildHasherDefault<FirstEight>;
+
+#[derive(Default)]
+struct FirstEight(u64);
+
+impl Hasher for FirstEight {
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk() {
+            self.0 ^= u64::from_le_bytes(*first);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Long stretches are shared, short ones copied: either way nothing else moves.
+        #[test]
+        fn a_splice_takes_out_and_puts_in_what_it_says(
+            len in 0_usize..3_000,
+            gone in prop::collection::vec((0_usize..3_000, 0_usize..400), 0..12),
+            placed in prop::collection::vec(0_usize..=3_000, 0..6),
+        ) {
+            let mut gone: Vec<Range<usize>> = gone
+                .into_iter()
+                .map(|(start, size)| start.min(len)..(start + size).min(len))
+                .collect();
+            gone.sort_by_key(|range| range.start);
+            let mut placed: Vec<usize> = placed.into_iter().map(|at| at.min(len)).collect();
+            placed.sort_unstable();
+
+            let mut expected = Vec::new();
+            for at in 0..=len {
+                expected.extend(placed.iter().filter(|place| **place == at).map(|at| 10_000 + at));
+                if at < len && !gone.iter().any(|range| range.contains(&at)) {
+                    expected.push(at);
+                }
+            }
+            let before: Vector<usize> = (0..len).collect();
+            let mut after = before.clone();
+            splice(&mut after, &gone, placed.iter().map(|at| (*at, 10_000 + at)).collect());
+            prop_assert!(after.iter().eq(&expected));
+            prop_assert!(before.into_iter().eq(0..len), "the vector before has changed");
+        }
+    }
+}
