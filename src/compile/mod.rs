@@ -4,6 +4,7 @@
 //! choice of messages (that is [`crate::context`]), the network, and any guess at a provider.
 
 mod anthropic;
+pub mod cache;
 pub mod check;
 #[cfg(test)]
 mod examples;
@@ -19,5 +20,6 @@ pub mod request;
 mod settings;
 mod text;
 
+pub use cache::{Cache, CacheStats};
 pub use notice::{Notice, Repair};
 pub use request::{Compiled, Provider, RequestOptions, compile};
