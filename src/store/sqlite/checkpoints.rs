@@ -335,3 +335,86 @@ impl Decoder<'_, '_> {
         result.map_err(|error| self.failed = Some(error)).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sqlite;
+    use crate::hash::CommitHash;
+    use crate::history::{CommitOptions, On, Repo};
+    use crate::model::{Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Role};
+
+    fn dropped(commit: CommitHash) -> Draft {
+        let entry = EntryId::of(commit);
+        let interval = Interval {
+            first: entry,
+            last: entry,
+        };
+        let hide = Hide {
+            kind: HideKind::Drop,
+            intervals: vec![interval],
+            keep: Vec::new(),
+            parts: Vec::new(),
+            replacements: Vec::new(),
+        };
+        Draft::new(Operation::Hide(hide), Vec::new())
+    }
+
+    /// Rows and bytes of the checkpoints.
+    fn size(repo: &Repo) -> (i64, i64) {
+        let database = repo.directory().expect("in a file").join("tract.db");
+        let store = Sqlite::open(&database).expect("opens");
+        let sql = "SELECT count(*), coalesce(sum(length(data)), 0) FROM checkpoints";
+        let row = store
+            .connection
+            .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        row.expect("a row")
+    }
+
+    fn said(number: usize) -> Draft {
+        Draft::append(Message::text(Role::User, number.to_string()))
+    }
+
+    fn commit(repo: &Repo, drafts: &[Draft]) -> Vec<CommitHash> {
+        let done = repo.commit(&On::Head, drafts, &CommitOptions::default());
+        let done = done.expect("drops and appends fold");
+        done.into_iter().map(|committed| committed.hash).collect()
+    }
+
+    #[test]
+    fn a_thousand_drops_of_ten_thousand_messages_cost_bytes_each() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (repo, _) = Repo::init(folder.path()).expect("a repository");
+        let talk = commit(&repo, &(0..10_000).map(said).collect::<Vec<_>>());
+        let (rows_before, bytes_before) = size(&repo);
+        // Every seventh message: no two that go are neighbours, so each breaks a run in two.
+        let drops: Vec<Draft> = (0..1_000).map(|at| dropped(talk[7 * at + 3])).collect();
+        for some in drops.chunks(100) {
+            commit(&repo, some);
+        }
+        let (rows, bytes) = size(&repo);
+        // Written out whole after each drop, they would take 90 MB in 1,000 rows.
+        assert!(rows - rows_before <= 1, "{rows} rows");
+        assert!(bytes - bytes_before <= 1_000 * 12, "{bytes} bytes");
+    }
+
+    #[test]
+    fn their_size_grows_with_history_where_few_messages_are_visible() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (repo, _) = Repo::init(folder.path()).expect("a repository");
+        let mut talk = commit(&repo, &(0..200).map(said).collect::<Vec<_>>());
+        let mut sizes = Vec::new();
+        for round in 0..20 {
+            let more = (0..100).flat_map(|at| {
+                let gone = talk[100 * round + at];
+                [said(200 + 100 * round + at), dropped(gone)]
+            });
+            let made = commit(&repo, &more.collect::<Vec<_>>());
+            talk.extend(made.iter().step_by(2));
+            sizes.push(size(&repo));
+        }
+        let ((rows_half, bytes_half), (rows, bytes)) = (sizes[9], sizes[19]);
+        assert!(rows >= 10 && rows <= 4_200 / 256, "{rows} rows");
+        assert!(rows - rows_half <= rows_half + 1, "{sizes:?}");
+        assert!(bytes - bytes_half <= bytes_half * 5 / 4, "{sizes:?}");
+    }
+}
