@@ -242,6 +242,7 @@ mod tests {
             turns: 1,
             protect: 0,
             min: 0,
+            enough: u64::MAX,
         };
         let priority = [Priority::Pinned, Priority::Normal, Priority::Skip][b as usize % 3];
         let made = match kind % 16 {
@@ -256,7 +257,9 @@ mod tests {
             9 | 10 => drop::drop(input, &[id(a)], &[(id(b), 0)], true),
             11 => prune::prune(input, prune, |_, _| Some(("gone".into(), 0))),
             12 => skip::annotate(input, &[id(a), id(b)], priority, None),
-            13 | 14 => return restore::entries(input, &[id(a)]).unwrap_or_default(),
+            13 | 14 => {
+                return restore::restore(input, &[restore::Lost::Entry(id(a))]).unwrap_or_default();
+            }
             _ => return vec![append(), append()],
         };
         made.ok().flatten().into_iter().collect()
@@ -447,7 +450,7 @@ mod tests {
             !patched(annotated(Priority::Normal), &mut cache),
             "an un-skip"
         );
-        let restore = restore::entries(&input(), &[id(1)])
+        let restore = restore::restore(&input(), &[restore::Lost::Entry(id(1))])
             .expect("allowed")
             .remove(0);
         assert!(!patched(restore, &mut cache));
