@@ -6,6 +6,7 @@
 mod app;
 mod columns;
 mod command;
+mod excerpt;
 mod failure;
 mod listing;
 mod moment;

@@ -1,15 +1,15 @@
 //! Messages by their text, over all history.
 //!
 //! The index names the contents that may match; each is then read and checked, newest first, until
-//! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), and where a found
-//! message stands in its branch's context ([`crate::history::standing`]).
+//! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), what "newest" means
+//! across branches, and where a found message stands in its branch's context.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::log::wanted;
+use crate::history::newest::Newest;
 use crate::history::pattern::{Line, Pattern};
 use crate::history::repo::{self, On, Repo};
 use crate::history::standing::{HiddenBy, Neighbour, Standings};
@@ -379,68 +379,6 @@ fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId
         _ => EntryId::of(hit.commit),
     };
     Ok(entry)
-}
-
-/// Hits of several paths as one list, newest first. Along a path the chain decides, between paths
-/// the clock; what has no time of its own is as old as what comes after it on its path.
-struct Newest {
-    /// The next hit of each path: its time, then the preferred path first.
-    heads: BinaryHeap<(Option<Millis>, Reverse<usize>)>,
-    /// What is left of each path, the newest last, and the commit of that.
-    lanes: HashMap<usize, (Vec<Hit>, CommitRow)>,
-}
-
-impl Newest {
-    /// From hits that are newest first on each path.
-    fn of(view: &dyn View, hits: Vec<Hit>) -> Result<Self> {
-        let mut left: HashMap<usize, Vec<Hit>> = HashMap::new();
-        for hit in hits.into_iter().rev() {
-            left.entry(hit.tip).or_default().push(hit);
-        }
-        let mut newest = Self {
-            heads: BinaryHeap::new(),
-            lanes: HashMap::new(),
-        };
-        for (tip, hits) in left {
-            newest.go_on(view, tip, hits, None)?;
-        }
-        Ok(newest)
-    }
-
-    fn next(&mut self, view: &dyn View) -> Result<Option<(Hit, CommitRow)>> {
-        while let Some((time, Reverse(tip))) = self.heads.pop() {
-            let Some((mut hits, row)) = self.lanes.remove(&tip) else {
-                continue;
-            };
-            let hit = hits.pop();
-            self.go_on(view, tip, hits, time)?;
-            if let Some(hit) = hit {
-                return Ok(Some((hit, row)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Puts a path's next hit among the others'.
-    fn go_on(
-        &mut self,
-        view: &dyn View,
-        tip: usize,
-        mut hits: Vec<Hit>,
-        after: Option<Millis>,
-    ) -> Result<()> {
-        while let Some(hit) = hits.last() {
-            // Between two views a commit may go.
-            let Some(row) = view.commit(&hit.commit)? else {
-                hits.pop();
-                continue;
-            };
-            self.heads.push((row.commit.time.or(after), Reverse(tip)));
-            self.lanes.insert(tip, (hits, row));
-            break;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod find;
 mod laws;
 pub mod log;
 pub mod moves;
+mod newest;
 pub mod pattern;
 pub mod repo;
 pub mod revision;
