@@ -166,6 +166,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A drop of what only force drops.
+    #[error("{what} cannot be dropped")]
+    Essential {
+        /// The message's part in the conversation.
+        what: &'static str,
+    },
     /// A truncation to a budget, where hiding all that may go is not enough.
     #[error("does not fit {tokens} tokens: hiding all that may go leaves {least}")]
     CannotFit {

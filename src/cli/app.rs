@@ -174,6 +174,12 @@ impl App {
         self.globals.on.is_some() || self.env.branch.is_some()
     }
 
+    /// The tokens that a context should not exceed, if that is set.
+    pub fn budget_max(&self, repo: &Repo) -> Result<Option<u64>, Failure> {
+        let budget = repo.config("budget.max")?;
+        Ok(budget.and_then(|tokens| tokens.parse().ok()))
+    }
+
     /// What tokens are counted in.
     pub fn encoding(&self, repo: &Repo) -> Result<Encoding, Failure> {
         match repo.config("tokens.encoding")? {

@@ -11,6 +11,7 @@ mod failure;
 mod listing;
 mod moment;
 mod number;
+mod outcome;
 mod position;
 mod ui;
 mod when;
@@ -33,8 +34,9 @@ const TEMPLATE: &str = "\
 
 Bring in, take out   init import export resume demo
 Look                 status log show find
-Write                commit
-Go back              undo redo reset checkout branch tag reflog
+Write                commit annotate
+Make it smaller      prune drop truncate
+Go back              undo redo restore reset checkout branch tag reflog
 Send                 compile
 Look after           config rev-parse
 
@@ -167,7 +169,11 @@ mod tests {
         let mut root = Cli::command();
         root.build();
         root.clone().debug_assert();
-        for command in root.get_subcommands() {
+        // What is hidden is a shorthand for another command.
+        for command in root
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+        {
             let help = command.get_after_help().map(ToString::to_string);
             let help = help.unwrap_or_default();
             assert!(

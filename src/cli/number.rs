@@ -1,5 +1,6 @@
 //! Numbers as people write and read them: `128k`, `1,204`, `3 messages`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use tract::model::TokenCount;
@@ -67,6 +68,38 @@ impl FromStr for Amount {
                 .ok_or_else(wrong)?;
         }
         Ok(Self(amount))
+    }
+}
+
+/// An amount of tokens, or a share of `budget.max`: `128k`, `80%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// So many tokens.
+    Tokens(u64),
+    /// So many hundredths.
+    Percent(u64),
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim().strip_suffix('%') {
+            None => text.parse().map(|Amount(tokens)| Self::Tokens(tokens)),
+            Some(percent) => match percent.parse() {
+                Ok(percent @ 1..=100) => Ok(Self::Percent(percent)),
+                _ => Err(format!("'{text}' is no share (1% to 100%)")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tokens(tokens) => write!(f, "{tokens}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
     }
 }
 
@@ -139,6 +172,11 @@ mod tests {
             "99999999999999999999k",
         ] {
             assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!("80%".parse(), Ok(Share::Percent(80)));
+        assert_eq!("80k".parse(), Ok(Share::Tokens(80_000)));
+        for bad in ["0%", "101%", "1.5%", "%", "-1%"] {
+            assert!(bad.parse::<Share>().is_err(), "{bad}");
         }
         assert_eq!(
             [128_000, 1_500_000, 2_000_000, 1_234].map(amount),

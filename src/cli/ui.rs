@@ -192,6 +192,11 @@ impl Ui {
         self.err_terminal && !self.quiet && !self.merged
     }
 
+    /// Whether a person reads the remarks.
+    pub fn is_read(&self) -> bool {
+        self.err_terminal
+    }
+
     /// Whether a person types at standard input.
     pub fn input_is_terminal(&self) -> bool {
         io::stdin().is_terminal()

@@ -111,9 +111,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let what = what(args);
     // Loading a vocabulary costs more than the commit: only a budget asks for it.
-    let budget: Option<u64> = repo
-        .config("budget.max")?
-        .and_then(|text| text.parse().ok());
+    let budget = app.budget_max(&repo)?;
     let counter = match budget {
         Some(_) => Some(Counter::load(app.encoding(&repo)?)),
         None => None,

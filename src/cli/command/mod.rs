@@ -1,25 +1,30 @@
 //! One file per command.
 
+mod annotate;
 mod branch;
 mod checkout;
 mod commit;
 mod compile;
 mod config;
 mod demo;
+mod drop;
 mod export;
 mod find;
 mod import;
 mod imported;
 mod init;
 mod log;
+mod prune;
 mod redo;
 mod reflog;
 mod reset;
+mod restore;
 mod resume;
 mod rev_parse;
 mod show;
 mod status;
 mod tag;
+mod truncate;
 mod undo;
 
 use tract::Error;
@@ -43,12 +48,21 @@ pub enum Command {
     Commit(Box<commit::Args>),
     Undo(undo::Args),
     Redo(redo::Args),
+    Restore(restore::Args),
     #[command(visible_alias = "rewind")]
     Reset(reset::Args),
     Checkout(checkout::Args),
     Branch(branch::Args),
     Tag(tag::Args),
     Reflog(reflog::Args),
+    Annotate(annotate::Args),
+    #[command(hide = true)]
+    Pin(annotate::Pin),
+    #[command(hide = true)]
+    Unpin(annotate::Unpin),
+    Prune(prune::Args),
+    Drop(drop::Args),
+    Truncate(truncate::Args),
     Compile(compile::Args),
     Config(config::Args),
     RevParse(rev_parse::Args),
@@ -79,6 +93,13 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Tag(args)) => tag::run(&args, app),
         Some(Command::Reflog(args)) => reflog::run(&args, app),
         Some(Command::RevParse(args)) => rev_parse::run(&args, app),
+        Some(Command::Annotate(args)) => annotate::run(&args, app),
+        Some(Command::Pin(args)) => annotate::run(&args.into(), app),
+        Some(Command::Unpin(args)) => annotate::run(&args.into(), app),
+        Some(Command::Prune(args)) => prune::run(&args, app),
+        Some(Command::Drop(args)) => drop::run(&args, app),
+        Some(Command::Truncate(args)) => truncate::run(&args, app),
+        Some(Command::Restore(args)) => restore::run(&args, app),
         Some(Command::Compile(args)) => compile::run(&args, app),
         Some(Command::Config(args)) => config::run(&args, app),
     }

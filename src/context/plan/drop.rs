@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::plan::{PartLink, PlanInput, refused};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Draft, EntryId, HideKind, PartHide, Role};
 
 /// Hides the named entries and parts, all or nothing. A call and its results go together; a part
@@ -12,9 +12,9 @@ use crate::model::{Draft, EntryId, HideKind, PartHide, Role};
 ///
 /// # Errors
 ///
-/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry or part;
-/// [`Error::Refused`](crate::error::Error::Refused) for a pinned message or partner, a call still
-/// open, and, without `force`, the task and the last user message.
+/// [`Error::NotOnPath`] for an unknown entry; [`Error::Refused`] for an unknown part, a pinned
+/// message or partner, and a call still open; [`Error::Essential`], without `force`, for the task
+/// and the last user message.
 pub fn drop(
     input: &PlanInput,
     entries: &[EntryId],
@@ -71,10 +71,11 @@ pub fn drop(
             return refused("a tool call to be dropped still waits for its result");
         }
         if !force && input.task() == Some(*at) {
-            return refused("the task cannot be dropped");
+            return Err(Error::Essential { what: "the task" });
         }
         if !force && last_user == Some(*at) {
-            return refused("the last user message cannot be dropped");
+            let what = "the last user message";
+            return Err(Error::Essential { what });
         }
     }
     if chosen.is_empty() && gone.is_empty() {

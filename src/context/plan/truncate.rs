@@ -1,6 +1,7 @@
 //! The sliding window: the oldest messages after the task go, a marker says how many.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::str::FromStr;
 
 use crate::context::plan::{PlanEntry, PlanInput};
@@ -35,6 +36,22 @@ impl FromStr for Fraction {
             numerator,
             denominator,
         })
+    }
+}
+
+/// The decimal again, without zeros at its end.
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (
+            self.numerator / self.denominator,
+            self.numerator % self.denominator,
+        );
+        let places = self.denominator.ilog10() as usize;
+        let decimals = format!("{rest:0places$}");
+        match decimals.trim_end_matches('0') {
+            "" => write!(f, "{whole}"),
+            decimals => write!(f, "{whole}.{decimals}"),
+        }
     }
 }
 
@@ -242,6 +259,22 @@ fn exactly(tokens: u64) -> TokenCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fraction_is_the_decimal_that_was_written() {
+        for (text, shown) in [
+            ("0.50", "0.5"),
+            ("1", "1"),
+            ("1.0", "1"),
+            (".05", "0.05"),
+            ("0", "0"),
+        ] {
+            assert_eq!(text.parse::<Fraction>().expect(text).to_string(), shown);
+        }
+        for wrong in ["", "1.1", "-0.5", "1/2", "0.5x", "2"] {
+            assert!(wrong.parse::<Fraction>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_markers_number_can_be_read_back() {

@@ -29,9 +29,10 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`](crate::Error::Refused) for a pinned message or partner, a call still
-    /// open, and, without `force`, the task and the last user message;
-    /// [`Error::NotOnPath`](crate::Error::NotOnPath); what [`Repo::operate`] returns.
+    /// [`Error::Essential`](crate::Error::Essential), without `force`, for the task and the last
+    /// user message; [`Error::Refused`](crate::Error::Refused) for a pinned message or partner and
+    /// for a call still open; [`Error::NotOnPath`](crate::Error::NotOnPath); what
+    /// [`Repo::operate`] returns.
     pub fn drop_named(
         &self,
         on: &On,

@@ -29,7 +29,7 @@ pub use annotate::Annotated;
 pub use budget::Budget;
 pub use compact::{Compaction, Span, Summary};
 pub use prune::{Limits, Prune};
-pub use restore::{Lost, Restored};
+pub use restore::{Lost, Restored, StillHidden};
 pub use truncate::{Fraction, Marker, Reach, Truncate};
 
 /// How often a plan is made anew because another process committed in between.

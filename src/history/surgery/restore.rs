@@ -10,16 +10,27 @@ use crate::history::repo::{On, Repo};
 use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
 use crate::history::walk;
-use crate::model::{Draft, EntryId, Operation};
+use crate::model::{Draft, EntryId, HideKind, Operation};
 
 /// What became of a restore.
 #[derive(Clone, Debug, Default)]
 pub struct Restored {
     /// What it changed in the context.
     pub surgery: Surgery,
-    /// Of the messages that it was to bring back, those that other hides still cover: how many,
-    /// by hide. A message that two hides cover counts for both.
-    pub still_hidden: BTreeMap<CommitHash, usize>,
+    /// Which other hides still cover messages that it was to bring back. A message that two of
+    /// them cover counts for both.
+    pub still_hidden: Vec<StillHidden>,
+}
+
+/// A hide for which a restore does not bring back all that it uncovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StillHidden {
+    /// The hide.
+    pub by: CommitHash,
+    /// Its kind.
+    pub kind: HideKind,
+    /// How many messages.
+    pub messages: usize,
 }
 
 impl Repo {
@@ -83,22 +94,33 @@ impl Repo {
         lost: &[Lost],
         options: &SurgeryOptions<'_>,
     ) -> Result<Restored> {
-        let mut restored = Restored::default();
+        let mut covered = BTreeMap::new();
         let needs = Needs {
             hidden_links: true,
             ..Needs::default()
         };
-        restored.surgery = self.operate(on, needs, options, |scene| {
+        let surgery = self.operate(on, needs, options, |scene| {
             let drafts = restore::restore(&scene.input, lost)?;
-            restored.still_hidden = still_hidden(scene, &drafts);
+            covered = still_covered(scene, &drafts);
             Ok(drafts)
         })?;
-        Ok(restored)
+        let view = self.store.read()?;
+        let mut still_hidden = Vec::new();
+        for (by, messages) in covered {
+            if let Operation::Hide(hide) = walk::commit(&*view, &by)?.commit.operation {
+                let kind = hide.kind;
+                still_hidden.push(StillHidden { by, kind, messages });
+            }
+        }
+        Ok(Restored {
+            surgery,
+            still_hidden,
+        })
     }
 }
 
-/// Which other hides cover the entries for which these restores undo a hide.
-fn still_hidden(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usize> {
+/// Which other hides cover the entries for which these restores undo a hide, and how many.
+fn still_covered(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usize> {
     let mut undone: BTreeMap<CommitHash, BTreeSet<EntryId>> = BTreeMap::new();
     for draft in restores {
         if let Operation::Restore { target, entries } = &draft.operation {

@@ -1,0 +1,70 @@
+//! `tract drop`: single messages or parts out.
+
+use tract::history::Named;
+
+use super::truncate::hid;
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::plural;
+use crate::cli::outcome;
+
+/// Take single messages, or parts of them, out of the context
+///
+/// A call and its results go together, whichever is named; a pinned partner refuses it all. A
+/// message whose parts are all dropped is hidden. Parts are counted from 0, as tract show prints
+/// them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract drop :7 :9             the 7th and the 9th visible message
+  tract drop a1b2c3d           the message that this commit brought
+  tract drop :7#0              its first part
+  tract drop :-1 --dry-run     say what would go")]
+pub struct Args {
+    /// Messages, or REV#PART: a part
+    #[arg(value_name = "REV", required = true)]
+    named: Vec<String>,
+    /// The last user message and the task too
+    #[arg(long)]
+    force: bool,
+    /// Say what would go, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
+    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
+    let force = if args.force { " --force" } else { "" };
+    let what = format!("drop {}{force}", args.named.join(" "));
+    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let done = repo.drop_named(&on, &named, args.force, &options)?;
+    if done.is_nothing() {
+        app.ui.status("Nothing to drop: it is hidden already");
+        return Ok(());
+    }
+    if args.dry_run {
+        return outcome::foretell(app, "drop", &done, &[]);
+    }
+    let changed = plural(done.changed.len() as u64, "message");
+    let did = match (done.hidden.len(), done.changed.len()) {
+        (_, 0) => hid(&done),
+        (0, _) => format!("Hid parts of {changed}"),
+        _ => format!("{} and parts of {changed}", hid(&done)),
+    };
+    let entries = named.iter().map(|named| match named {
+        Named::Entry(id) | Named::Part(id, _) => *id,
+    });
+    let entries: Vec<_> = entries.collect();
+    let touched = done.hidden.iter().chain(&done.changed);
+    let partners = touched
+        .filter(|touched| !entries.contains(&touched.id))
+        .count();
+    let partners = match partners {
+        0 => "",
+        _ => ", tool partners included",
+    };
+    outcome::tell(app, &on, &format!("{did}{partners}"), &done);
+    Ok(())
+}

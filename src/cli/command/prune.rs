@@ -1,0 +1,120 @@
+//! `tract prune`: old, big tool outputs become one-line stubs.
+
+use tract::history::surgery::{Limits, Prune};
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::{Amount, Share, grouped, plural};
+use crate::cli::outcome;
+
+/// Put a line in the place of old, big tool outputs
+///
+/// The calls stay, and each line names the commit whose tract show has the whole output. The newest
+/// turns of the user are left alone, and before them the newest 40,000 tokens of tool output.
+/// Nothing is done where that would save less than 20,000 tokens.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract prune
+  tract prune --tool read_file --larger-than 2k --protect 0 --min 0
+  tract prune --to-budget 80%      only as many as it takes, the oldest first
+  tract prune --dry-run            say what would change")]
+pub struct Args {
+    /// Leave the user's newest N turns alone
+    #[arg(long, value_name = "N", default_value_t = Limits::default().turns)]
+    turns: usize,
+    /// Before those, leave the newest N tokens of tool output alone; 40k unless told otherwise
+    #[arg(long, value_name = "N")]
+    protect: Option<Amount>,
+    /// Do nothing unless it saves N tokens; 20k unless told otherwise, 0 with --to-budget
+    #[arg(long, value_name = "N")]
+    min: Option<Amount>,
+    /// Only outputs of this tool (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    tool: Vec<String>,
+    /// Only outputs of more than N tokens
+    #[arg(long, value_name = "N")]
+    larger_than: Option<Amount>,
+    /// Only as many, the oldest first, as make the context fit so many tokens, or P% of
+    /// budget.max, with what the provider counts on top
+    #[arg(long, value_name = "N|P%")]
+    to_budget: Option<Share>,
+    /// Leave out of the budget what the provider counts on top
+    #[arg(long, requires = "to_budget")]
+    as_counted: bool,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let budget = match args.to_budget {
+        Some(share) => Some(outcome::budget(app, &repo, share, args.as_counted)?),
+        None => None,
+    };
+    let usual = Limits::default();
+    let least = if budget.is_some() { 0 } else { usual.min };
+    let limits = Limits {
+        turns: args.turns,
+        protect: args.protect.map_or(usual.protect, |Amount(tokens)| tokens),
+        min: args.min.map_or(least, |Amount(tokens)| tokens),
+        ..usual
+    };
+    let prune = Prune {
+        limits,
+        tools: args.tool.clone(),
+        larger_than: args.larger_than.map_or(0, |Amount(tokens)| tokens),
+        budget,
+    };
+    let what = what(args);
+    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let done = repo.prune(&on, &prune, &options)?;
+    if done.is_nothing() {
+        let least = match limits.min {
+            0 => String::new(),
+            min => format!(" that would save {} tokens", grouped(min)),
+        };
+        app.ui.status(&format!("Nothing to prune{least}"));
+        return Ok(());
+    }
+    if args.dry_run {
+        return outcome::foretell(app, "prune", &done, &[]);
+    }
+    let outputs = done
+        .commits
+        .iter()
+        .flat_map(|done| match &done.commit.operation {
+            tract::model::Operation::Hide(hide) => hide.parts.as_slice(),
+            _ => &[],
+        });
+    let did = format!("Pruned {}", plural(outputs.count() as u64, "tool output"));
+    outcome::tell(app, &on, &did, &done);
+    Ok(())
+}
+
+/// The command as the operations keep it.
+fn what(args: &Args) -> String {
+    let mut words = vec!["prune".to_owned()];
+    if args.turns != Limits::default().turns {
+        words.push(format!("--turns {}", args.turns));
+    }
+    let amounts = [
+        ("--protect", args.protect),
+        ("--min", args.min),
+        ("--larger-than", args.larger_than),
+    ];
+    for (option, amount) in amounts {
+        if let Some(Amount(tokens)) = amount {
+            words.push(format!("{option} {tokens}"));
+        }
+    }
+    words.extend(args.tool.iter().map(|name| format!("--tool {name}")));
+    if let Some(share) = args.to_budget {
+        words.push(format!("--to-budget {share}"));
+    }
+    if args.as_counted {
+        words.push("--as-counted".to_owned());
+    }
+    words.join(" ")
+}

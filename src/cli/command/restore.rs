@@ -1,0 +1,64 @@
+//! `tract restore`: what was hidden or edited, as it was; everything later stays.
+
+use tract::history::surgery::Lost;
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::plural;
+use crate::cli::outcome;
+
+/// Un-hide; everything later stays
+///
+/// A hide or an edit named: all of it is undone. A hidden message named: it alone comes back, with
+/// its tool partners, in its place; the hide stands for the rest. A visible message named: its
+/// hidden parts come back, or with REV#PART what the same hide took of it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract restore a1b2c3d          undo this truncation, compaction, drop, prune or edit
+  tract restore a1b2c3d^:5       the message that was the 5th before it
+  tract restore :2               what the marker or summary at :2 stands for
+  tract restore 9f8e7d6 5d4c3b2  these two messages
+  tract restore :9 --dry-run     say what would come back")]
+pub struct Args {
+    /// Hides, edits, messages, or REV#PART
+    #[arg(value_name = "REV", required = true)]
+    lost: Vec<String>,
+    /// Say what would come back, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
+    let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
+    let what = format!("restore {}", args.lost.join(" "));
+    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let done = repo.restore(&on, &lost, &options)?;
+    let surgery = &done.surgery;
+    if args.dry_run {
+        outcome::foretell(app, "restore", surgery, &[])?;
+    } else {
+        let back = plural(surgery.shown.len() as u64, "message");
+        let changed = plural(surgery.changed.len() as u64, "message");
+        let did = match (surgery.shown.len(), surgery.changed.len()) {
+            (0, 0) => "Brought nothing back into the context".to_owned(),
+            (_, 0) => format!("Brought back {back}"),
+            (0, _) => format!("Changed {changed} back"),
+            _ => format!("Brought back {back} and changed {changed} back"),
+        };
+        outcome::tell(app, &on, &did, surgery);
+        app.ui.status(&format!("Cache: {}", outcome::kept(surgery)));
+    }
+    for still in &done.still_hidden {
+        let messages = plural(still.messages as u64, "message");
+        let verb = if still.messages == 1 { "stays" } else { "stay" };
+        app.ui.status(&format!(
+            "{messages} {verb} hidden by {} {}",
+            still.kind.verb(),
+            still.by.short()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `tract truncate`: the oldest messages go, a marker says how many.
+
+use std::num::NonZeroUsize;
+
+use tract::history::Surgery;
+use tract::history::surgery::{Fraction, Marker, Prune, Reach, Truncate};
+use tract::model::{Message, Role};
+
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::number::{Share, grouped, plural};
+use crate::cli::outcome;
+
+/// Hide the oldest messages
+///
+/// Keeps the task (the first user message, or the summary with which the context begins), system
+/// messages, what is pinned, and calls that wait for a result; a call and its results go together.
+/// A message in their place tells the model how many are hidden. Without an option, the context is
+/// made to fit budget.max. Nothing is lost: tract undo brings it all back, tract restore single
+/// messages.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract truncate --keep 20              all but the newest 20
+  tract truncate --fraction 0.5         the older half
+  tract truncate --to-budget 80%        until it fits 80% of budget.max
+  tract truncate --keep 20 --dry-run    say what would go")]
+pub struct Args {
+    /// Hide this share of the messages, from 0 to 1, rounded down to an even number
+    #[arg(long, value_name = "F", group = "reach")]
+    fraction: Option<Fraction>,
+    /// Hide all but the newest N
+    #[arg(long, value_name = "N", group = "reach")]
+    keep: Option<NonZeroUsize>,
+    /// Hide the oldest exchanges until so many tokens, or P% of budget.max, are enough, with what
+    /// the provider counts on top
+    #[arg(long, value_name = "N|P%", group = "reach")]
+    to_budget: Option<Share>,
+    /// Leave out of a budget what the provider counts on top
+    #[arg(long, conflicts_with_all = ["fraction", "keep"])]
+    as_counted: bool,
+    /// Let the task go too
+    #[arg(long)]
+    drop_first: bool,
+    /// What the marker says instead of `[Sliding window truncation: N messages hidden …]`
+    #[arg(long, value_name = "TEXT")]
+    marker: Option<String>,
+    /// Who says it: user, unless told otherwise
+    #[arg(long, value_name = "ROLE")]
+    marker_role: Option<String>,
+    /// No marker
+    #[arg(long, conflicts_with_all = ["marker", "marker_role"])]
+    no_marker: bool,
+    /// Say what would go, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let share = match (args.to_budget, app.budget_max(&repo)?) {
+        (Some(share), _) => Some(share),
+        (None, max) => max.map(Share::Tokens),
+    };
+    let reach = match (args.fraction, args.keep, share) {
+        (Some(fraction), ..) => Reach::Fraction(fraction),
+        (_, Some(keep), _) => Reach::Keep(keep.get()),
+        (.., Some(share)) => Reach::ToBudget(outcome::budget(app, &repo, share, args.as_counted)?),
+        _ => {
+            let failure = Failure::usage("how much? --fraction F, --keep N or --to-budget N");
+            let hint = "with `tract config budget.max 128k`, tract truncate alone fits that";
+            return Err(failure.with_hint(hint));
+        }
+    };
+    let truncate = Truncate {
+        reach,
+        drop_first: args.drop_first,
+        marker: marker(args)?,
+    };
+    let what = what(args);
+    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let done = repo.truncate(&on, &truncate, &options)?;
+    if done.is_nothing() {
+        app.ui.status(&match reach {
+            Reach::ToBudget(budget) => {
+                let tokens = grouped(budget.tokens);
+                format!("Nothing to hide: the context fits {tokens} tokens already")
+            }
+            _ => "Nothing to hide".to_owned(),
+        });
+        return Ok(());
+    }
+    if args.dry_run {
+        let gentler = repo.prune(&on, &Prune::default(), &options)?;
+        return outcome::foretell(app, "truncate", &done, &[("prune", gentler)]);
+    }
+    outcome::tell(app, &on, &hid(&done), &done);
+    Ok(())
+}
+
+/// `Hid 12 messages`.
+pub fn hid(surgery: &Surgery) -> String {
+    format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
+}
+
+fn marker(args: &Args) -> Result<Marker, Failure> {
+    let role = match &args.marker_role {
+        Some(role) => role.parse()?,
+        None => Role::User,
+    };
+    if role == Role::Tool {
+        return Err(Failure::usage(
+            "a marker answers no call: it cannot be a tool's",
+        ));
+    }
+    Ok(match &args.marker {
+        _ if args.no_marker => Marker::None,
+        Some(text) if text.trim().is_empty() => {
+            return Err(Failure::usage("the marker is empty").with_hint("--no-marker: none"));
+        }
+        Some(text) => Marker::Message(Message::text(role, text)),
+        None if role == Role::User => Marker::Default,
+        None => Marker::By(role),
+    })
+}
+
+/// The command as the operations keep it: without the marker's text.
+fn what(args: &Args) -> String {
+    let mut words = vec!["truncate".to_owned()];
+    if let Some(keep) = args.keep {
+        words.push(format!("--keep {keep}"));
+    }
+    if let Some(fraction) = args.fraction {
+        words.push(format!("--fraction {fraction}"));
+    }
+    if let Some(share) = args.to_budget {
+        words.push(format!("--to-budget {share}"));
+    }
+    if args.as_counted {
+        words.push("--as-counted".to_owned());
+    }
+    if args.drop_first {
+        words.push("--drop-first".to_owned());
+    }
+    if args.marker.is_some() {
+        words.push("--marker …".to_owned());
+    }
+    if let Some(role) = &args.marker_role {
+        words.push(format!("--marker-role {role}"));
+    }
+    if args.no_marker {
+        words.push("--no-marker".to_owned());
+    }
+    words.join(" ")
+}
