@@ -7,6 +7,7 @@ mod app;
 mod columns;
 mod command;
 mod excerpt;
+mod exec;
 mod failure;
 mod listing;
 mod moment;
@@ -35,7 +36,7 @@ const TEMPLATE: &str = "\
 Bring in, take out   init import export resume demo
 Look                 status log show find
 Write                commit annotate
-Make it smaller      prune drop truncate
+Make it smaller      prune drop truncate compact clear
 Go back              undo redo restore reset checkout branch tag reflog
 Send                 compile
 Look after           config rev-parse

@@ -282,7 +282,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The text of a file, or of standard input where the path is `-`.
-fn read(app: &App, path: &Path) -> Result<String, Failure> {
+pub(super) fn read(app: &App, path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin()

@@ -3,7 +3,9 @@
 mod annotate;
 mod branch;
 mod checkout;
+mod clear;
 mod commit;
+mod compact;
 mod compile;
 mod config;
 mod demo;
@@ -63,6 +65,8 @@ pub enum Command {
     Prune(prune::Args),
     Drop(drop::Args),
     Truncate(truncate::Args),
+    Compact(compact::Args),
+    Clear(clear::Args),
     Compile(compile::Args),
     Config(config::Args),
     RevParse(rev_parse::Args),
@@ -85,6 +89,8 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Show(args)) => show::run(&args, app),
         Some(Command::Find(args)) => find::run(&args, app),
         Some(Command::Commit(args)) => commit::run(&args, app),
+        Some(Command::Compact(args)) => compact::run(&args, app),
+        Some(Command::Clear(args)) => clear::run(&args, app),
         Some(Command::Undo(args)) => undo::run(&args, app),
         Some(Command::Redo(args)) => redo::run(&args, app),
         Some(Command::Reset(args)) => reset::run(&args, app),

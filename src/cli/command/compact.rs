@@ -1,0 +1,197 @@
+//! `tract compact`: a summary in place of a span.
+
+use std::cell::RefCell;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tract::Error;
+use tract::compile::{Provider, RequestOptions, compile};
+use tract::history::surgery::{Compaction, Span, Summary};
+use tract::history::{On, Repo};
+use tract::model::{Message, Settings};
+use tract::render::escape;
+
+use super::commit::read;
+use crate::cli::app::App;
+use crate::cli::exec::{self, Failed};
+use crate::cli::failure::Failure;
+use crate::cli::number::{plural, tokens};
+use crate::cli::outcome;
+use crate::cli::position::typed;
+
+/// Replace a span of the conversation by a summary
+///
+/// The whole of it but the system messages, unless --keep or a range says else. Pinned messages
+/// stay, and calls that wait for a result. The summary is given (-m, -F, - for standard input) or
+/// made by a command, which gets the span on standard input; what is committed while it runs
+/// stays, after the summary. A command that fails changes nothing. What is replaced comes back
+/// with tract undo, or later with tract restore.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract compact -m \"We fixed the parser; its tests pass.\"
+  tract compact --keep 10 --exec 'claude -p \"Summarise this conversation\"'
+  tract compact :4..:20 -F summary.md
+  tract compact --keep 10 --exec 'llm -s summarise' --dry-run")]
+pub struct Args {
+    /// The summary
+    #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["file", "exec"])]
+    message: Option<String>,
+    /// A file that holds the summary
+    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "exec")]
+    file: Option<PathBuf>,
+    /// A command that makes the summary
+    #[arg(long, value_name = "CMD")]
+    exec: Option<String>,
+    /// How the command gets the span: text, openai or anthropic
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "exec")]
+    exec_format: Provider,
+    /// How long the command may take
+    #[arg(long, value_name = "SECONDS", default_value = "600", requires = "exec")]
+    timeout: NonZeroU64,
+    /// Leave the newest N messages
+    #[arg(long, value_name = "N", conflicts_with = "range")]
+    keep: Option<usize>,
+    /// Change nothing; say what would go
+    #[arg(long)]
+    dry_run: bool,
+    /// The span, both ends included; or - for a summary on standard input
+    #[arg(value_name = "A..B|-")]
+    range: Vec<String>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let (dashes, ranges): (Vec<&String>, Vec<&String>) =
+        args.range.iter().partition(|word| *word == "-");
+    let span = match (ranges.as_slice(), args.keep) {
+        ([], None) => Span::All,
+        ([], Some(keep)) => Span::KeepLast(keep),
+        ([range], _) => span(&repo, &on, range)?,
+        _ => return Err(Failure::usage("one span at a time").with_hint("tract compact A..B -m …")),
+    };
+    let what = what(args);
+    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let text = match (&args.message, &args.file, dashes.is_empty()) {
+        (Some(text), None, true) => Some(text.clone()),
+        (None, Some(path), true) => Some(read(app, path)?),
+        (None, None, false) if args.exec.is_none() && !app.ui.input_is_terminal() => {
+            Some(read(app, Path::new("-"))?)
+        }
+        (None, None, true) if args.exec.is_some() => None,
+        (None, None, true) if args.dry_run => None,
+        _ => {
+            let what = "a summary is needed, from one place: -m, -F, - in a pipe, or --exec";
+            return Err(Failure::usage(what).with_hint("tract compact -m \"…\""));
+        }
+    };
+    let failed = RefCell::new(None);
+    let mut make = |messages: &[Message]| -> tract::Result<String> {
+        let request = RequestOptions {
+            provider: args.exec_format,
+            ..RequestOptions::default()
+        };
+        let payload = compile(messages, &Settings::new(), &request)?.payload;
+        let command = args.exec.as_deref().unwrap_or_default();
+        let timeout = Duration::from_secs(args.timeout.get());
+        let made = progress(app, messages.len(), || {
+            exec::run(command, &payload, timeout)
+        });
+        made.map_err(|why| {
+            let reason = format!("'{command}' made no summary: {}", why.reason);
+            failed.replace(Some(why));
+            Error::Refused { reason }
+        })
+    };
+    let summary = match &text {
+        Some(text) => Summary::Text(text.trim()),
+        None => Summary::From(&mut make),
+    };
+    let done = repo.compact(&on, &span, summary, &options);
+    let why = failed.into_inner();
+    let done = match (done, why) {
+        (Err(error), Some(why)) => return Err(told(&error, &why, app)),
+        (done, _) => done?,
+    };
+    report(args, &on, &done, app)
+}
+
+/// One end of a range may be left out: the first or the last message.
+fn span(repo: &Repo, on: &On, range: &str) -> Result<Span, Failure> {
+    let Some((from, to)) = range.split_once("..") else {
+        let what = format!("'{range}' is no span");
+        return Err(Failure::usage(what).with_hint("both ends: tract compact :4..:20"));
+    };
+    let from = if from.is_empty() { ":1" } else { from };
+    let to = if to.is_empty() { ":-1" } else { to };
+    Ok(Span::Range(
+        repo.resolve_entry(on, from)?,
+        repo.resolve_entry(on, to)?,
+    ))
+}
+
+/// The command as the operations keep it: without the summary.
+fn what(args: &Args) -> String {
+    let mut what = "compact".to_owned();
+    if let Some(keep) = args.keep {
+        what += &format!(" --keep {keep}");
+    }
+    for range in args.range.iter().filter(|word| *word != "-") {
+        what += &format!(" {}", typed(range));
+    }
+    if args.exec.is_some() {
+        what += " --exec …";
+    } else {
+        what += " -m …";
+    }
+    what
+}
+
+/// Shows that something is going on while the command runs.
+fn progress<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
+    if !app.ui.draws_progress() {
+        return run();
+    }
+    let spinner = indicatif::ProgressBar::new_spinner();
+    let messages = plural(messages as u64, "message");
+    spinner.set_message(format!("the command reads {messages}; nothing is locked"));
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    let done = run();
+    spinner.finish_and_clear();
+    done
+}
+
+/// What the command said before it failed, then the error.
+fn told(error: &Error, why: &Failed, app: &mut App) -> Failure {
+    for line in why.stderr.lines() {
+        app.ui.complain(&escape::line(line));
+    }
+    Failure::refused(error.to_string()).with_hint("nothing was changed")
+}
+
+fn report(args: &Args, on: &On, done: &Compaction, app: &mut App) -> Result<(), Failure> {
+    if args.dry_run {
+        outcome::foretell(app, "compact", &done.surgery, &[])?;
+        if done.summary.tokens == 0 {
+            app.ui
+                .notice("without the summary, which nothing has made yet");
+        }
+    } else {
+        let replaced = plural(done.surgery.hidden.len() as u64, "message");
+        let did = format!(
+            "Replaced {replaced} by a summary: {} tokens became {}",
+            tokens(done.replaced),
+            tokens(done.summary)
+        );
+        outcome::tell(app, on, &did, &done.surgery);
+    }
+    if done.is_no_gain() {
+        app.ui.notice(&format!(
+            "the summary is not smaller than what it replaces: {} tokens for {}",
+            tokens(done.summary),
+            tokens(done.replaced)
+        ));
+    }
+    Ok(())
+}

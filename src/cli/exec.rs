@@ -1,0 +1,126 @@
+//! Runs a command of the user's: text in, text out, never at the terminal.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a running command is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Why a command gave no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What went wrong, as a fragment.
+    pub reason: String,
+    /// What it wrote to standard error. Hostile until escaped.
+    pub stderr: String,
+}
+
+/// Gives `input` to a shell command line on standard input and returns what it prints. Its
+/// standard input is never a terminal; it is stopped when `timeout` is over.
+pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Failed> {
+    let silent = |reason: String| Failed {
+        reason,
+        stderr: String::new(),
+    };
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| silent(format!("it could not be started: {error}")))?;
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_owned();
+    // A command may print before it has read everything, or never read: each stream has a thread.
+    thread::spawn(move || {
+        let _ = stdin.write_all(input.as_bytes());
+    });
+    let stdout = child.stdout.take().expect("it is piped");
+    let stderr = child.stderr.take().expect("it is piped");
+    let (stdout, stderr) = (drain(stdout), drain(stderr));
+    let Some(status) = wait(&mut child, timeout).map_err(|error| silent(error.to_string()))? else {
+        let seconds = timeout.as_secs();
+        let _ = child.kill();
+        let _ = child.wait();
+        // What it started may still hold the streams open: they are not waited for.
+        return Err(silent(format!("it took longer than {seconds} s")));
+    };
+    let text = |stream: thread::JoinHandle<Vec<u8>>| stream.join().unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&text(stderr)).into_owned();
+    let failed = |reason: &str| {
+        let reason = reason.to_owned();
+        Err(Failed {
+            reason,
+            stderr: stderr.clone(),
+        })
+    };
+    if !status.success() {
+        return match status.code() {
+            Some(code) => failed(&format!("it ended with exit code {code}")),
+            None => failed("it was interrupted"),
+        };
+    }
+    match String::from_utf8(text(stdout)) {
+        Ok(text) if text.trim().is_empty() => failed("it printed nothing"),
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(_) => failed("what it printed is not UTF-8"),
+    }
+}
+
+fn drain(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+/// Its exit status; none if it still runs when the time is over.
+fn wait(child: &mut Child, timeout: Duration) -> std::io::Result<Option<std::process::ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= timeout {
+            return Ok(None);
+        }
+        thread::sleep(POLL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn text_goes_in_and_comes_out() {
+        let big = "x".repeat(1 << 20);
+        assert_eq!(run("wc -c", &big, LONG).expect("counted"), "1048576");
+        assert_eq!(
+            run("echo early; exit 0", &big, LONG).expect("said"),
+            "early"
+        );
+    }
+
+    #[test]
+    fn every_way_to_fail_is_told() {
+        let reason = |command| run(command, "", LONG).expect_err(command);
+        let failed = reason("echo why >&2; exit 3");
+        assert_eq!(failed.reason, "it ended with exit code 3");
+        assert_eq!(failed.stderr, "why\n");
+        assert_eq!(reason("true").reason, "it printed nothing");
+        assert_eq!(reason("kill -INT $$").reason, "it was interrupted");
+        assert_eq!(
+            reason("printf '\\377'").reason,
+            "what it printed is not UTF-8"
+        );
+        let late = run("sleep 60", "", Duration::from_millis(50)).expect_err("too slow");
+        assert!(late.reason.starts_with("it took longer"), "{}", late.reason);
+    }
+}
