@@ -11,9 +11,11 @@ fn help_lists_the_commands_in_groups() {
 
     Bring in, take out   init import export resume demo
     Look                 status log show find
-    Write                commit
+    Write                commit annotate
+    Make it smaller      prune drop truncate compact clear
+    Go back              undo redo restore reset checkout branch tag reflog
     Send                 compile
-    Look after           config
+    Look after           config rev-parse
 
           --repo <PATH>   The repository, instead of the one here or above (also:
                           TRACT_REPO)

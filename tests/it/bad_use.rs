@@ -119,8 +119,8 @@ fn an_unknown_revision_gets_the_nearest() {
     insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r"
     exit code: 1
     --- stderr
-    error: no commit 'HEAD~7'
-    hint: `tract log --oneline` lists them
+    error: 'HEAD~7' goes back beyond the first commit
+    hint: the first is dbc1344 ("one")
     ");
 }
 

@@ -139,8 +139,8 @@ fn an_edit_keeps_its_place_and_role() {
     insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":9", "-m", "x"]), @r"
     exit code: 1
     --- stderr
-    error: no commit ':9'
-    hint: `tract log --oneline` lists them
+    error: no message ':9'
+    hint: there are 2 messages: :1 to :2, :-1 is the last
     ");
 }
 
