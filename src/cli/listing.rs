@@ -7,6 +7,7 @@ use tract::render::escape;
 
 use super::columns;
 use super::number::{grouped, plural, signed, tokens};
+use super::table::{self, Cell};
 use super::ui::{Label, Ui};
 use super::when;
 
@@ -46,76 +47,33 @@ pub fn verb_label(operation: &Operation) -> Label {
     }
 }
 
-/// `-1,204 messages`: what became of the number of visible messages.
-fn messages(row: &LogRow) -> String {
-    let sign = if row.messages < 0 { "-" } else { "+" };
-    format!("{sign}{}", plural(row.messages.unsigned_abs(), "message"))
-}
-
 struct Cells {
-    hash: String,
-    time: String,
-    verb: &'static str,
-    verb_label: Label,
-    role: &'static str,
-    role_label: Label,
-    delta: String,
-    running: String,
-    /// Stands in place of role and delta.
-    hide: Option<String>,
+    /// Hash, time, operation, role (or messages), tokens, running total.
+    columns: Vec<Cell>,
     refs: Vec<(Label, String)>,
     preview: String,
 }
 
+/// Which columns hold numbers.
+const NUMBERS: [usize; 2] = [4, 5];
+
 impl Listing<'_> {
     /// Draws the rows, in their order.
     pub fn lines(&self, rows: &[LogRow], ui: &Ui) -> Vec<String> {
-        let cells: Vec<Cells> = rows.iter().map(|row| self.cells(row, ui)).collect();
-        let widest = |cell: &dyn Fn(&Cells) -> usize| cells.iter().map(cell).max().unwrap_or(0);
-        let time = widest(&|c| c.time.len());
-        let verb = widest(&|c| c.verb.len());
-        let role = widest(&|c| c.role.len());
-        let delta = widest(&|c| c.delta.len());
-        let running = widest(&|c| c.running.len());
-        // A hide says its numbers in the room of role and delta, and wants a little more of it: on
-        // a narrow terminal it alone is longer, elsewhere all lines make room.
-        let hide = widest(&|c| c.hide.as_ref().map_or(0, String::len));
-        let middle = match ui.width_cols() {
-            Some(narrow) if narrow < ROOMY => role + 2 + delta,
-            _ => (role + 2 + delta).max(hide),
-        };
-        let draw = |c: &Cells| {
-            let mut head = format!(
-                "{}{}  {}  {}  ",
-                " ".repeat(self.indent),
-                ui.paint(Label::Hash, &c.hash),
-                ui.paint(Label::Time, &columns::left(&c.time, time)),
-                ui.paint(c.verb_label, &columns::left(c.verb, verb)),
-            );
-            let mut used = self.indent + c.hash.len() + 2 + time + 2 + verb + 2;
-            match &c.hide {
-                Some(hide) => {
-                    head += &ui.paint(Label::Strong, &columns::left(hide, middle));
-                }
-                None => {
-                    let gap = " ".repeat(middle - role - delta);
-                    head += &ui.paint(c.role_label, &columns::left(c.role, role));
-                    head += &gap;
-                    head += &ui.paint(Label::Tokens, &columns::right(&c.delta, delta));
-                }
-            }
-            used += c
-                .hide
-                .as_ref()
-                .map_or(middle, |hide| hide.len().max(middle));
-            if self.running {
-                head += "  ";
-                head += &ui.paint(Label::Dim, &columns::right(&c.running, running));
-                used += 2 + running;
-            }
-            self.finish(head, used, c, ui)
-        };
-        cells.iter().map(draw).collect()
+        let roomy = ui.width_cols().is_none_or(|width| width >= ROOMY);
+        // Where a hide says "tokens", the other numbers leave room for the word.
+        let words = roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
+        let cells: Vec<Cells> = rows
+            .iter()
+            .map(|row| self.cells(row, roomy, words, ui))
+            .collect();
+        let columns: Vec<Vec<Cell>> = cells.iter().map(|c| c.columns.clone()).collect();
+        let (heads, width) = table::lines(&columns, &NUMBERS, ui);
+        let indent = " ".repeat(self.indent);
+        let drawn = heads.into_iter().zip(&cells);
+        drawn
+            .map(|(head, c)| self.finish(format!("{indent}{head}"), self.indent + width, c, ui))
+            .collect()
     }
 
     /// Adds refs and preview, within the terminal's width.
@@ -143,38 +101,69 @@ impl Listing<'_> {
         line.trim_end().to_owned()
     }
 
-    fn cells(&self, row: &LogRow, ui: &Ui) -> Cells {
+    fn cells(&self, row: &LogRow, roomy: bool, words: bool, ui: &Ui) -> Cells {
         let time = match row.commit.time {
             None => "-".to_owned(),
             Some(time) if ui.is_terminal() => when::ago(time, self.now),
             Some(time) => when::absolute(time),
         };
-        let hide = match &row.commit.operation {
-            Operation::Hide(hide) if row.messages == 0 && hide.kind == HideKind::Prune => {
-                let parts = plural(hide.parts.len() as u64, "part");
-                Some(format!("-{parts}  {} tokens", signed(row.delta)))
+        let operation = &row.commit.operation;
+        let (who, delta) = match operation {
+            _ if is_message(operation) => {
+                let role = row.role.map_or("", |role| role.as_str()).to_owned();
+                let room = if words { TOKENS.len() } else { 0 };
+                let delta = match operation {
+                    Operation::Annotate { .. } if row.delta == 0 => String::new(),
+                    _ => signed(row.delta),
+                };
+                let who = (row.role.map_or(Label::Dim, Label::role), role);
+                (who, format!("{delta}{}", " ".repeat(room)))
             }
-            Operation::Hide(_) | Operation::Restore { .. } => {
-                Some(format!("{}  {} tokens", messages(row), signed(row.delta)))
+            _ => {
+                let unit = if words { TOKENS } else { "" };
+                let who = (Label::Strong, taken_out(row, roomy));
+                (who, format!("{}{unit}", signed(row.delta)))
             }
-            _ => None,
+        };
+        let running = match self.running {
+            true => tokens(row.running),
+            false => String::new(),
         };
         Cells {
-            hash: row.hash.short(),
-            time,
-            verb: verb(&row.commit.operation),
-            verb_label: verb_label(&row.commit.operation),
-            role: row.role.map_or("", |role| role.as_str()),
-            role_label: row.role.map_or(Label::Dim, Label::role),
-            delta: match &row.commit.operation {
-                Operation::Annotate { .. } if row.delta == 0 => String::new(),
-                _ => signed(row.delta),
-            },
-            running: tokens(row.running),
-            hide,
+            columns: vec![
+                (Label::Hash, row.hash.short()),
+                (Label::Time, time),
+                (verb_label(operation), verb(operation).to_owned()),
+                who,
+                (Label::Tokens, delta),
+                (Label::Dim, running),
+            ],
             refs: marks(&row.refs, self.head, ui.is_terminal()),
             preview: describe(row),
         }
+    }
+}
+
+/// What follows the number of a hide.
+const TOKENS: &str = " tokens";
+
+/// Whether the row is about one message, and not about how many are visible.
+fn is_message(operation: &Operation) -> bool {
+    !matches!(operation, Operation::Hide(_) | Operation::Restore { .. })
+}
+
+/// `-1,204 messages`: what became of the number of visible messages, or how many parts went.
+fn taken_out(row: &LogRow, roomy: bool) -> String {
+    if let Operation::Hide(hide) = &row.commit.operation
+        && row.messages == 0
+        && hide.kind == HideKind::Prune
+    {
+        return format!("-{}", plural(hide.parts.len() as u64, "part"));
+    }
+    let sign = if row.messages < 0 { "-" } else { "+" };
+    match row.messages.unsigned_abs() {
+        count if roomy => format!("{sign}{}", plural(count, "message")),
+        count => format!("{sign}{} msg", grouped(count)),
     }
 }
 

@@ -14,6 +14,7 @@ mod moment;
 mod number;
 mod outcome;
 mod position;
+mod table;
 mod ui;
 mod when;
 

@@ -116,12 +116,12 @@ fn an_unknown_revision_gets_the_nearest() {
     error: no commit 'nothing-like-it'
     hint: `tract log --oneline` lists them
     ");
-    insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["compile", "HEAD~7"]), @r#"
     exit code: 1
     --- stderr
     error: 'HEAD~7' goes back beyond the first commit
     hint: the first is dbc1344 ("one")
-    ");
+    "#);
 }
 
 #[test]
