@@ -15,6 +15,7 @@ mod number;
 mod outcome;
 mod position;
 mod table;
+mod template;
 mod ui;
 mod when;
 

@@ -45,6 +45,9 @@ pub struct LogRow {
     pub messages: i64,
     /// The context's tokens at this commit.
     pub running: TokenCount,
+    /// The number, from 1, among the visible messages at this commit, of the message that it
+    /// appends, edits or puts in place; none where that is hidden, or where there is none.
+    pub number: Option<usize>,
     /// The refs that point here, HEAD included.
     pub refs: Vec<RefName>,
 }
@@ -81,6 +84,7 @@ impl Repo {
                     delta: running.tokens as i64 - total.tokens as i64,
                     messages: next.entries.len() as i64 - context.entries.len() as i64,
                     running,
+                    number: number(&row, &next),
                     refs: names.get(&row.hash).cloned().unwrap_or_default(),
                     hash: row.hash,
                     commit: row.commit,
@@ -221,6 +225,26 @@ pub(crate) fn wanted(operation: &Operation, words: &[String]) -> bool {
         kind || word == operation.type_name()
     };
     words.is_empty() || words.iter().any(matches)
+}
+
+/// The number in `context` of the message that a commit is about.
+fn number(row: &CommitRow, context: &Context) -> Option<usize> {
+    let id = match &row.commit.operation {
+        Operation::Append { .. } => {
+            // Almost always the last one.
+            let last = context.entries.last()?;
+            if last.id == EntryId::of(row.hash) {
+                return Some(context.entries.len());
+            }
+            EntryId::of(row.hash)
+        }
+        Operation::Edit { target, .. } => *target,
+        Operation::Hide(hide) if !hide.replacements.is_empty() => {
+            EntryId::replacement(row.hash, 0, hide.replacements.len())
+        }
+        _ => return None,
+    };
+    Some(context.position(&id)? + 1)
 }
 
 /// The refs by the commit that they point at; HEAD first.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::repo::{self, On, Repo};
+use crate::history::status::shared_commits;
 use crate::history::{find, walk};
 use crate::model::{EntryId, Head, Operation, RefName, RefValue};
 use crate::store::View;
@@ -50,6 +51,30 @@ impl Repo {
     /// ```
     pub fn resolve(&self, on: &On, text: &str) -> Result<CommitHash> {
         resolve(&*self.store.read()?, on, text)
+    }
+
+    /// What `A..B` names: the commit B, and the one that the path from A to B begins after: A, or,
+    /// where A is on another path, the last commit that both have. An end left out is HEAD. A text
+    /// without `..` is B alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`].
+    pub fn resolve_range(&self, on: &On, text: &str) -> Result<(CommitHash, Option<CommitHash>)> {
+        let view = self.store.read()?;
+        // A text that is looked for may hold dots of its own.
+        let ends = text.split_once("..").filter(|_| !text.starts_with(":/"));
+        let Some((from, to)) = ends else {
+            return Ok((resolve(&*view, on, text)?, None));
+        };
+        let end = |text: &str| resolve(&*view, on, if text.is_empty() { "HEAD" } else { text });
+        let (from, to) = (end(from)?, end(to)?);
+        let shared = shared_commits(&*view, &from, &to)?;
+        let until = match shared.checked_sub(1) {
+            Some(depth) => view.ancestor_at(&to, depth)?,
+            None => None,
+        };
+        Ok((to, until))
     }
 
     /// The ref that `text` means: its full name, or a branch, tag or session by its short name.

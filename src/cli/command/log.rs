@@ -11,20 +11,28 @@ use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::listing::{self, Listing};
 use crate::cli::number::{signed, tokens};
+use crate::cli::template::Template;
 use crate::cli::ui::Label;
 use crate::cli::when;
 
 /// List commits, newest first
 ///
 /// Columns: hash, time, operation, role, this commit's tokens, the context's tokens, preview. On a
-/// terminal a line is cut to its width; in a pipe nothing is cut and times are absolute.
+/// terminal a line is cut to its width; in a pipe nothing is cut and times are absolute. The order
+/// is the chain's, whatever the times say.
+///
+/// A template's fields, which never change: %H full hash, %h short hash, %P parent, %r role,
+/// %o operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview,
+/// %d time (UTC), %i number among the messages visible at that commit; %n a new line, %x00 a byte,
+/// %% a percent sign. A field that a commit doesn't have is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract log                    the newest 20
   tract log -n 0 | less        all
   tract log main~50..main      the newest 50 of main
-  tract log --op compact       only compactions")]
+  tract log --op compact       only compactions
+  tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
     /// Where to begin, or A..B: what leads from A to B
     #[arg(value_name = "REV|A..B")]
@@ -41,6 +49,12 @@ pub struct Args {
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<String>,
+    /// One record a commit, by a template such as '%h %r %t %s'
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose"])]
+    format: Option<String>,
+    /// End each record with a NUL byte instead of a new line
+    #[arg(short = 'z', requires = "format")]
+    zero: bool,
 }
 
 /// How many are listed.
@@ -66,18 +80,12 @@ const OPERATIONS: [&str; 15] = [
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     known_operations(&args.op)?;
+    let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
     let (tip, until) = match args.range.as_deref() {
         None => (repo.resolve(&on, "HEAD")?, None),
-        Some(range) => match range.split_once("..") {
-            Some((from, to)) => {
-                let end =
-                    |text: &str| repo.resolve(&on, if text.is_empty() { "HEAD" } else { text });
-                (end(to)?, Some(end(from)?))
-            }
-            None => (repo.resolve(&on, range)?, None),
-        },
+        Some(range) => repo.resolve_range(&on, range)?,
     };
     let options = LogOptions {
         limit: args.limit.unwrap_or(LIMIT),
@@ -86,6 +94,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         encoding: app.encoding(&repo)?,
     };
     let rows = repo.log(&tip, &options)?;
+    if rows.is_empty() {
+        app.ui.status("No such commits");
+    }
+    if let Some(template) = template {
+        let end = if args.zero { '\0' } else { '\n' };
+        for row in &rows {
+            write!(app.ui.out(), "{}{end}", template.fill(row))?;
+        }
+        return Ok(());
+    }
     if args.verbose {
         return verbose(&repo, &rows, &head, app);
     }
