@@ -2,6 +2,7 @@
 
 pub mod compile;
 pub mod context;
+pub mod diff;
 pub mod error;
 pub mod hash;
 pub mod history;

@@ -15,6 +15,7 @@ mod media;
 mod notice;
 mod openai;
 mod own_blocks;
+pub mod prefix;
 mod repair;
 pub mod request;
 mod settings;
@@ -22,4 +23,5 @@ mod text;
 
 pub use cache::{Cache, CacheStats};
 pub use notice::{Notice, Repair};
+pub use prefix::{Prefix, shared_prefix};
 pub use request::{Compiled, Provider, RequestOptions, compile};

@@ -5,6 +5,7 @@
 
 pub mod append;
 pub mod branches;
+pub mod diff;
 pub mod find;
 #[cfg(test)]
 mod laws;

@@ -16,9 +16,13 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("interop", &["hash", "model"]),
     // The store keeps what an importer measured: spans and usage, plain data of interop.
     ("store", &["hash", "model", "context", "interop"]),
-    ("history", &["hash", "model", "context", "store", "interop"]),
-    ("compile", &["hash", "model", "context", "history"]),
     ("diff", &["hash", "model", "context"]),
+    // A repository hands two contexts to the diff, which is pure.
+    (
+        "history",
+        &["hash", "model", "context", "store", "interop", "diff"],
+    ),
+    ("compile", &["hash", "model", "context", "history"]),
     (
         "ingest",
         &[

@@ -1,0 +1,211 @@
+//! The laws of a diff, on generated conversations.
+
+use std::collections::{BTreeMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::context::{Entry, Mask};
+use crate::hash::CommitHash;
+use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
+use crate::model::{
+    Encoding, EntryId, Media, MediaSource, Message, Part, Priority, Role, Settings,
+};
+
+/// Numbers of which a message is made.
+type Draw = (u8, u8, u8, u8);
+
+fn word(number: u8) -> &'static str {
+    [
+        "parser",
+        "lexer",
+        "",
+        "日本語",
+        "a\nb\nc",
+        "a\nB\nc",
+        "{\"a\": [1, 2]}",
+        "{\"a\":[1,2], \"b\":{\"c\":\"x\"}}",
+        "\u{1b}[31m",
+    ][number as usize % 9]
+}
+
+fn part((kind, a, b, _): Draw) -> Part {
+    let id = format!("call_{b}");
+    match kind % 6 {
+        0 | 1 => Part::text(format!("{} {}", word(a), word(b))),
+        2 => Part::ToolCall {
+            id,
+            name: ["read", "write"][a as usize % 2].into(),
+            arguments: word(a).into(),
+            kind: None,
+        },
+        3 => Part::ToolResult {
+            call: id,
+            content: vec![Part::text(word(a)); b as usize % 3],
+            is_error: a % 2 == 0,
+        },
+        4 => Part::Thinking {
+            text: word(a).into(),
+            signature: (b % 2 == 0).then(|| word(b).into()),
+            provider: Some("anthropic".into()),
+        },
+        _ => Part::Image(Media {
+            media_type: Some("image/png".into()),
+            name: None,
+            detail: None,
+            source: MediaSource::Base64(word(b).into()),
+        }),
+    }
+}
+
+fn message(draw: Draw) -> Message {
+    let (kind, a, b, c) = draw;
+    let count = usize::from(c % 3);
+    let parts = (0..count as u8).map(|n| part((kind.wrapping_add(n), a, b.wrapping_add(n), c)));
+    Message {
+        role: Role::ALL[a as usize % 5],
+        name: (b % 7 == 0).then(|| word(b).to_owned()),
+        parts: parts.collect(),
+    }
+}
+
+fn id(number: u16) -> EntryId {
+    EntryId::of(CommitHash::of(&number.to_string()))
+}
+
+/// A context of these messages, named by the numbers before them.
+fn side(counter: &Counter, messages: &[(u16, Message)], known: impl Fn(u16) -> bool) -> Side {
+    let entry = |(number, message): &(u16, Message)| Entry {
+        id: id(*number),
+        content: message.hash(),
+        mask: Mask::default(),
+        priority: Priority::Normal,
+        placed: None,
+        edited: false,
+    };
+    let known = messages.iter().map(|(n, _)| *n).filter(|n| known(*n));
+    Side {
+        commit: None,
+        entries: messages.iter().map(entry).collect(),
+        messages: messages
+            .iter()
+            .map(|(_, message)| message.clone())
+            .collect(),
+        counts: messages.iter().map(|(_, m)| counter.message(m)).collect(),
+        known: known.map(id).collect::<HashSet<_>>(),
+        settings: Settings::new(),
+        set_by: BTreeMap::new(),
+    }
+}
+
+/// Two contexts of one history: what it holds, and for each entry what each side does with it.
+fn contexts() -> impl Strategy<Value = (Side, Side)> {
+    let step = (any::<Draw>(), any::<Draw>(), 0_u8..8);
+    (prop::collection::vec(step, 0..14), any::<bool>()).prop_map(|(steps, related)| {
+        let counter = Counter::load(Encoding::O200kBase);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for (number, (a, b, what)) in steps.into_iter().enumerate() {
+            let number = number as u16;
+            let other = if related { number } else { number + 1_000 };
+            let (old, new) = (message(a), message(b));
+            match what {
+                0 => before.push((number, old)),
+                1 => after.push((number, old)),
+                2 => {
+                    before.push((number, old));
+                    after.push((other, new));
+                }
+                // The other way round: contents that cross.
+                3 => {
+                    after.push((number, old.clone()));
+                    after.push((number + 500, new.clone()));
+                    before.push((number + 2_000, new));
+                    before.push((number + 2_500, old));
+                }
+                _ => {
+                    before.push((number, old.clone()));
+                    after.push((other, old));
+                }
+            }
+        }
+        let known = |number: u16| related && number < 2_000 && number % 3 > 0;
+        (
+            side(&counter, &before, known),
+            side(&counter, &after, known),
+        )
+    })
+}
+
+/// With every JSON text in one spelling: a diff by keys has none of its own.
+fn spelled(messages: &[Message]) -> Vec<Message> {
+    let text = |text: &mut String| {
+        if let Some(json) = Json::parse_structure(text) {
+            *text = json.to_string();
+        }
+    };
+    fn part(part: &mut Part, text: &impl Fn(&mut String)) {
+        match part {
+            Part::Text { text: it } | Part::ToolCall { arguments: it, .. } => text(it),
+            Part::ToolResult { content, .. } => content.iter_mut().for_each(|p| part_of(p, text)),
+            _ => {}
+        }
+    }
+    fn part_of(it: &mut Part, text: &impl Fn(&mut String)) {
+        part(it, text);
+    }
+    let mut messages = messages.to_vec();
+    for message in &mut messages {
+        message.parts.iter_mut().for_each(|p| part(p, &text));
+    }
+    messages
+}
+
+fn without_ids(messages: &[Message]) -> Vec<Message> {
+    let options = DiffOptions::default();
+    let neutral = messages
+        .iter()
+        .map(|m| parts::neutral(m, &options).into_owned());
+    neutral.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn applying_a_diff_gives_the_second_context((before, after) in contexts(), exact_ids: bool) {
+        let options = DiffOptions { exact_ids, ..DiffOptions::default() };
+        let (old, new) = (before.messages.clone(), after.messages.clone());
+        let diff = ContextDiff::new(before, after, &options);
+        let applied = spelled(&diff.apply(&old));
+        match exact_ids {
+            true => prop_assert_eq!(applied, spelled(&new)),
+            false => prop_assert_eq!(without_ids(&applied), without_ids(&spelled(&new))),
+        }
+    }
+
+    #[test]
+    fn token_deltas_sum_to_the_difference_of_the_totals((before, after) in contexts()) {
+        let framing = |side: &Side| match side.messages.is_empty() {
+            true => 0,
+            false => CONTEXT_OVERHEAD as i64,
+        };
+        let framing = framing(&after) - framing(&before);
+        let diff = ContextDiff::new(before, after, &DiffOptions::default());
+        let sum: i64 = diff.changes.iter().map(|change| change.delta).sum();
+        prop_assert_eq!(sum + framing, diff.delta());
+    }
+
+    #[test]
+    fn a_context_does_not_differ_from_itself((side, _) in contexts()) {
+        let diff = ContextDiff::new(side.clone(), side, &DiffOptions { exact_ids: true, ..DiffOptions::default() });
+        prop_assert!(diff.is_empty());
+    }
+
+    #[test]
+    fn changes_stand_in_the_conversations_order((before, after) in contexts()) {
+        let diff = ContextDiff::new(before, after, &DiffOptions::default());
+        let olds: Vec<usize> = diff.changes.iter().filter_map(|change| change.before).collect();
+        let news: Vec<usize> = diff.changes.iter().filter_map(|change| change.after).collect();
+        prop_assert!(olds.is_sorted() && news.is_sorted());
+    }
+}

@@ -1,0 +1,163 @@
+//! Two lists aligned: what both hold, in order, and what is left between.
+//!
+//! Messages, parts and JSON arrays are compared by the same steps: what is equal first, then what
+//! is most alike in the gaps.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// One step from a list to another. Items that no step names are equal and stay in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit<T, C> {
+    /// Only the first list has it.
+    Removed {
+        /// Its index in the first list.
+        before: usize,
+        /// It.
+        item: T,
+    },
+    /// Only the second list has it.
+    Added {
+        /// Its index in the second list.
+        after: usize,
+        /// It.
+        item: T,
+    },
+    /// Both have it, in different forms.
+    Changed {
+        /// Its index in the first list.
+        before: usize,
+        /// Its index in the second list.
+        after: usize,
+        /// How the forms differ.
+        change: C,
+    },
+}
+
+/// Pairs of indices that both grow from one pair to the next.
+pub type Alignment = Vec<(usize, usize)>;
+
+/// The pairs of equal items.
+///
+/// Linear where few items differ, and bounded where many do: the answer is then not the longest.
+pub fn align_equal<T: Eq + Hash>(before: &[T], after: &[T]) -> Alignment {
+    let mut numbers: HashMap<&T, usize> = HashMap::new();
+    let mut number = |item| {
+        let next = numbers.len();
+        *numbers.entry(item).or_insert(next)
+    };
+    let before: Vec<usize> = before.iter().map(&mut number).collect();
+    let after: Vec<usize> = after.iter().map(&mut number).collect();
+    let mut pairs = Alignment::new();
+    for op in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        if let DiffOp::Equal {
+            old_index,
+            new_index,
+            len,
+        } = op
+        {
+            pairs.extend((0..len).map(|at| (old_index + at, new_index + at)));
+        }
+    }
+    pairs
+}
+
+/// The stretches between the pairs, of lists this long, that are empty on at most one side.
+pub fn gaps(pairs: &[(usize, usize)], before: usize, after: usize) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    let mut next = (0, 0);
+    for (b, a) in pairs.iter().copied().chain([(before, after)]) {
+        if next.0 < b || next.1 < a {
+            gaps.push((next.0..b, next.1..a));
+        }
+        next = (b + 1, a + 1);
+    }
+    gaps
+}
+
+/// A stretch of the first list and the stretch of the second that stands in its place.
+pub type Gap = (Range<usize>, Range<usize>);
+
+/// Adds to `pairs` what `between` finds in the gaps; it is given slices and answers with indices
+/// into them.
+pub fn fill_gaps<T>(
+    pairs: Alignment,
+    before: &[T],
+    after: &[T],
+    between: impl Fn(&[T], &[T]) -> Alignment,
+) -> Alignment {
+    let mut all = pairs;
+    for (b, a) in gaps(&all, before.len(), after.len()) {
+        if b.is_empty() || a.is_empty() {
+            continue;
+        }
+        let found = between(&before[b.clone()], &after[a.clone()]);
+        all.extend(found.into_iter().map(|(x, y)| (b.start + x, a.start + y)));
+    }
+    all.sort_unstable();
+    all
+}
+
+/// The steps from `before` to `after` along `pairs`. `change` says how a pair differs, if it does.
+pub fn edits<T: Clone, C>(
+    before: &[T],
+    after: &[T],
+    pairs: &[(usize, usize)],
+    change: impl Fn(&T, &T) -> Option<C>,
+) -> Vec<Edit<T, C>> {
+    let mut edits = Vec::new();
+    let (mut b, mut a) = (0, 0);
+    for (pair_b, pair_a) in pairs.iter().copied().chain([(before.len(), after.len())]) {
+        edits.extend((b..pair_b).map(|at| Edit::Removed {
+            before: at,
+            item: before[at].clone(),
+        }));
+        edits.extend((a..pair_a).map(|at| Edit::Added {
+            after: at,
+            item: after[at].clone(),
+        }));
+        if let (Some(x), Some(y)) = (before.get(pair_b), after.get(pair_a))
+            && let Some(change) = change(x, y)
+        {
+            edits.push(Edit::Changed {
+                before: pair_b,
+                after: pair_a,
+                change,
+            });
+        }
+        (b, a) = (pair_b + 1, pair_a + 1);
+    }
+    edits
+}
+
+/// The second list, from the first and the steps.
+pub fn apply<T: Clone, C>(
+    before: &[T],
+    edits: &[Edit<T, C>],
+    change: impl Fn(&T, &C) -> T,
+) -> Vec<T> {
+    let mut out: Vec<T> = Vec::with_capacity(before.len());
+    let mut next = 0;
+    for edit in edits {
+        // What both hold and stands before the step.
+        let until = match edit {
+            Edit::Removed { before, .. } | Edit::Changed { before, .. } => *before,
+            Edit::Added { after, .. } => next + (after - out.len()),
+        };
+        out.extend_from_slice(&before[next..until]);
+        next = until;
+        match edit {
+            Edit::Removed { .. } => next += 1,
+            Edit::Added { item, .. } => out.push(item.clone()),
+            Edit::Changed { change: how, .. } => {
+                out.push(change(&before[next], how));
+                next += 1;
+            }
+        }
+    }
+    out.extend_from_slice(&before[next..]);
+    out
+}

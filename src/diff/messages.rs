@@ -1,0 +1,368 @@
+//! Two contexts compared: which messages both hold, and what happened to the others.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::context::Entry;
+use crate::diff::alike::{Sketch, most_alike};
+use crate::diff::list::{Alignment, align_equal, fill_gaps, gaps};
+use crate::diff::parts::{MessageDiff, neutral, texts};
+use crate::diff::{DiffOptions, Replaced};
+use crate::hash::CommitHash;
+use crate::model::tokens::context_total;
+use crate::model::{EntryId, Message, Role, Settings, TokenCount};
+
+/// How alike two messages of different histories must be to be one message that was typed anew.
+const ALIKE: f64 = 0.4;
+
+/// One of the two contexts that are compared.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// The commit; none for the empty context before any.
+    pub commit: Option<CommitHash>,
+    /// The visible entries.
+    pub entries: Vec<Entry>,
+    /// Their messages, hidden parts left out or replaced.
+    pub messages: Vec<Message>,
+    /// Their tokens.
+    pub counts: Vec<TokenCount>,
+    /// The entries of this context that the other's history knows, whether visible there or not.
+    pub known: HashSet<EntryId>,
+    /// The request settings in force; JSON texts by key.
+    pub settings: Settings,
+    /// For each setting, the entry whose commit set it, if a message's commit did.
+    pub set_by: BTreeMap<String, EntryId>,
+}
+
+impl Side {
+    /// The whole context's tokens.
+    pub fn total(&self) -> TokenCount {
+        context_total(self.counts.iter().copied())
+    }
+
+    fn tokens(&self, at: usize) -> i64 {
+        self.counts[at].tokens as i64
+    }
+}
+
+/// What changed from one context to another.
+#[derive(Clone, Debug, Default)]
+pub struct ContextDiff {
+    /// The first context.
+    pub before: Side,
+    /// The second.
+    pub after: Side,
+    /// The messages that differ, in the conversation's order.
+    pub changes: Vec<Change>,
+    /// The settings that differ and that no message's commit set.
+    pub settings: Vec<SettingChange>,
+}
+
+/// A message that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its index in the first context, if it is there.
+    pub before: Option<usize>,
+    /// Its index in the second context, if it is there.
+    pub after: Option<usize>,
+    /// What happened to it.
+    pub kind: Kind,
+    /// The change in tokens.
+    pub delta: i64,
+    /// The request settings that its commit changed.
+    pub settings: Vec<SettingChange>,
+}
+
+/// What happened to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It is in the second history too, but not visible there.
+    Hidden,
+    /// It is not in the second history.
+    Removed,
+    /// It was in the first history already, but not visible there.
+    Returned,
+    /// It was not in the first history.
+    Added,
+    /// It has another content, or its commit changed settings.
+    Modified(MessageDiff),
+}
+
+/// A request setting with another value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingChange {
+    /// Its key.
+    pub key: String,
+    /// Its JSON text in each context; none where it is not set.
+    pub value: Replaced<Option<String>>,
+}
+
+/// How many messages differ, and in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Those that changed.
+    pub modified: usize,
+    /// Those that are new.
+    pub added: usize,
+    /// Those that are gone.
+    pub removed: usize,
+    /// Those that went hidden.
+    pub hidden: usize,
+    /// Those that came back.
+    pub returned: usize,
+}
+
+impl ContextDiff {
+    /// Compares two contexts. Linear in their length where few messages differ.
+    pub fn new(before: Side, after: Side, options: &DiffOptions) -> Self {
+        let pairs = align(&before, &after, options);
+        let mut changes = Vec::new();
+        let (mut b, mut a) = (0, 0);
+        let ends = (before.entries.len(), after.entries.len());
+        for (pair_b, pair_a) in pairs.iter().copied().chain([ends]) {
+            changes.extend((b..pair_b).map(|at| Change {
+                before: Some(at),
+                after: None,
+                kind: match before.known.contains(&before.entries[at].id) {
+                    true => Kind::Hidden,
+                    false => Kind::Removed,
+                },
+                delta: -before.tokens(at),
+                settings: Vec::new(),
+            }));
+            changes.extend((a..pair_a).map(|at| Change {
+                before: None,
+                after: Some(at),
+                kind: match after.known.contains(&after.entries[at].id) {
+                    true => Kind::Returned,
+                    false => Kind::Added,
+                },
+                delta: after.tokens(at),
+                settings: Vec::new(),
+            }));
+            if (pair_b, pair_a) != ends
+                && let Some(diff) = modified(&before, &after, (pair_b, pair_a), options)
+            {
+                changes.push(Change {
+                    before: Some(pair_b),
+                    after: Some(pair_a),
+                    kind: Kind::Modified(diff),
+                    delta: after.tokens(pair_a) - before.tokens(pair_b),
+                    settings: Vec::new(),
+                });
+            }
+            (b, a) = (pair_b + 1, pair_a + 1);
+        }
+        let mut diff = Self {
+            before,
+            after,
+            changes,
+            settings: Vec::new(),
+        };
+        for change in setting_changes(&diff.before.settings, &diff.after.settings) {
+            diff.attribute(change, &pairs);
+        }
+        diff
+    }
+
+    /// Whether the contexts are equal, ids aside unless they count.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.settings.is_empty()
+    }
+
+    /// The change in tokens of the whole context.
+    pub fn delta(&self) -> i64 {
+        self.after.total().tokens as i64 - self.before.total().tokens as i64
+    }
+
+    /// How many messages differ in which way.
+    pub fn tally(&self) -> Tally {
+        Tally::of(&self.changes)
+    }
+
+    /// How many messages at the beginning are the same in both contexts; with `ids`, those of
+    /// calls included.
+    pub fn same_from_the_start(&self, ids: bool) -> usize {
+        let options = DiffOptions {
+            exact_ids: ids,
+            ..DiffOptions::default()
+        };
+        let pairs = self.before.messages.iter().zip(&self.after.messages);
+        pairs
+            .take_while(|(a, b)| a == b || neutral(a, &options) == neutral(b, &options))
+            .count()
+    }
+
+    /// The message of a change, as it is in the second context, or else as it was in the first.
+    pub fn message(&self, change: &Change) -> &Message {
+        match (change.before, change.after) {
+            (_, Some(at)) => &self.after.messages[at],
+            (Some(at), None) => &self.before.messages[at],
+            (None, None) => unreachable!("a change is in one of the contexts"),
+        }
+    }
+
+    /// The entry of a change, as it is in the second context, or else as it was in the first.
+    pub fn entry(&self, change: &Change) -> &Entry {
+        match (change.before, change.after) {
+            (_, Some(at)) => &self.after.entries[at],
+            (Some(at), None) => &self.before.entries[at],
+            (None, None) => unreachable!("a change is in one of the contexts"),
+        }
+    }
+
+    /// The messages of the second context, from those of the first and the changes.
+    pub fn apply(&self, before: &[Message]) -> Vec<Message> {
+        let mut out = Vec::with_capacity(self.after.messages.len());
+        let mut next = 0;
+        for change in &self.changes {
+            // What both hold and stands before the change.
+            let until = match (change.before, change.after) {
+                (Some(at), _) => at,
+                (None, Some(at)) => next + (at - out.len()),
+                (None, None) => next,
+            };
+            out.extend_from_slice(&before[next..until]);
+            next = until + usize::from(change.before.is_some());
+            match &change.kind {
+                Kind::Hidden | Kind::Removed => {}
+                Kind::Returned | Kind::Added => out.push(self.message(change).clone()),
+                Kind::Modified(diff) => out.push(diff.apply(&before[until])),
+            }
+        }
+        out.extend_from_slice(&before[next..]);
+        out
+    }
+
+    /// Files a setting's change under the message whose commit made it.
+    fn attribute(&mut self, change: SettingChange, pairs: &[(usize, usize)]) {
+        let place = |side: &Side| {
+            let id = side.set_by.get(&change.key)?;
+            side.entries.iter().position(|entry| entry.id == *id)
+        };
+        let by_after = place(&self.after);
+        let pair = match by_after {
+            Some(after) => pairs.iter().find(|(_, a)| *a == after),
+            // Unset: then the message that had set it is what changed.
+            None => place(&self.before).and_then(|at| pairs.iter().find(|(b, _)| *b == at)),
+        };
+        let found = self.changes.iter().position(|known| match pair {
+            Some((b, a)) => (known.before, known.after) == (Some(*b), Some(*a)),
+            None => by_after.is_some() && known.after == by_after,
+        });
+        match (found, pair) {
+            (Some(at), _) => self.changes[at].settings.push(change),
+            (None, None) => self.settings.push(change),
+            (None, Some((b, a))) => {
+                let earlier = |known: &Change| {
+                    known.before.is_some_and(|at| at < *b) || known.after.is_some_and(|at| at < *a)
+                };
+                let at = self.changes.partition_point(earlier);
+                let only_settings = Change {
+                    before: Some(*b),
+                    after: Some(*a),
+                    kind: Kind::Modified(MessageDiff::default()),
+                    delta: 0,
+                    settings: vec![change],
+                };
+                self.changes.insert(at, only_settings);
+            }
+        }
+    }
+}
+
+impl Tally {
+    /// That of these changes.
+    pub fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
+        let mut tally = Self::default();
+        for change in changes {
+            *match change.kind {
+                Kind::Modified(_) => &mut tally.modified,
+                Kind::Added => &mut tally.added,
+                Kind::Removed => &mut tally.removed,
+                Kind::Hidden => &mut tally.hidden,
+                Kind::Returned => &mut tally.returned,
+            } += 1;
+        }
+        tally
+    }
+}
+
+fn modified(
+    before: &Side,
+    after: &Side,
+    (b, a): (usize, usize),
+    options: &DiffOptions,
+) -> Option<MessageDiff> {
+    let (old, new) = (&before.entries[b], &after.entries[a]);
+    if old.content == new.content && old.mask == new.mask {
+        return None;
+    }
+    MessageDiff::new(&before.messages[b], &after.messages[a], options)
+}
+
+/// Which messages are the same: by name, then by content, then the most alike.
+fn align(before: &Side, after: &Side, options: &DiffOptions) -> Alignment {
+    let places: HashMap<EntryId, usize> = (after.entries.iter().enumerate())
+        .map(|(at, entry)| (entry.id, at))
+        .collect();
+    let mut pairs = Alignment::new();
+    for (b, entry) in before.entries.iter().enumerate() {
+        // Two histories hold their common entries in one order; this only makes sure.
+        if let Some(a) = places.get(&entry.id)
+            && pairs.last().is_none_or(|(_, last)| last < a)
+        {
+            pairs.push((b, *a));
+        }
+    }
+    let indices = |count: usize| (0..count).collect::<Vec<usize>>();
+    let (old, new) = (indices(before.entries.len()), indices(after.entries.len()));
+    let pairs = fill_gaps(pairs, &old, &new, |b, a| {
+        let neutral_of = |side: &'_ Side, at: &usize| neutral(&side.messages[*at], options).hash();
+        let b: Vec<_> = b.iter().map(|at| neutral_of(before, at)).collect();
+        let a: Vec<_> = a.iter().map(|at| neutral_of(after, at)).collect();
+        align_equal(&b, &a)
+    });
+    // Where one history knows the other's message, it also knows that this is not it.
+    let strange = |side: &Side, at: &usize| !side.known.contains(&side.entries[*at].id);
+    let lonely: Vec<_> = gaps(&pairs, old.len(), new.len())
+        .into_iter()
+        .map(|(b, a)| {
+            let b: Vec<usize> = b.filter(|at| strange(before, at)).collect();
+            let a: Vec<usize> = a.filter(|at| strange(after, at)).collect();
+            (b, a)
+        })
+        .filter(|(b, a)| !b.is_empty() && !a.is_empty())
+        .collect();
+    let mut pairs = pairs;
+    for (b, a) in lonely {
+        let old: Vec<_> = b.iter().map(|at| look(&before.messages[*at])).collect();
+        let new: Vec<_> = a.iter().map(|at| look(&after.messages[*at])).collect();
+        let found = most_alike(b.len(), a.len(), ALIKE, |x, y| match old[x].0 == new[y].0 {
+            true => old[x].1.likeness(&new[y].1),
+            false => 0.0,
+        });
+        pairs.extend(found.into_iter().map(|(x, y)| (b[x], a[y])));
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// What likeness goes by.
+fn look(message: &Message) -> (Role, Sketch) {
+    (
+        message.role,
+        Sketch::of(message.parts.iter().flat_map(texts)),
+    )
+}
+
+fn setting_changes(before: &Settings, after: &Settings) -> Vec<SettingChange> {
+    let keys: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    keys.into_iter()
+        .filter_map(|key| {
+            let (old, new) = (before.get(key).cloned(), after.get(key).cloned());
+            let value = Replaced::unless_equal(&old, &new)?;
+            let key = key.clone();
+            Some(SettingChange { key, value })
+        })
+        .collect()
+}

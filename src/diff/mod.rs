@@ -1,0 +1,57 @@
+//! What changed between two contexts, typed down to lines, words and JSON paths.
+//!
+//! Pure: messages in, a [`ContextDiff`] out; the same messages give the same diff. Deliberately
+//! absent: reading a repository (that is `Repo::diff`), requests and their bytes (that is
+//! [`crate::compile`]), and any layout.
+
+pub mod alike;
+pub mod json;
+#[cfg(test)]
+mod laws;
+pub mod lines;
+pub mod list;
+pub mod messages;
+pub mod parts;
+
+pub use json::{Json, JsonChange, JsonDiff, JsonEdit};
+pub use lines::{Hunk, Line, LineDiff, Piece, Tag};
+pub use list::Edit;
+pub use messages::{Change, ContextDiff, Kind, SettingChange, Side, Tally};
+pub use parts::{MessageDiff, PartDiff, ValueDiff};
+
+/// How contexts are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiffOptions {
+    /// How many unchanged lines stand around changed ones.
+    pub context_lines: usize,
+    /// Whether the ids of tool calls count. Two runs of one conversation differ in all of them.
+    pub exact_ids: bool,
+}
+
+impl Default for DiffOptions {
+    fn default() -> Self {
+        Self {
+            context_lines: 3,
+            exact_ids: false,
+        }
+    }
+}
+
+/// One thing in the place of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced<T> {
+    /// What stood there.
+    pub before: T,
+    /// What stands there.
+    pub after: T,
+}
+
+impl<T: PartialEq + Clone> Replaced<T> {
+    /// The two, unless they are equal.
+    pub(crate) fn unless_equal(before: &T, after: &T) -> Option<Self> {
+        (before != after).then(|| Self {
+            before: before.clone(),
+            after: after.clone(),
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Two commits' contexts read, to be compared.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::context::Context;
+use crate::diff::{ContextDiff, DiffOptions, Side};
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::repo::Repo;
+use crate::history::{tokens, walk};
+use crate::model::{Encoding, EntryId, Message, Operation};
+use crate::store::{CountKey, View};
+
+impl Repo {
+    /// What changed from the context at `before` to the context at `after`; none is the empty
+    /// context before any commit.
+    ///
+    /// Reads both contexts whole; what they share is read once.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if a commit is not here.
+    pub fn diff(
+        &self,
+        before: Option<&CommitHash>,
+        after: Option<&CommitHash>,
+        options: &DiffOptions,
+        encoding: Encoding,
+    ) -> Result<ContextDiff> {
+        let mut old = self.side(before, encoding)?;
+        let mut new = self.side(after, encoding)?;
+        let view = self.store.read()?;
+        old.known = known(&*view, &old, &new)?;
+        new.known = known(&*view, &new, &old)?;
+        old.messages = messages(&*view, &old, &Side::default())?;
+        new.messages = messages(&*view, &new, &old)?;
+        Ok(ContextDiff::new(old, new, options))
+    }
+
+    /// One side of a comparison, but for its messages and what the other knows of it.
+    fn side(&self, commit: Option<&CommitHash>, encoding: Encoding) -> Result<Side> {
+        let context = match commit {
+            Some(commit) => self.context(commit)?,
+            None => Context::default(),
+        };
+        let counts = self.counts(&context, encoding)?;
+        let settings = self.settings(&context)?;
+        Ok(Side {
+            commit: commit.copied(),
+            set_by: set_by(&*self.store.read()?, &context)?,
+            entries: context.entries.into_iter().collect(),
+            counts,
+            settings,
+            ..Side::default()
+        })
+    }
+}
+
+/// For each setting, the entry whose commit set it: the message appended or put in place with it,
+/// or the one that an edit gave a new content.
+fn set_by(view: &dyn View, context: &Context) -> Result<BTreeMap<String, EntryId>> {
+    let mut set_by = BTreeMap::new();
+    for (key, commit) in &context.settings {
+        let mut entry = EntryId::of(*commit);
+        // An edit of an edit is one of the entry that the first one edited.
+        while let Operation::Edit { target, .. } =
+            walk::commit(view, &entry.commit)?.commit.operation
+        {
+            entry = target;
+        }
+        set_by.insert(key.clone(), entry);
+    }
+    Ok(set_by)
+}
+
+/// The entries of `side` that the history of `other` knows.
+fn known(view: &dyn View, side: &Side, other: &Side) -> Result<HashSet<EntryId>> {
+    let ids = side.entries.iter().map(|entry| entry.id);
+    let (Some(tip), Some(other_tip)) = (&side.commit, &other.commit) else {
+        return Ok(HashSet::new());
+    };
+    if view.is_ancestor(tip, other_tip)? {
+        return Ok(ids.collect());
+    }
+    let mut known: HashSet<EntryId> = other.entries.iter().map(|entry| entry.id).collect();
+    for id in ids {
+        if !known.contains(&id) && view.is_ancestor(&id.commit, other_tip)? {
+            known.insert(id);
+        }
+    }
+    Ok(known)
+}
+
+/// The messages of `side`; those that `read` has as well are not read again.
+fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
+    let have: HashMap<CountKey, &Message> = read
+        .entries
+        .iter()
+        .map(tokens::key)
+        .zip(&read.messages)
+        .collect();
+    side.entries
+        .iter()
+        .map(|entry| match have.get(&tokens::key(entry)) {
+            Some(message) => Ok((*message).clone()),
+            None => walk::message(view, entry),
+        })
+        .collect()
+}
