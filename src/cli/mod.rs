@@ -6,6 +6,7 @@
 mod app;
 mod columns;
 mod command;
+mod diff;
 mod excerpt;
 mod exec;
 mod failure;
@@ -36,7 +37,7 @@ const TEMPLATE: &str = "\
 {usage-heading} {usage}
 
 Bring in, take out   init import export resume demo
-Look                 status log show find
+Look                 status log show diff find
 Write                commit annotate
 Make it smaller      prune drop truncate compact clear
 Go back              undo redo restore reset checkout branch tag reflog

@@ -43,6 +43,10 @@ pub enum Label {
     Command,
     Strong,
     Match,
+    Added,
+    AddedWord,
+    Removed,
+    RemovedWord,
 }
 
 impl Label {
@@ -64,6 +68,10 @@ impl Label {
             Self::Error | Self::Match => style.red().bold(),
             Self::Hint => style.cyan(),
             Self::Command | Self::Strong => style.bold(),
+            Self::Added => style.green(),
+            Self::AddedWord => style.green().reversed(),
+            Self::Removed => style.red(),
+            Self::RemovedWord => style.red().reversed(),
         }
     }
 
@@ -89,6 +97,22 @@ pub struct Ui {
     columns: Option<usize>,
     quiet: bool,
     merged: bool,
+}
+
+/// What a painter is told of where its lines go, so that it asks nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// The columns that a line may take; none in a pipe, where nothing is cut.
+    pub width_cols: Option<usize>,
+    /// Whether there is colour.
+    pub color: bool,
+}
+
+impl Look {
+    /// `text` in the colour of `label`.
+    pub fn paint(&self, label: Label, text: &str) -> String {
+        painted(self.color, label, text)
+    }
 }
 
 /// What of the environment matters to the terminal.
@@ -200,6 +224,14 @@ impl Ui {
     /// Whether a person types at standard input.
     pub fn input_is_terminal(&self) -> bool {
         io::stdin().is_terminal()
+    }
+
+    /// How standard output looks.
+    pub fn look(&self) -> Look {
+        Look {
+            width_cols: self.width_cols(),
+            color: self.out_color,
+        }
     }
 
     /// The columns that a line may take; none in a pipe, where nothing is cut.

@@ -12,12 +12,14 @@ pub mod lines;
 pub mod list;
 pub mod messages;
 pub mod parts;
+pub mod tools;
 
 pub use json::{Json, JsonChange, JsonDiff, JsonEdit};
 pub use lines::{Hunk, Line, LineDiff, Piece, Tag};
 pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange, Side, Tally};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
+pub use tools::tools;
 
 /// How contexts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

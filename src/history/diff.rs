@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::repo::Repo;
 use crate::history::{tokens, walk};
-use crate::model::{Encoding, EntryId, Message, Operation};
+use crate::model::{Commit, Encoding, EntryId, Message, Operation};
 use crate::store::{CountKey, View};
 
 impl Repo {
@@ -35,6 +35,15 @@ impl Repo {
         old.messages = messages(&*view, &old, &Side::default())?;
         new.messages = messages(&*view, &new, &old)?;
         Ok(ContextDiff::new(old, new, options))
+    }
+
+    /// A commit.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if it is not here.
+    pub fn commit_at(&self, hash: &CommitHash) -> Result<Commit> {
+        Ok(walk::commit(&*self.store.read()?, hash)?.commit)
     }
 
     /// One side of a comparison, but for its messages and what the other knows of it.

@@ -9,6 +9,7 @@ mod compact;
 mod compile;
 mod config;
 mod demo;
+mod diff;
 mod drop;
 mod export;
 mod find;
@@ -16,6 +17,7 @@ mod import;
 mod imported;
 mod init;
 mod log;
+pub mod log;
 mod prune;
 mod redo;
 mod reflog;
@@ -47,6 +49,7 @@ pub enum Command {
     Show(show::Args),
     #[command(visible_alias = "grep")]
     Find(find::Args),
+    Diff(diff::Args),
     Commit(Box<commit::Args>),
     Undo(undo::Args),
     Redo(redo::Args),
@@ -88,6 +91,7 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
         Some(Command::Log(args)) => log::run(&args, app),
         Some(Command::Show(args)) => show::run(&args, app),
         Some(Command::Find(args)) => find::run(&args, app),
+        Some(Command::Diff(args)) => diff::run(&args, app),
         Some(Command::Commit(args)) => commit::run(&args, app),
         Some(Command::Compact(args)) => compact::run(&args, app),
         Some(Command::Clear(args)) => clear::run(&args, app),

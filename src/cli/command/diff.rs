@@ -1,0 +1,175 @@
+//! `tract diff`: what changed between two contexts.
+
+use std::io::Write;
+
+use tract::compile::{Provider, shared_prefix};
+use tract::diff::DiffOptions;
+use tract::hash::CommitHash;
+use tract::history::{On, Repo};
+use tract::model::{Operation, Role};
+
+use crate::cli::app::App;
+use crate::cli::diff::{self, Form, Frame, Show};
+use crate::cli::failure::{Exit, Failure};
+
+/// Compare two contexts: what a model would be sent at each
+///
+/// Without arguments HEAD with what came before it; with one, that commit with HEAD; an edit alone:
+/// the message before and after it. A message is the same if it is the same entry (edited, say), or
+/// has the same content, or else is the most alike; ids of tool calls are left aside.
+///
+/// ~ is a message that changed, + one that is new or came back, - one that is gone or hidden. JSON is
+/// compared by keys, each difference with its path. The last lines say how much of the beginning is
+/// identical: what a provider's prompt cache can still use.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract diff                   what the last commit did to the context
+  tract diff HEAD~20 --stat    a bar for each message that differs
+  tract diff run1 run2         two branches, also without a common beginning
+  tract diff 5d4c3b2           an edit: its message before and after
+  tract diff main..try --tool read_file --format anthropic")]
+pub struct Args {
+    /// The first context, or A..B
+    #[arg(value_name = "A|A..B")]
+    before: Option<String>,
+    /// The second context; HEAD unless given
+    #[arg(value_name = "B")]
+    after: Option<String>,
+    /// A bar for each message
+    #[arg(long, conflicts_with = "oneline")]
+    stat: bool,
+    /// A line for each message, and nothing else
+    #[arg(long)]
+    oneline: bool,
+    /// Only messages of this role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Only messages that call this tool, or answer such a call
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Unchanged lines around changed ones
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    context_lines: usize,
+    /// Ids of tool calls count as well
+    #[arg(long)]
+    exact_ids: bool,
+    /// The provider whose cache the last lines are about: openai, anthropic or text
+    #[arg(long, value_name = "F")]
+    format: Option<Provider>,
+    /// Fold nothing, cut nothing
+    #[arg(long)]
+    full: bool,
+    /// Exit with 1 if anything differs
+    #[arg(long)]
+    exit_code: bool,
+}
+
+/// What is compared.
+struct Compared {
+    before: Option<CommitHash>,
+    after: CommitHash,
+    names: (String, String),
+    remark: Option<String>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let compared = compared(args, &repo, &on)?;
+    let provider = match (args.format, repo.config("compile.format")?) {
+        (Some(provider), _) => provider,
+        (None, Some(name)) => name.parse()?,
+        (None, None) => Provider::default(),
+    };
+    let show = Show {
+        form: match (args.stat, args.oneline) {
+            (true, _) => Form::Stat,
+            (_, true) => Form::Lines,
+            _ => Form::Whole,
+        },
+        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
+        tool: args.tool.clone(),
+        full: args.full,
+    };
+    let options = DiffOptions {
+        context_lines: args.context_lines,
+        exact_ids: args.exact_ids,
+    };
+    let encoding = app.encoding(&repo)?;
+    let found = repo.diff(
+        compared.before.as_ref(),
+        Some(&compared.after),
+        &options,
+        encoding,
+    )?;
+    let prefix = match show.form {
+        Form::Lines => None,
+        _ => {
+            let (before, after) = (&found.before.messages, &found.after.messages);
+            Some((shared_prefix(before, after, provider)?, provider.as_str()))
+        }
+    };
+    let frame = Frame {
+        names: compared.names,
+        remark: compared.remark,
+        prefix,
+    };
+    let look = app.ui.look();
+    for line in diff::paint(&found, &frame, &show, look) {
+        writeln!(app.ui.out(), "{line}")?;
+    }
+    let filtered = show.role.is_some() || show.tool.is_some();
+    let differs = !diff::selected(&found, &show).is_empty() || !filtered && !found.is_empty();
+    match args.exit_code && differs {
+        // Nothing went wrong, so nothing is said.
+        true => Err(Failure::Quiet(Exit::NotAllowed)),
+        false => Ok(()),
+    }
+}
+
+/// The two commits that the arguments mean.
+fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
+    let pair = |before: &str, after: &str| -> Result<Compared, Failure> {
+        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
+        let names = (name(before), name(after));
+        Ok(Compared {
+            before: Some(repo.resolve(on, &names.0)?),
+            after: repo.resolve(on, &names.1)?,
+            names,
+            remark: None,
+        })
+    };
+    match (args.before.as_deref(), args.after.as_deref()) {
+        (Some(before), Some(after)) => pair(before, after),
+        (Some(range), None) => match range.split_once("..") {
+            Some((before, after)) => pair(before, after),
+            None => {
+                let commit = repo.resolve(on, range)?;
+                match repo.commit_at(&commit)?.operation {
+                    Operation::Edit { .. } => before_and_after(repo, commit, range, ", an edit"),
+                    _ => pair(range, "HEAD"),
+                }
+            }
+        },
+        (None, _) => before_and_after(repo, repo.resolve(on, "HEAD")?, "HEAD", ""),
+    }
+}
+
+/// A commit with the one before it, or with nothing.
+fn before_and_after(
+    repo: &Repo,
+    commit: CommitHash,
+    name: &str,
+    remark: &str,
+) -> Result<Compared, Failure> {
+    let parent = repo.commit_at(&commit)?.parent;
+    Ok(Compared {
+        before: parent,
+        after: commit,
+        names: (
+            parent.map_or("the empty context".to_owned(), |parent| parent.short()),
+            name.to_owned(),
+        ),
+        remark: (!remark.is_empty()).then(|| remark.to_owned()),
+    })
+}

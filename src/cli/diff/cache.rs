@@ -1,0 +1,100 @@
+//! What a provider's prompt cache can still use.
+
+use tract::model::tokens::context_total;
+
+use super::Painter;
+use super::page::Page;
+use crate::cli::columns;
+use crate::cli::number::{bytes, grouped, plural, tokens};
+use crate::cli::ui::Label;
+
+/// Under `cache   `.
+const INDENT: usize = 8;
+
+impl Painter<'_> {
+    /// How much of the beginning is the same, and where the first difference is.
+    pub(super) fn cache(&self, page: &mut Page) {
+        let (diff, Some((prefix, provider))) = (self.diff, self.frame.prefix) else {
+            return;
+        };
+        let (old, new) = (diff.before.messages.len(), diff.after.messages.len());
+        if old == 0 || new == 0 {
+            return;
+        }
+        let same = prefix.messages;
+        let kept = context_total(diff.after.counts[..same].iter().copied());
+        let percent = kept.tokens * 100 / diff.after.total().tokens.max(1);
+        let of = plural(new as u64, "message");
+        let size = bytes(prefix.size_bytes as u64);
+        let mut words = vec![match same {
+            0 => "no message from the start is identical".to_owned(),
+            _ if same == old && same == new => format!("all {of} identical"),
+            _ => format!(
+                "first {} of {of} identical ({} tokens, {percent}%; {size} for {provider})",
+                grouped(same as u64),
+                tokens(kept)
+            ),
+        }];
+        let but_for_ids = diff.same_from_the_start(false);
+        if but_for_ids > same {
+            words.push(format!(
+                "same but for ids: first {}",
+                grouped(but_for_ids as u64)
+            ));
+        }
+        let head = page.paint(Label::Strong, "cache");
+        self.wrapped(page, &format!("{head}   "), &words);
+        if same < old || same < new {
+            let (before, after) = &self.frame.names;
+            let place = |name: &str, entries: &[tract::context::Entry]| match entries.get(same) {
+                Some(entry) => format!("{name} {}", entry.id.commit.short()),
+                None => format!("{name} ends before it"),
+            };
+            let before = place(before, &diff.before.entries);
+            let after = place(after, &diff.after.entries);
+            let line = format!("first difference: :{} ({before}, {after})", same + 1);
+            page.push(format!(
+                "{}{}",
+                " ".repeat(INDENT),
+                tract::render::escape::line(&line)
+            ));
+        }
+        let whole: Vec<&str> = ["model", "tools"]
+            .into_iter()
+            .filter(|key| diff.before.settings.get(*key) != diff.after.settings.get(*key))
+            .collect();
+        if !whole.is_empty() {
+            let what = whole.join(" and ");
+            let verb = if whole == ["model"] {
+                "differs"
+            } else {
+                "differ"
+            };
+            let line = format!("but {what} {verb}: a provider's cache then keeps nothing");
+            page.push(format!("{}{line}", " ".repeat(INDENT)));
+        }
+    }
+
+    /// Words with semicolons between them, on as many lines as it takes.
+    fn wrapped(&self, page: &mut Page, head: &str, words: &[String]) {
+        let width = page.look.width_cols.unwrap_or(usize::MAX);
+        let mut line = String::new();
+        let mut start = head.to_owned();
+        for (at, word) in words.iter().enumerate() {
+            let end = if at + 1 < words.len() { ";" } else { "" };
+            let word = format!("{word}{end}");
+            let fits =
+                INDENT + columns::width_cols(&line) + 1 + columns::width_cols(&word) <= width;
+            if !line.is_empty() && !fits {
+                page.push(format!("{start}{line}"));
+                start = " ".repeat(INDENT);
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += &word;
+        }
+        page.push(format!("{start}{line}"));
+    }
+}

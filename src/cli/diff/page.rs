@@ -1,0 +1,297 @@
+//! Lines of text on their way out: signed, cut or wrapped to the width, folded where they are many.
+//! All untrusted text of a diff is escaped here.
+
+use tract::diff::{Piece, Tag};
+use tract::render::escape;
+use unicode_width::UnicodeWidthChar;
+
+use crate::cli::columns;
+use crate::cli::number::{bytes, plural};
+use crate::cli::ui::{Label, Look};
+
+/// How much of a line is shown without `--full`, in bytes; and in a pipe, around a change.
+const LINE_BYTES: usize = 4_000;
+/// How many columns of an unchanged stretch are shown beside a change, where all doesn't fit.
+const BESIDE_COLS: usize = 60;
+/// A tab, on a terminal.
+const TAB: &str = "    ";
+
+/// The lines of a diff as they are made.
+pub struct Page {
+    /// The finished lines, painted.
+    pub lines: Vec<String>,
+    /// Where they go.
+    pub look: Look,
+    /// Whether nothing is folded.
+    pub full: bool,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(look: Look, full: bool) -> Self {
+        let lines = Vec::new();
+        Self { lines, look, full }
+    }
+
+    /// `text` in the colour of `label`.
+    pub fn paint(&self, label: Label, text: &str) -> String {
+        self.look.paint(label, text)
+    }
+
+    /// A finished line.
+    pub fn push(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    /// An empty line, unless the page is empty.
+    pub fn gap(&mut self) {
+        if !self.lines.is_empty() {
+            self.push("");
+        }
+    }
+
+    /// A dim line.
+    pub fn dim(&mut self, indent: usize, text: &str) {
+        let line = self.paint(Label::Dim, text);
+        self.push(format!("{}{line}", " ".repeat(indent)));
+    }
+
+    /// Leaves `limit` of the lines since `start`, and says how many more there are.
+    pub fn fold(&mut self, start: usize, limit: usize, indent: usize) {
+        let count = self.lines.len() - start;
+        // A line that says "1 more" takes as much room as that line.
+        if !self.full && count > limit + 1 {
+            self.lines.truncate(start + limit);
+            let more = plural((count - limit) as u64, "more line");
+            self.dim(indent, &format!("… {more} (--full)"));
+        }
+    }
+
+    /// A line of untrusted text with its sign.
+    pub fn line(&mut self, indent: usize, tag: Tag, pieces: &[Piece]) {
+        let (sign, plain, changed) = match tag {
+            Tag::Equal => (' ', None, Label::Strong),
+            Tag::Removed => ('-', Some(Label::Removed), Label::RemovedWord),
+            Tag::Added => ('+', Some(Label::Added), Label::AddedWord),
+        };
+        for row in self.rows(indent + 2, tag, pieces) {
+            let mut line = format!("{}{sign} ", " ".repeat(indent));
+            if let Some(label) = plain {
+                line = self.paint(label, &line);
+            }
+            for piece in row {
+                let label = if piece.changed { Some(changed) } else { plain };
+                line += &match label {
+                    Some(label) => self.paint(label, &piece.text),
+                    None => piece.text,
+                };
+            }
+            // In colour the end of a line may be what changed.
+            let line = if self.look.color {
+                &line
+            } else {
+                line.trim_end()
+            };
+            self.push(line);
+        }
+    }
+
+    /// The lines of an untrusted text, all with one sign.
+    pub fn text(&mut self, indent: usize, tag: Tag, text: &str) {
+        for line in text.lines() {
+            let text = line.to_owned();
+            let changed = false;
+            self.line(indent, tag, &[Piece { text, changed }]);
+        }
+    }
+
+    /// One line in rows that fit: unchanged lines are cut, others wrapped.
+    fn rows(&self, indent: usize, tag: Tag, pieces: &[Piece]) -> Vec<Vec<Piece>> {
+        let escaped = self.shortened(pieces).into_iter().map(|piece| {
+            // Line ends of Windows are no news on a line that did not change.
+            let text = match tag {
+                Tag::Equal => piece.text.trim_end_matches('\r'),
+                Tag::Removed | Tag::Added => &piece.text,
+            };
+            let text = escape::block(text).into_owned();
+            let text = match self.look.width_cols {
+                Some(_) => text.replace('\t', TAB),
+                None => text,
+            };
+            Piece { text, ..piece }
+        });
+        let pieces: Vec<Piece> = escaped.collect();
+        let Some(width) = self.look.width_cols else {
+            return vec![pieces];
+        };
+        let room = width.saturating_sub(indent).max(8);
+        if tag == Tag::Equal && !self.full {
+            let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+            let text = columns::cut(&text, room);
+            let changed = false;
+            return vec![vec![Piece { text, changed }]];
+        }
+        wrapped(&pieces, room)
+    }
+
+    /// The pieces without what is far from any change, where a line is long.
+    fn shortened(&self, pieces: &[Piece]) -> Vec<Piece> {
+        let size_bytes: usize = pieces.iter().map(|piece| piece.text.len()).sum();
+        let changed = pieces.iter().any(|piece| piece.changed);
+        let (whole, beside) = match self.look.width_cols {
+            Some(width) if changed => (2 * width, BESIDE_COLS),
+            _ => (LINE_BYTES, LINE_BYTES / 2),
+        };
+        if self.full || size_bytes <= whole {
+            return pieces.to_vec();
+        }
+        let last = pieces.len() - 1;
+        let around = |(at, piece): (usize, &Piece)| {
+            let text = &piece.text;
+            let (head, tail) = match piece.changed {
+                true => (LINE_BYTES / 2, LINE_BYTES / 2),
+                false if last == 0 => (LINE_BYTES, 0),
+                false => (
+                    if at > 0 { beside } else { 0 },
+                    if at < last { beside } else { 0 },
+                ),
+            };
+            let text = middle_out(text, head, tail);
+            Piece { text, ..*piece }
+        };
+        pieces.iter().enumerate().map(around).collect()
+    }
+}
+
+/// `text` with what stands between its first `head` and last `tail` bytes left out, which is said.
+fn middle_out(text: &str, head: usize, tail: usize) -> String {
+    // Less would not be worth it.
+    const WORTH_BYTES: usize = 16;
+    if text.len() <= head + tail + WORTH_BYTES {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(head)];
+    let tail = &text[text.ceil_char_boundary(text.len() - tail)..];
+    let left_out = text.len() - head.len() - tail.len();
+    match left_out {
+        0..1_000 => format!("{head}…{tail}"),
+        _ => format!("{head}…({} left out)…{tail}", bytes(left_out as u64)),
+    }
+}
+
+/// Pieces in rows of at most `room` columns, broken after a space where there is one.
+fn wrapped(pieces: &[Piece], room: usize) -> Vec<Vec<Piece>> {
+    let chars: Vec<(char, bool)> = pieces
+        .iter()
+        .flat_map(|piece| piece.text.chars().map(|c| (c, piece.changed)))
+        .collect();
+    let cols = |c: char| c.width().unwrap_or(0);
+    let mut rows = Vec::new();
+    let (mut start, mut used, mut space) = (0, 0, None);
+    for (at, (c, _)) in chars.iter().enumerate() {
+        let joined = at > 0 && chars[at - 1].0 == '\u{200d}';
+        if used + cols(*c) > room && at > start && cols(*c) > 0 && !joined {
+            let end = space.filter(|end| *end > start).unwrap_or(at);
+            rows.push(joined_again(&chars[start..end]));
+            start = end;
+            used = chars[start..at].iter().map(|(c, _)| cols(*c)).sum();
+        }
+        used += cols(*c);
+        if *c == ' ' {
+            space = Some(at + 1);
+        }
+    }
+    rows.push(joined_again(&chars[start..]));
+    rows
+}
+
+fn joined_again(chars: &[(char, bool)]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (c, changed) in chars {
+        match pieces.last_mut() {
+            Some(piece) if piece.changed == *changed => piece.text.push(*c),
+            _ => pieces.push(Piece {
+                text: c.to_string(),
+                changed: *changed,
+            }),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(width: usize) -> Page {
+        let look = Look {
+            width_cols: Some(width),
+            color: false,
+        };
+        Page::new(look, false)
+    }
+
+    #[test]
+    fn changed_lines_are_wrapped_and_unchanged_ones_cut() {
+        let mut page = page(20);
+        page.text(0, Tag::Added, "one two three four five six");
+        page.text(0, Tag::Equal, "one two three four five six");
+        page.text(0, Tag::Removed, "日本語のテキストは長い");
+        page.text(0, Tag::Added, "");
+        assert_eq!(
+            page.lines,
+            [
+                "+ one two three four",
+                "+ five six",
+                "  one two three fou…",
+                "- 日本語のテキスト",
+                "- は長い",
+            ]
+        );
+        for line in &page.lines {
+            assert!(columns::width_cols(line) <= 20, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_from_a_change_is_left_out() {
+        let piece = |text: &str, changed| Piece {
+            text: text.to_owned(),
+            changed,
+        };
+        let far = "x".repeat(5_000);
+        let mut page = page(80);
+        page.line(
+            0,
+            Tag::Added,
+            &[piece(&far, false), piece("new", true), piece(&far, false)],
+        );
+        assert_eq!(page.lines.len(), 3);
+        assert!(page.lines.concat().contains("(4.9 kB left out)"));
+    }
+
+    #[test]
+    fn a_line_of_ten_megabytes_stays_short() {
+        let mut page = page(80);
+        page.text(0, Tag::Added, &"é".repeat(5_000_000));
+        assert!(page.lines.concat().len() < 3 * LINE_BYTES);
+        assert!(
+            page.lines.concat().contains("10.0 MB left out"),
+            "{}",
+            page.lines.concat()
+        );
+    }
+
+    #[test]
+    fn folding_says_how_much_there_is() {
+        let mut page = page(80);
+        page.text(2, Tag::Added, "1\n2\n3\n4\n5\n6");
+        page.fold(2, 3, 4);
+        assert_eq!(
+            page.lines,
+            ["  + 1", "  + 2", "  + 3", "  + 4", "  + 5", "  + 6"]
+        );
+        page.fold(2, 2, 4);
+        assert_eq!(page.lines[4], "    … 2 more lines (--full)");
+    }
+}

@@ -1,0 +1,118 @@
+//! Texts by hunks, and JSON by paths.
+
+use tract::diff::json::{Json, JsonChanged};
+use tract::diff::{JsonChange, LineDiff, Piece, Tag, ValueDiff};
+use tract::render::escape;
+
+use super::page::Page;
+use crate::cli::columns;
+use crate::cli::ui::Label;
+
+/// The columns that a value may take to stand on the line of its path, in a pipe.
+const ONE_LINE_COLS: usize = 100;
+/// How many lines of one value are shown.
+const VALUE_LINES: usize = 16;
+
+/// A text's or a JSON value's differences; `root` names the value in paths.
+pub fn value(page: &mut Page, indent: usize, root: &str, diff: &ValueDiff) {
+    match diff {
+        ValueDiff::Lines(diff) => hunks(page, indent, diff),
+        ValueDiff::Json(None) => page.dim(
+            indent + 2,
+            &format!("{root}: the same JSON in another spelling"),
+        ),
+        ValueDiff::Json(Some(diff)) => {
+            for change in diff.changes() {
+                json(page, indent, root, &change);
+            }
+        }
+    }
+}
+
+/// The hunks of a text; one that is the whole text needs no line numbers.
+pub fn hunks(page: &mut Page, indent: usize, diff: &LineDiff) {
+    let whole = match diff.hunks.as_slice() {
+        [only] => (only.before, only.after) == (0, 0),
+        _ => false,
+    };
+    for hunk in &diff.hunks {
+        if !whole {
+            let (before, after) = hunk.extent();
+            let line = format!(
+                "@@ -{},{before} +{},{after} @@",
+                hunk.before + 1,
+                hunk.after + 1
+            );
+            page.dim(indent, &line);
+        }
+        for line in &hunk.lines {
+            page.line(indent, line.tag, &line.pieces);
+        }
+    }
+}
+
+/// One difference of a JSON value.
+fn json(page: &mut Page, indent: usize, root: &str, change: &JsonChange<'_>) {
+    let path = match change.path.as_str() {
+        "" => root.to_owned(),
+        path if path.starts_with('[') => format!("{root}{path}"),
+        path => format!("{root}.{path}"),
+    };
+    let path = escape::line(&path).into_owned();
+    match change.what {
+        JsonChanged::Added(value) => whole(page, indent, Tag::Added, &path, value),
+        JsonChanged::Removed(value) => whole(page, indent, Tag::Removed, &path, value),
+        JsonChanged::Text(diff) => {
+            page.push(format!("{}  {path}:", " ".repeat(indent)));
+            hunks(page, indent + 2, diff);
+        }
+        JsonChanged::Replaced(before, after) => {
+            let (old, new) = (before.to_string(), after.to_string());
+            let room = room(page, indent);
+            let long = old.len().max(new.len()) > room;
+            let (old, new) = (
+                escape::line(&old).into_owned(),
+                escape::line(&new).into_owned(),
+            );
+            if !long && columns::width_cols(&format!("{path}: {old} → {new}")) <= room {
+                let old = page.paint(Label::Removed, &old);
+                let new = page.paint(Label::Added, &new);
+                page.push(format!("{}  {path}: {old} → {new}", " ".repeat(indent)));
+            } else {
+                page.push(format!("{}  {path}:", " ".repeat(indent)));
+                pretty(page, indent + 2, Tag::Removed, before);
+                pretty(page, indent + 2, Tag::Added, after);
+            }
+        }
+    }
+}
+
+/// A value that is on one side alone: on the line of its path if it fits there.
+fn whole(page: &mut Page, indent: usize, tag: Tag, path: &str, value: &Json) {
+    let line = format!("{path}: {value}");
+    let piece = |text: String| Piece {
+        text,
+        changed: false,
+    };
+    if line.len() <= room(page, indent) {
+        page.line(indent, tag, &[piece(line)]);
+    } else {
+        page.line(indent, tag, &[piece(format!("{path}:"))]);
+        pretty(page, indent + 2, tag, value);
+    }
+}
+
+/// A value on several lines, folded; a text as it is read.
+fn pretty(page: &mut Page, indent: usize, tag: Tag, value: &Json) {
+    let start = page.lines.len();
+    match value {
+        Json::String(text) if text.contains('\n') => page.text(indent, tag, text),
+        value => page.text(indent, tag, &value.pretty()),
+    }
+    page.fold(start, VALUE_LINES, indent + 2);
+}
+
+fn room(page: &Page, indent: usize) -> usize {
+    let width = page.look.width_cols.unwrap_or(ONE_LINE_COLS);
+    width.saturating_sub(indent + 2)
+}
