@@ -1,6 +1,8 @@
 //! What a provider's prompt cache can still use.
 
+use tract::context::Entry;
 use tract::model::tokens::context_total;
+use tract::render::escape;
 
 use super::Painter;
 use super::page::Page;
@@ -10,6 +12,8 @@ use crate::cli::ui::Label;
 
 /// Under `cache   `.
 const INDENT: usize = 8;
+/// How many characters of a context's name are repeated here.
+const NAME_COLS: usize = 20;
 
 impl Painter<'_> {
     /// How much of the beginning is the same, and where the first difference is.
@@ -46,18 +50,22 @@ impl Painter<'_> {
         self.wrapped(page, &format!("{head}   "), &words);
         if same < old || same < new {
             let (before, after) = &self.frame.names;
-            let place = |name: &str, entries: &[tract::context::Entry]| match entries.get(same) {
-                Some(entry) => format!("{name} {}", entry.id.commit.short()),
-                None => format!("{name} ends before it"),
+            let place = |name: &str, entries: &[Entry]| {
+                let name = ending(name, NAME_COLS);
+                match entries.get(same) {
+                    Some(entry) => format!("{name} {}", entry.id.commit.short()),
+                    None => format!("{name} ends before it"),
+                }
             };
-            let before = place(before, &diff.before.entries);
-            let after = place(after, &diff.after.entries);
-            let line = format!("first difference: :{} ({before}, {after})", same + 1);
-            page.push(format!(
-                "{}{}",
-                " ".repeat(INDENT),
-                tract::render::escape::line(&line)
-            ));
+            let places = match (diff.before.entries.get(same), diff.after.entries.get(same)) {
+                (Some(old), Some(new)) if old.id == new.id => old.id.commit.short(),
+                _ => {
+                    let before = place(before, &diff.before.entries);
+                    format!("{before}, {}", place(after, &diff.after.entries))
+                }
+            };
+            let line = format!("first difference: :{} ({places})", same + 1);
+            page.push(format!("{}{}", " ".repeat(INDENT), escape::line(&line)));
         }
         let whole: Vec<&str> = ["model", "tools"]
             .into_iter()
@@ -96,5 +104,17 @@ impl Painter<'_> {
             line += &word;
         }
         page.push(format!("{start}{line}"));
+    }
+}
+
+/// The end of a long name: session and trial tell branches apart there.
+fn ending(name: &str, most: usize) -> String {
+    let count = name.chars().count();
+    match count > most {
+        true => format!(
+            "…{}",
+            name.chars().skip(count + 1 - most).collect::<String>()
+        ),
+        false => name.to_owned(),
     }
 }

@@ -33,7 +33,7 @@ pub struct Heading<'a> {
 }
 
 impl Heading<'_> {
-    /// `~ :3  9f8e7d6  user  -55`.
+    /// `~ :3  9f8e7d6  user  -55 tokens`.
     pub fn line(&self, page: &Page) -> String {
         let change = self.change;
         let (sign, label) = sign(&change.kind);
@@ -63,7 +63,8 @@ impl Heading<'_> {
         {
             words.push(format!("{} → {}", types(earlier), types(self.message)));
         }
-        words.push(page.paint(Label::Strong, &signed(change.delta)));
+        let delta = format!("{} tokens", signed(change.delta));
+        words.push(page.paint(Label::Strong, &delta));
         words.join("  ")
     }
 }

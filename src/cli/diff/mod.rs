@@ -4,6 +4,7 @@
 //! the library's.
 
 mod cache;
+mod list;
 mod message;
 mod page;
 mod stat;
@@ -15,20 +16,14 @@ use std::collections::HashSet;
 
 use tract::compile::Prefix;
 use tract::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
-use tract::model::{Role, TokenCount};
+use tract::model::Role;
 use tract::render::escape;
-use tract::store::preview;
 
 use super::columns;
 use super::number::{grouped, plural, signed, tokens};
-use super::ui::{Label, Look};
+use super::ui::Look;
 use message::Heading;
 use page::Page;
-
-/// How many hidden messages in a row are still listed one by one.
-const HIDDEN_LISTED: usize = 6;
-/// Of a longer row, how many at its beginning, and at its end.
-const HIDDEN_ENDS: (usize, usize) = (2, 1);
 
 /// What is shown, and how.
 #[derive(Clone, Debug, Default)]
@@ -71,12 +66,17 @@ struct Painter<'a> {
     diff: &'a ContextDiff,
     frame: &'a Frame,
     show: &'a Show,
-    /// The changes that are shown, each with its tools.
-    changes: Vec<(&'a Change, Vec<&'a str>)>,
+    /// The changes that are shown.
+    changes: Vec<Shown<'a>>,
+    /// The columns of the widest number, and of the widest change in tokens.
+    columns: (usize, usize),
 }
 
+/// A change with the tools that its message calls or answers.
+type Shown<'a> = (&'a Change, Vec<&'a str>);
+
 /// The changes of a diff that `show` selects.
-pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<(&'a Change, Vec<&'a str>)> {
+pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
     let (before, after) = (tools(&diff.before.messages), tools(&diff.after.messages));
     let changes = diff.changes.iter().map(|change| {
         let old = change
@@ -106,11 +106,23 @@ pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<(&'a Change, Vec<
 /// The lines of a diff.
 pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<String> {
     let mut page = Page::new(look, show.full);
+    let changes = selected(diff, show);
+    let widest = |text: fn(&Change) -> String| {
+        let widths = changes
+            .iter()
+            .map(|(change, _)| columns::width_cols(&text(change)));
+        widths.max().unwrap_or(0)
+    };
+    let columns = (
+        widest(message::number),
+        widest(|change| signed(change.delta)),
+    );
     let painter = Painter {
         diff,
         frame,
         show,
-        changes: selected(diff, show),
+        changes,
+        columns,
     };
     page.push(painter.first_line());
     if diff.is_empty() {
@@ -119,7 +131,7 @@ pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<
         match show.form {
             Form::Whole => painter.whole(&mut page),
             Form::Stat => painter.stat(&mut page),
-            Form::Lines => painter.lines(&mut page),
+            Form::Lines => painter.oneline(&mut page),
         }
     }
     if show.form != Form::Lines {
@@ -157,13 +169,12 @@ impl<'a> Painter<'a> {
         let mut listed = false;
         while let Some((change, names)) = rest.first() {
             if matches!(change.kind, Kind::Hidden | Kind::Returned) {
-                let same = |other: &&(&Change, Vec<&str>)| same_kind(change, other.0);
-                let count = rest.iter().take_while(same).count();
+                let count = run(rest);
                 // Lists of one line each stand together.
                 if !listed {
                     page.gap();
                 }
-                self.hidden(page, &rest[..count]);
+                self.list(page, &rest[..count]);
                 (listed, rest) = (true, &rest[count..]);
                 continue;
             }
@@ -193,97 +204,12 @@ impl<'a> Painter<'a> {
 
     /// How many lines each new or removed message gets: the more there are, the fewer.
     fn lines_each(&self) -> usize {
-        let alone = |(change, _): &&(&Change, Vec<&str>)| {
-            matches!(change.kind, Kind::Added | Kind::Removed)
-        };
+        let alone = |(change, _): &&Shown<'_>| matches!(change.kind, Kind::Added | Kind::Removed);
         match self.changes.iter().filter(alone).count() {
             0..=3 => 40,
             4..=12 => 12,
             _ => 4,
         }
-    }
-
-    /// Messages that went hidden or came back, one line each, the middle of many left out.
-    fn hidden(&self, page: &mut Page, changes: &[(&'a Change, Vec<&'a str>)]) {
-        let count = changes.len();
-        if count <= HIDDEN_LISTED || self.show.full {
-            for (change, _) in changes {
-                page.push(self.row(page, change, 0));
-            }
-            return;
-        }
-        let (first, last) = (changes[0].0, changes[count - 1].0);
-        let (sign, label) = message::sign(&first.kind);
-        let span = format!(
-            "{sign} {} … {}",
-            message::number(first),
-            message::number(last)
-        );
-        let what = plural(count as u64, "message");
-        let delta: i64 = changes.iter().map(|(change, _)| change.delta).sum();
-        let verb = match first.kind {
-            Kind::Returned => "returned",
-            _ => "hidden",
-        };
-        let span = page.paint(label, &span);
-        page.push(format!("{span}  {what} {verb}, {} tokens", signed(delta)));
-        let (begin, end) = HIDDEN_ENDS;
-        for (change, _) in &changes[..begin] {
-            page.push(self.row(page, change, 4));
-        }
-        page.dim(
-            6,
-            &format!("… {} more (--full)", grouped((count - begin - end) as u64)),
-        );
-        for (change, _) in &changes[count - end..] {
-            page.push(self.row(page, change, 4));
-        }
-    }
-
-    /// A message on one line: sign, number, hash, role, what happened, tokens, preview.
-    fn row(&self, page: &Page, change: &Change, indent: usize) -> String {
-        let message = self.diff.message(change);
-        let (sign, label) = message::sign(&change.kind);
-        let number = columns::left(&message::number(change), self.number_cols());
-        let hash = self.diff.entry(change).id.commit.short();
-        let word = match &change.kind {
-            Kind::Hidden => "hidden",
-            Kind::Removed => "removed",
-            Kind::Returned => "returned",
-            Kind::Added => "added",
-            Kind::Modified(_) => "modified",
-        };
-        let delta = columns::right(&signed(change.delta), 8);
-        let head = " ".repeat(indent);
-        let plain = format!(
-            "{head}{sign} {number}  {hash}  {word:<8}  {:<9}  {delta}  ",
-            message.role
-        );
-        let text = preview(message);
-        let text = escape::line(&text);
-        let text = match page.look.width_cols {
-            Some(width) => columns::cut(&text, width.saturating_sub(columns::width_cols(&plain))),
-            None => text.into_owned(),
-        };
-        let line = format!(
-            "{head}{}  {}  {word:<8}  {}  {delta}  {text}",
-            page.paint(label, &format!("{sign} {number}")),
-            page.paint(Label::Hash, &hash),
-            page.paint(Label::role(message.role), &format!("{:<9}", message.role)),
-        );
-        line.trim_end().to_owned()
-    }
-
-    /// The columns of the widest number that is shown.
-    fn number_cols(&self) -> usize {
-        let numbers = self
-            .changes
-            .iter()
-            .map(|(change, _)| message::number(change));
-        numbers
-            .map(|number| columns::width_cols(&number))
-            .max()
-            .unwrap_or(0)
     }
 
     fn unfiltered(&self) -> bool {
@@ -321,26 +247,19 @@ impl<'a> Painter<'a> {
             return format!("{}, tokens: {} (of {all})", words.join(", "), signed(delta));
         }
         let (before, after) = (self.diff.before.total(), self.diff.after.total());
-        let estimated = before.estimated || after.estimated;
-        let delta = self.diff.delta();
-        let change = TokenCount {
-            tokens: delta.unsigned_abs(),
-            estimated,
-        };
-        let change = match delta {
-            0 => "0".to_owned(),
-            1.. => format!("+{}", tokens(change)),
-            _ => format!("-{}", tokens(change)),
-        };
         format!(
-            "{}, tokens: {change} ({} → {})",
+            "{}, tokens: {} ({} → {})",
             words.join(", "),
+            signed(self.diff.delta()),
             tokens(before),
             tokens(after)
         )
     }
 }
 
-fn same_kind(a: &Change, b: &Change) -> bool {
-    std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind)
+/// How many changes at the beginning are of one kind.
+fn run(changes: &[Shown<'_>]) -> usize {
+    let kind = |(change, _): &Shown<'_>| std::mem::discriminant(&change.kind);
+    let same = |other: &&Shown<'_>| kind(other) == kind(&changes[0]);
+    changes.iter().take_while(same).count()
 }

@@ -43,9 +43,9 @@ impl Page {
         self.lines.push(line.into());
     }
 
-    /// An empty line, unless the page is empty.
+    /// An empty line after other lines.
     pub fn gap(&mut self) {
-        if !self.lines.is_empty() {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.push("");
         }
     }
@@ -190,9 +190,14 @@ fn wrapped(pieces: &[Piece], room: usize) -> Vec<Vec<Piece>> {
     let (mut start, mut used, mut space) = (0, 0, None);
     for (at, (c, _)) in chars.iter().enumerate() {
         let joined = at > 0 && chars[at - 1].0 == '\u{200d}';
-        if used + cols(*c) > room && at > start && cols(*c) > 0 && !joined {
+        // A space may stand beyond the edge: it is not printed.
+        if used + cols(*c) > room && at > start && cols(*c) > 0 && *c != ' ' && !joined {
             let end = space.filter(|end| *end > start).unwrap_or(at);
-            rows.push(joined_again(&chars[start..end]));
+            let spaces = chars[start..end]
+                .iter()
+                .rev()
+                .take_while(|(c, _)| *c == ' ');
+            rows.push(joined_again(&chars[start..end - spaces.count()]));
             start = end;
             used = chars[start..at].iter().map(|(c, _)| cols(*c)).sum();
         }
@@ -244,8 +249,8 @@ mod tests {
                 "+ one two three four",
                 "+ five six",
                 "  one two three fou…",
-                "- 日本語のテキスト",
-                "- は長い",
+                "- 日本語のテキストは",
+                "- 長い",
             ]
         );
         for line in &page.lines {

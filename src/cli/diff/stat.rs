@@ -1,12 +1,11 @@
 //! The short forms: a bar for each message, or a line.
 
-use tract::diff::{Change, Kind};
+use tract::diff::Kind;
 use tract::render::escape;
 use tract::store::preview;
 
-use super::message;
 use super::page::Page;
-use super::{Painter, same_kind};
+use super::{Painter, Shown, list, message, run};
 use crate::cli::columns;
 use crate::cli::number::{plural, signed};
 use crate::cli::ui::Label;
@@ -18,29 +17,22 @@ const SHARE_COLS: (usize, usize) = (72, 12);
 
 /// A row of the bars: one message, or a run of hidden ones.
 struct Row {
-    sign: char,
+    head: String,
     label: Label,
-    number: String,
     what: String,
     delta: i64,
 }
 
 impl Painter<'_> {
-    /// One line for each message that differs.
-    pub(super) fn lines(&self, page: &mut Page) {
-        for (change, _) in &self.changes {
-            page.push(self.row(page, change, 0));
-        }
-    }
-
     /// A bar for each message that differs; runs of hidden ones have one together.
     pub(super) fn stat(&self, page: &mut Page) {
         let mut rows: Vec<Row> = Vec::new();
         let mut rest = self.changes.as_slice();
         while let Some((change, _)) = rest.first() {
-            let listed = matches!(change.kind, Kind::Hidden | Kind::Returned);
-            let same = |other: &&(&Change, Vec<&str>)| listed && same_kind(change, other.0);
-            let count = rest.iter().take_while(same).count().max(1);
+            let count = match change.kind {
+                Kind::Hidden | Kind::Returned => run(rest),
+                _ => 1,
+            };
             rows.push(self.bar_row(&rest[..count]));
             rest = &rest[count..];
         }
@@ -49,9 +41,9 @@ impl Painter<'_> {
             let widths = rows.iter().map(|row| columns::width_cols(&text(row)));
             widths.max().unwrap_or(0)
         };
-        let number_cols = cols(|row| row.number.clone());
+        let head_cols = cols(|row| row.head.clone());
         let delta_cols = cols(|row| signed(row.delta));
-        let fixed = " x   |  ".len() + number_cols + delta_cols;
+        let fixed = "   |  ".len() + head_cols + delta_cols;
         let room = width.saturating_sub(fixed);
         let what_cols = cols(|row| row.what.clone())
             .min(SHARE_COLS.0)
@@ -64,10 +56,9 @@ impl Painter<'_> {
             .unwrap_or(0);
         page.gap();
         for row in &rows {
-            let number = columns::left(&row.number, number_cols);
             let what = columns::left(&columns::cut(&row.what, what_cols), what_cols);
             let delta = columns::right(&signed(row.delta), delta_cols);
-            let head = page.paint(row.label, &format!("{} {number}", row.sign));
+            let head = page.paint(row.label, &columns::left(&row.head, head_cols));
             let bar = bar(row.delta, most, bar_cols);
             let label = match row.delta {
                 ..=0 => Label::Removed,
@@ -82,29 +73,26 @@ impl Painter<'_> {
         }
     }
 
-    fn bar_row(&self, changes: &[(&Change, Vec<&str>)]) -> Row {
-        let (first, last) = (changes[0].0, changes[changes.len() - 1].0);
-        let (sign, label) = message::sign(&first.kind);
+    fn bar_row(&self, changes: &[Shown<'_>]) -> Row {
+        let first = changes[0].0;
         let message = self.diff.message(first);
-        let word = match first.kind {
-            Kind::Returned => "returned",
-            _ => "hidden",
-        };
-        let (number, what) = match changes.len() {
-            1 => {
+        let (head, label, what) = match changes {
+            [_] => {
+                let (sign, label) = message::sign(&first.kind);
+                let head = format!("{sign} {}", message::number(first));
                 let text = preview(message);
                 let text = format!("{} {}", message.role, escape::line(&text));
-                (message::number(first), text)
+                (head, label, text)
             }
-            count => (
-                format!("{} … {}", message::number(first), message::number(last)),
-                format!("{} {word}", plural(count as u64, "message")),
-            ),
+            _ => {
+                let (head, label) = list::span(changes);
+                let count = plural(changes.len() as u64, "message");
+                (head, label, format!("{count} {}", list::verb(&first.kind)))
+            }
         };
         Row {
-            sign,
+            head,
             label,
-            number,
             what,
             delta: changes.iter().map(|(change, _)| change.delta).sum(),
         }
