@@ -448,16 +448,15 @@ mod tests {
         "#);
     }
 
-    pub(crate) fn values() -> impl Strategy<Value = Json> {
+    fn values() -> impl Strategy<Value = Json> {
         let leaf = prop::sample::select(vec!["1", "2", "null", r#""a""#, r#""a\nb""#, r#""a\nc""#]);
-        leaf.prop_map(|text| parse(text))
-            .prop_recursive(3, 24, 4, |inner| {
-                let key = prop::sample::select(vec!["a", "b", "c c"]).prop_map(str::to_owned);
-                prop_oneof![
-                    prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
-                    prop::collection::btree_map(key, inner, 0..4).prop_map(Json::Object),
-                ]
-            })
+        leaf.prop_map(parse).prop_recursive(3, 24, 4, |inner| {
+            let key = prop::sample::select(vec!["a", "b", "c c"]).prop_map(str::to_owned);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
+                prop::collection::btree_map(key, inner, 0..4).prop_map(Json::Object),
+            ]
+        })
     }
 
     proptest! {

@@ -314,45 +314,58 @@ fn align(before: &Side, after: &Side, options: &DiffOptions) -> Alignment {
             pairs.push((b, *a));
         }
     }
-    let indices = |count: usize| (0..count).collect::<Vec<usize>>();
-    let (old, new) = (indices(before.entries.len()), indices(after.entries.len()));
-    let pairs = fill_gaps(pairs, &old, &new, |b, a| {
-        let neutral_of = |side: &'_ Side, at: &usize| neutral(&side.messages[*at], options).hash();
-        let b: Vec<_> = b.iter().map(|at| neutral_of(before, at)).collect();
-        let a: Vec<_> = a.iter().map(|at| neutral_of(after, at)).collect();
-        align_equal(&b, &a)
-    });
-    // Where one history knows the other's message, it also knows that this is not it.
-    let strange = |side: &Side, at: &usize| !side.known.contains(&side.entries[*at].id);
-    let lonely: Vec<_> = gaps(&pairs, old.len(), new.len())
-        .into_iter()
-        .map(|(b, a)| {
-            let b: Vec<usize> = b.filter(|at| strange(before, at)).collect();
-            let a: Vec<usize> = a.filter(|at| strange(after, at)).collect();
-            (b, a)
-        })
-        .filter(|(b, a)| !b.is_empty() && !a.is_empty())
-        .collect();
-    let mut pairs = pairs;
-    for (b, a) in lonely {
-        let old: Vec<_> = b.iter().map(|at| look(&before.messages[*at])).collect();
-        let new: Vec<_> = a.iter().map(|at| look(&after.messages[*at])).collect();
-        let found = most_alike(b.len(), a.len(), ALIKE, |x, y| match old[x].0 == new[y].0 {
-            true => old[x].1.likeness(&new[y].1),
-            false => 0.0,
-        });
+    for (b, a) in gaps(&pairs, before.entries.len(), after.entries.len()) {
+        // Where one history knows a message of the other and doesn't show it, that is what
+        // happened to it: another message of the same content is another message.
+        let strange = |side: &Side, at: &usize| !side.known.contains(&side.entries[*at].id);
+        let b: Vec<usize> = b.filter(|at| strange(before, at)).collect();
+        let a: Vec<usize> = a.filter(|at| strange(after, at)).collect();
+        let old: Vec<&Message> = b.iter().map(|at| &before.messages[*at]).collect();
+        let new: Vec<&Message> = a.iter().map(|at| &after.messages[*at]).collect();
+        let found = align_strangers(&old, &new, options);
         pairs.extend(found.into_iter().map(|(x, y)| (b[x], a[y])));
     }
     pairs.sort_unstable();
     pairs
 }
 
+/// Which messages of two histories are the same: those of one content, then, between them, the
+/// only ones, if they are of one role, or else the most alike of one role.
+fn align_strangers(before: &[&Message], after: &[&Message], options: &DiffOptions) -> Alignment {
+    if before.is_empty() || after.is_empty() {
+        return Alignment::new();
+    }
+    let old: Vec<_> = before
+        .iter()
+        .map(|message| neutral(message, options))
+        .collect();
+    let new: Vec<_> = after
+        .iter()
+        .map(|message| neutral(message, options))
+        .collect();
+    let equal = align_equal(&old, &new);
+    fill_gaps(equal, before, after, |old, new| {
+        if let ([old], [new]) = (old, new) {
+            let same = (old.role == new.role).then_some((0, 0));
+            return same.into_iter().collect();
+        }
+        let (old, new) = (looks(old), looks(new));
+        most_alike(old.len(), new.len(), ALIKE, |b, a| {
+            match old[b].0 == new[a].0 {
+                true => old[b].1.likeness(&new[a].1),
+                false => 0.0,
+            }
+        })
+    })
+}
+
 /// What likeness goes by.
-fn look(message: &Message) -> (Role, Sketch) {
-    (
-        message.role,
-        Sketch::of(message.parts.iter().flat_map(texts)),
-    )
+fn looks(messages: &[&Message]) -> Vec<(Role, Sketch)> {
+    let sketch = |message: &Message| Sketch::of(message.parts.iter().flat_map(texts));
+    messages
+        .iter()
+        .map(|message| (message.role, sketch(message)))
+        .collect()
 }
 
 fn setting_changes(before: &Settings, after: &Settings) -> Vec<SettingChange> {

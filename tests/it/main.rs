@@ -5,6 +5,7 @@ mod bad_use;
 mod committing;
 mod concurrency;
 mod demo;
+mod diff;
 mod finding;
 mod importing;
 mod importing_roo;

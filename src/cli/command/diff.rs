@@ -70,7 +70,8 @@ struct Compared {
     before: Option<CommitHash>,
     after: CommitHash,
     names: (String, String),
-    remark: Option<String>,
+    /// Whether it is an edit, with what was before it.
+    edits: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
@@ -102,6 +103,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         &options,
         encoding,
     )?;
+    let remark = compared.edits.then(|| match found.is_empty() {
+        true => ", an edit of a message that is hidden".to_owned(),
+        false => ", an edit".to_owned(),
+    });
     let prefix = match show.form {
         Form::Lines => None,
         _ => {
@@ -111,7 +116,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let frame = Frame {
         names: compared.names,
-        remark: compared.remark,
+        remark,
         prefix,
     };
     let look = app.ui.look();
@@ -136,7 +141,7 @@ fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
             before: Some(repo.resolve(on, &names.0)?),
             after: repo.resolve(on, &names.1)?,
             names,
-            remark: None,
+            edits: false,
         })
     };
     match (args.before.as_deref(), args.after.as_deref()) {
@@ -146,30 +151,24 @@ fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
             None => {
                 let commit = repo.resolve(on, range)?;
                 match repo.commit_at(&commit)?.operation {
-                    Operation::Edit { .. } => before_and_after(repo, commit, range, ", an edit"),
+                    Operation::Edit { .. } => before_and_after(repo, commit, range),
                     _ => pair(range, "HEAD"),
                 }
             }
         },
-        (None, _) => before_and_after(repo, repo.resolve(on, "HEAD")?, "HEAD", ""),
+        (None, _) => before_and_after(repo, repo.resolve(on, "HEAD")?, "HEAD"),
     }
 }
 
 /// A commit with the one before it, or with nothing.
-fn before_and_after(
-    repo: &Repo,
-    commit: CommitHash,
-    name: &str,
-    remark: &str,
-) -> Result<Compared, Failure> {
-    let parent = repo.commit_at(&commit)?.parent;
+fn before_and_after(repo: &Repo, after: CommitHash, name: &str) -> Result<Compared, Failure> {
+    let commit = repo.commit_at(&after)?;
+    let nothing = || "the empty context".to_owned();
+    let before = commit.parent.map_or_else(nothing, |parent| parent.short());
     Ok(Compared {
-        before: parent,
-        after: commit,
-        names: (
-            parent.map_or("the empty context".to_owned(), |parent| parent.short()),
-            name.to_owned(),
-        ),
-        remark: (!remark.is_empty()).then(|| remark.to_owned()),
+        before: commit.parent,
+        after,
+        names: (before, name.to_owned()),
+        edits: matches!(commit.operation, Operation::Edit { .. }),
     })
 }
