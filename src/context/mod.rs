@@ -4,7 +4,7 @@
 mod context;
 pub mod fold;
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 pub mod pairs;
 pub mod plan;
 mod step;

@@ -1,12 +1,13 @@
 //! The laws of a diff, on generated conversations.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::context::laws::history::{History, content, histories};
 use crate::context::{Entry, Mask};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
 use crate::model::{
     Encoding, EntryId, Media, MediaSource, Message, Part, Priority, Role, Settings,
@@ -191,6 +192,28 @@ fn contexts() -> impl Strategy<Value = (Side, Side)> {
     })
 }
 
+/// The context of a generated history's commit, as one side of a comparison with `other`.
+fn side_of(counter: &Counter, history: &History, at: usize, other: usize) -> Side {
+    let draw = |n: u32| (n as u8, (n * 3) as u8, (n * 5) as u8, 1 + n as u8);
+    let contents: HashMap<ContentHash, Message> =
+        (0..11).map(|n| (content(n), message(draw(n)))).collect();
+    let context = history.order(at).context();
+    let message = |entry: &Entry| {
+        let own = contents[&entry.content].clone();
+        entry.mask.apply(own, |stub| contents.get(stub).cloned())
+    };
+    let messages: Vec<Message> = context.entries.iter().map(message).collect();
+    Side {
+        commit: Some(history.0[at].0),
+        entries: context.entries.iter().cloned().collect(),
+        counts: messages.iter().map(|m| counter.message(m)).collect(),
+        messages,
+        known: history.order(other).entries().map(|e| e.id).collect(),
+        settings: Settings::new(),
+        set_by: BTreeMap::new(),
+    }
+}
+
 /// With every JSON text in one spelling: a diff by keys has none of its own.
 fn spelled(messages: &[Message]) -> Vec<Message> {
     let text = |text: &mut String| {
@@ -235,6 +258,27 @@ proptest! {
         match exact_ids {
             true => prop_assert_eq!(applied, spelled(&new)),
             false => prop_assert_eq!(without_ids(&applied), without_ids(&spelled(&new))),
+        }
+    }
+
+    #[test]
+    fn any_two_commits_of_a_history_compare(history in histories(40), a: prop::sample::Index, b: prop::sample::Index) {
+        let counter = Counter::load(Encoding::O200kBase);
+        let (a, b) = (a.index(history.0.len()), b.index(history.0.len()));
+        let (before, after) = (side_of(&counter, &history, a, b), side_of(&counter, &history, b, a));
+        let options = DiffOptions { exact_ids: true, ..DiffOptions::default() };
+        let diff = ContextDiff::new(before.clone(), after.clone(), &options);
+        prop_assert_eq!(spelled(&diff.apply(&before.messages)), spelled(&after.messages));
+        // What both show is one message: never gone on one side and new on the other.
+        let alone = diff.changes.iter().filter(|change| !matches!(change.kind, Kind::Modified(_)));
+        let alone: Vec<EntryId> = alone.map(|change| diff.entry(change).id).collect();
+        for entry in &before.entries {
+            let both = after.entries.iter().any(|other| other.id == entry.id);
+            prop_assert!(!both || !alone.contains(&entry.id));
+        }
+        // One history compared with its own past: nothing is ever removed.
+        if history.path(b).iter().any(|(hash, _)| *hash == history.0[a].0) {
+            prop_assert_eq!(diff.tally().removed, 0);
         }
     }
 

@@ -11,14 +11,14 @@ use crate::model::{
 };
 
 /// One number for each choice.
-pub(super) type Draw = (u8, u32, u32, u32, u32);
+pub(crate) type Draw = (u8, u32, u32, u32, u32);
 
 /// A tree of commits, each after its parent.
 #[derive(Clone, Debug)]
-pub(super) struct History(pub(super) Vec<(CommitHash, Commit)>);
+pub(crate) struct History(pub(crate) Vec<(CommitHash, Commit)>);
 
 /// Histories of up to `most` commits.
-pub(super) fn histories(most: usize) -> impl Strategy<Value = History> {
+pub(crate) fn histories(most: usize) -> impl Strategy<Value = History> {
     prop::collection::vec(any::<Draw>(), 1..most).prop_map(|draws| {
         let mut history = History(Vec::new());
         for draw in draws {
@@ -30,7 +30,7 @@ pub(super) fn histories(most: usize) -> impl Strategy<Value = History> {
 
 impl History {
     /// The path to the commit at `index`, oldest first.
-    pub(super) fn path(&self, index: usize) -> Vec<(CommitHash, Commit)> {
+    pub(crate) fn path(&self, index: usize) -> Vec<(CommitHash, Commit)> {
         let mut path = vec![self.0[index].clone()];
         while let Some(parent) = path[path.len() - 1].1.parent {
             let found = self.0.iter().find(|(hash, _)| *hash == parent);
@@ -41,12 +41,12 @@ impl History {
     }
 
     /// The whole order at the commit at `index`.
-    pub(super) fn order(&self, index: usize) -> Order {
+    pub(crate) fn order(&self, index: usize) -> Order {
         fold(&self.path(index))
     }
 
     /// Adds the commit that `draw` stands for: mostly after the newest, sometimes after an older.
-    pub(super) fn grow(&mut self, draw: Draw) {
+    pub(crate) fn grow(&mut self, draw: Draw) {
         let (op, a, b, ..) = draw;
         let parent = match self.0.len() {
             0 => None,
@@ -87,7 +87,7 @@ impl History {
 }
 
 /// Folds a path from the root.
-pub(super) fn fold(path: &[(CommitHash, Commit)]) -> Order {
+pub(crate) fn fold(path: &[(CommitHash, Commit)]) -> Order {
     let mut order = Order::default();
     for (hash, commit) in path {
         order.apply(*hash, commit).expect("a generated path folds");
@@ -96,7 +96,7 @@ pub(super) fn fold(path: &[(CommitHash, Commit)]) -> Order {
 }
 
 /// One of a few contents, so that equal ones occur.
-pub(super) fn content(number: u32) -> ContentHash {
+pub(crate) fn content(number: u32) -> ContentHash {
     ContentHash::of(&format!("content {}", number % 11))
 }
 

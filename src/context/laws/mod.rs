@@ -1,6 +1,6 @@
 //! The laws of the fold, on generated histories.
 
-mod history;
+pub(crate) mod history;
 mod oracle;
 
 use proptest::prelude::*;
