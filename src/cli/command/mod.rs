@@ -16,7 +16,6 @@ mod find;
 mod import;
 mod imported;
 mod init;
-mod log;
 pub mod log;
 mod prune;
 mod redo;
