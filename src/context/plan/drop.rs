@@ -55,7 +55,8 @@ pub fn drop(
         let all = (0..input.order[*at].parts.len())
             .all(|p| parts.contains(&p) || input.order[*at].lacks(p));
         if all {
-            chosen.extend(pairs.group_of(*at).iter().copied());
+            // The other ends of its pairs are parts that go as well.
+            chosen.insert(*at);
         }
     }
     chosen.retain(|at| input.order[*at].visible());
@@ -65,10 +66,14 @@ pub fn drop(
         .rfind(|at| input.order[*at].role == Role::User);
     for at in chosen.iter().chain(gone.keys()) {
         if input.order[*at].pinned() {
-            return refused("a message to be dropped, or its tool partner, is pinned");
+            let commit = input.order[*at].entry.id.commit.short();
+            return refused(format!("{commit} is pinned"));
         }
         if pairs.is_open(*at) {
-            return refused("a tool call to be dropped still waits for its result");
+            let commit = input.order[*at].entry.id.commit.short();
+            return refused(format!(
+                "a tool call of {commit} still waits for its result"
+            ));
         }
         if !force && input.task() == Some(*at) {
             return Err(Error::Essential { what: "the task" });

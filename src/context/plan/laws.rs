@@ -211,8 +211,15 @@ proptest! {
             let visible: BTreeSet<EntryId> = after.visible().map(|at| after.order[at].entry.id).collect();
             let seen = |at: usize| visible.contains(&before.order[at].entry.id);
             let pairs = before.pairs();
+            let present = |end: (usize, usize), call: bool| {
+                let part = before.part_of(end, call).expect("it is paired");
+                let id = before.order[end.0].entry.id;
+                let entry = &after.order[after.place(&id).expect("it was there before")];
+                entry.visible() && !entry.lacks(part)
+            };
             for pair in pairs.pairs() {
-                prop_assert_eq!(seen(pair.call.0), seen(pair.result.0), "a pair is split");
+                let ends = (present(pair.call, true), present(pair.result, false));
+                prop_assert_eq!(ends.0, ends.1, "a pair is split");
             }
             for at in before.visible() {
                 let entry = &before.order[at];

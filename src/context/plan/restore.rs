@@ -123,8 +123,10 @@ fn grow(input: &PlanInput, undone: &mut BTreeMap<CommitHash, Scope>) {
                 for hide in &entry.hidden_by {
                     grown |= add(undone, *hide, *partner);
                 }
-                for (hide, _) in &entry.parts_hidden_by {
-                    if undone.contains_key(hide) {
+                // A stub answers its call as well as what it stands for.
+                let lacks = |part: &u32| input.order[*partner].lacks(*part as usize);
+                for (hide, part) in &entry.parts_hidden_by {
+                    if lacks(part) && undone.contains_key(hide) {
                         grown |= add(undone, *hide, *partner);
                     }
                 }

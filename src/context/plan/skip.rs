@@ -35,11 +35,14 @@ pub fn annotate(
                 .copied()
                 .collect();
             for member in group {
+                let commit = input.order[member].entry.id.commit.short();
                 if member != at && input.order[member].pinned() {
-                    return refused("its tool call or result is pinned");
+                    return refused(format!("{commit}, its tool partner, is pinned"));
                 }
                 if visible.is_open(member) {
-                    return refused("its tool call still waits for a result");
+                    return refused(format!(
+                        "a tool call of {commit} still waits for its result"
+                    ));
                 }
                 targets.insert(member);
             }

@@ -141,3 +141,50 @@ fn still_covered(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usiz
     }
     left
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::plan::compact::{Span, compact};
+    use crate::history::CommitOptions;
+    use crate::model::{Message, Millis, Role};
+
+    #[test]
+    fn what_a_later_hide_covers_stays_hidden_and_is_told() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let on = On::Head;
+        let texts = ["the task", "one", "two", "three"];
+        let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+        repo.commit(&on, &drafts, &CommitOptions::default())
+            .expect("appended");
+        let options = SurgeryOptions::at(Millis(0), "");
+        let named = repo.resolve_named(&on, ":2").expect("it is there");
+        let dropped = repo
+            .drop_named(&on, &[named], false, &options)
+            .expect("dropped");
+        let compacted = repo
+            .operate(&on, Needs::default(), &options, |scene| {
+                let plan = compact(&scene.input, &Span::All, "in short")?;
+                Ok(plan.into_iter().collect())
+            })
+            .expect("compacted");
+        let (drop, compaction) = (dropped.commits[0].hash, compacted.commits[0].hash);
+
+        let done = repo
+            .restore(&on, &[Lost::Whole(drop)], &options)
+            .expect("restored");
+        assert!(done.surgery.is_nothing());
+        let still = StillHidden {
+            by: compaction,
+            kind: HideKind::Compaction,
+            messages: 1,
+        };
+        assert_eq!(done.still_hidden, [still]);
+
+        let done = repo
+            .restore(&on, &[Lost::Whole(compaction)], &options)
+            .expect("restored");
+        assert_eq!(done.surgery.after.messages, 4);
+        assert!(done.still_hidden.is_empty());
+    }
+}
