@@ -193,9 +193,6 @@ fn hint(error: &Error) -> Option<String> {
         }),
         Error::ReadOnly => Some("reading still works; writing needs .tract to be writable".into()),
         Error::Essential { .. } => Some("--force drops it all the same".into()),
-        Error::CannotFit { .. } => {
-            Some("tract prune makes old tool outputs small; --drop-first lets the task go".into())
-        }
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
         }

@@ -60,3 +60,9 @@ pub fn typed(rev: &str) -> &str {
         false => rev,
     }
 }
+
+/// Several revisions, likewise.
+pub fn all_typed(revs: &[String]) -> String {
+    let revs: Vec<&str> = revs.iter().map(|rev| typed(rev)).collect();
+    revs.join(" ")
+}

@@ -6,6 +6,7 @@ use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::number::plural;
 use crate::cli::outcome;
+use crate::cli::position::all_typed;
 
 /// Pin messages, leave them out, or make them normal again
 ///
@@ -103,16 +104,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let named = args.named.iter().map(|text| repo.resolve_entry(&on, text));
     let named: Vec<EntryId> = named.collect::<Result<_, _>>()?;
-    let (priority, option, did) = match (args.pin, args.skip) {
-        (true, _) => (Priority::Pinned, "--pin", "Pinned"),
-        (_, true) => (Priority::Skip, "--skip", "Left out"),
-        _ => (Priority::Normal, "--normal", "Made normal"),
+    let (priority, option) = match (args.pin, args.skip) {
+        (true, _) => (Priority::Pinned, "--pin"),
+        (_, true) => (Priority::Skip, "--skip"),
+        _ => (Priority::Normal, "--normal"),
     };
     let reason = match args.how.reason {
         Some(_) => " --reason …",
         None => "",
     };
-    let what = format!("annotate {} {option}{reason}", args.named.join(" "));
+    let what = format!("annotate {} {option}{reason}", all_typed(&args.named));
     let options = outcome::options(app, &repo, &what, args.how.dry_run)?;
     let reason = args.how.reason.as_deref();
     let done = repo.annotate(&on, &named, priority, reason, &options)?;
@@ -126,18 +127,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if done.entries.is_empty() {
         app.ui.status(&format!("Nothing to do: {priority} already"));
     } else if args.how.dry_run {
-        let would = format!("Would make {count} {priority}{partners}");
-        app.ui.status(&would);
+        app.ui
+            .status(&format!("Would make {count} {priority}{partners}"));
         if !done.surgery.is_nothing() {
             outcome::foretell(app, "annotate", &done.surgery, &[])?;
         }
     } else {
-        outcome::tell(
-            app,
-            &on,
-            &format!("{did}: {count}{partners}"),
-            &done.surgery,
-        );
+        let did = match priority {
+            Priority::Pinned => format!("Pinned {count}"),
+            Priority::Skip => format!("Left out {count}"),
+            Priority::Normal => format!("Made {count} normal"),
+        };
+        outcome::tell(app, &on, &format!("{did}{partners}"), &done.surgery);
     }
     Ok(())
 }

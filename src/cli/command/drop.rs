@@ -7,6 +7,7 @@ use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::number::plural;
 use crate::cli::outcome;
+use crate::cli::position::all_typed;
 
 /// Take single messages, or parts of them, out of the context
 ///
@@ -37,7 +38,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;
     let force = if args.force { " --force" } else { "" };
-    let what = format!("drop {}{force}", args.named.join(" "));
+    let what = format!("drop {}{force}", all_typed(&args.named));
     let options = outcome::options(app, &repo, &what, args.dry_run)?;
     let done = repo.drop_named(&on, &named, args.force, &options)?;
     if done.is_nothing() {

@@ -90,6 +90,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         });
     let did = format!("Pruned {}", plural(outputs.count() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);
+    if let (Some(budget), Some(share), Some(last)) = (budget, args.to_budget, done.commits.last()) {
+        let taken = match budget.as_counted {
+            true => 0,
+            false => repo.provider_overhead(&last.hash, options.encoding)?,
+        };
+        let tokens = done.after.tokens.tokens + taken;
+        if tokens > budget.tokens {
+            let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
+            app.ui.hint(&format!(
+                "still {tokens} tokens, more than {budget}: tract truncate --to-budget {share}"
+            ));
+        }
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::number::plural;
 use crate::cli::outcome;
+use crate::cli::position::all_typed;
 
 /// Un-hide; everything later stays
 ///
@@ -33,7 +34,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
-    let what = format!("restore {}", args.lost.join(" "));
+    let what = format!("restore {}", all_typed(&args.lost));
     let options = outcome::options(app, &repo, &what, args.dry_run)?;
     let done = repo.restore(&on, &lost, &options)?;
     let surgery = &done.surgery;

@@ -150,8 +150,13 @@ fn rest(ui: &mut Ui, count: usize, limit: usize) -> Result<(), Failure> {
 }
 
 fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
-    for part in &message.parts {
+    for (index, part) in message.parts.iter().enumerate() {
         writeln!(ui.out())?;
+        if message.parts.len() > 1 {
+            // As `tract drop REV#PART` names it.
+            let number = ui.paint(Label::Dim, &format!("#{index}"));
+            writeln!(ui.out(), "{number}")?;
+        }
         show_part(ui, part, limit, "")?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use tract::Error;
 use tract::history::Surgery;
 use tract::history::surgery::{Fraction, Marker, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
@@ -79,7 +80,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let what = what(args);
     let options = outcome::options(app, &repo, &what, args.dry_run)?;
-    let done = repo.truncate(&on, &truncate, &options)?;
+    let done = match repo.truncate(&on, &truncate, &options) {
+        Err(Error::CannotFit { least, tokens }) => {
+            let taken = match (args.as_counted, repo.head(&on)?.commit()) {
+                (false, Some(tip)) => repo.provider_overhead(&tip, options.encoding)?,
+                _ => 0,
+            };
+            return Err(cannot_fit(least, tokens, taken));
+        }
+        done => done?,
+    };
     if done.is_nothing() {
         app.ui.status(&match reach {
             Reach::ToBudget(budget) => {
@@ -101,6 +111,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 /// `Hid 12 messages`.
 pub fn hid(surgery: &Surgery) -> String {
     format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
+}
+
+/// Why a budget is out of reach. `taken` is what the provider counts on top.
+fn cannot_fit(least: u64, tokens: u64, taken: u64) -> Failure {
+    let (least, tokens) = (grouped(least), grouped(tokens));
+    let mut what = format!("hiding all that may go leaves {least} tokens, more than {tokens}");
+    let mut hint = "tract prune makes old tool outputs small".to_owned();
+    if taken > 0 {
+        let taken = grouped(taken);
+        what += &format!("; the provider counts {taken} of them on top of the context");
+        hint += "; --as-counted leaves out what the provider counts on top";
+    }
+    Failure::refused(what).with_hint(hint)
 }
 
 fn marker(args: &Args) -> Result<Marker, Failure> {
