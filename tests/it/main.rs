@@ -1,17 +1,23 @@
 //! The program from outside: one file per user story.
 
+mod annotating;
 mod arguments;
 mod bad_use;
 mod committing;
 mod concurrency;
 mod demo;
 mod diff;
+mod dropping;
 mod finding;
 mod importing;
 mod importing_roo;
 mod layers;
 mod looking;
+mod pruning;
 mod readme;
 mod real_sessions;
+mod restoring;
 mod roo_laws;
 mod sandbox;
+mod surgery_laws;
+mod truncating;

@@ -1,0 +1,213 @@
+//! Single messages and parts out of the context.
+
+use crate::importing::with_demo;
+use crate::sandbox::Sandbox;
+
+/// A conversation with two parallel calls.
+pub fn with_calls() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let call = |id: &str, path: &str| {
+        serde_json::json!({"id": id, "type": "function",
+            "function": {"name": "read_file", "arguments": format!("{{\"path\":\"{path}\"}}")}})
+    };
+    let messages = [
+        serde_json::json!({"role": "user", "content": "Compare a and b."}),
+        serde_json::json!({"role": "assistant", "content": "Reading both.",
+            "tool_calls": [call("one", "a"), call("two", "b")]}),
+        serde_json::json!({"role": "tool", "tool_call_id": "one", "content": "the text of a ".repeat(40)}),
+        serde_json::json!({"role": "tool", "tool_call_id": "two", "content": "the text of b ".repeat(40)}),
+        serde_json::json!({"role": "assistant", "content": "They differ."}),
+        serde_json::json!({"role": "user", "content": "How?"}),
+        serde_json::json!({"role": "assistant", "content": "In one letter."}),
+        serde_json::json!({"role": "user", "content": "Thanks. And c?"}),
+    ];
+    let lines: String = messages
+        .iter()
+        .map(|message| format!("{message}\n"))
+        .collect();
+    sandbox.write("lines.jsonl", lines);
+    sandbox.ok(&["commit", "--batch", "lines.jsonl"]);
+    sandbox
+}
+
+/// The context, its lines cut short.
+pub fn brief(sandbox: &Sandbox) -> String {
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    let cut = |line: &str| line.chars().take(60).collect::<String>();
+    text.lines().map(cut).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_call_and_its_results_go_together() {
+    for named in [":2", ":3", ":4"] {
+        let sandbox = with_calls();
+        let said = sandbox.tract(&["drop", named]);
+        assert!(
+            said.contains("Hid 3 messages, tool partners included"),
+            "{said}"
+        );
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(brief(&sandbox), @r"
+            [1] user
+            Compare a and b.
+
+            [2] assistant
+            They differ.
+
+            [3] user
+            How?
+
+            [4] assistant
+            In one letter.
+
+            [5] user
+            Thanks. And c?
+            ");
+        }
+    }
+}
+
+#[test]
+fn one_of_several_calls_goes_with_its_own_result() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(sandbox.tract(&["show", ":2"]), @r#"
+    append 21c72a41aee83f24f92f1349f9478ac82f9dde420a84da5f819dabbc8a4c51f2
+    parent    456fe83
+    time      2026-03-14 12:02:00 +0000
+    message   assistant (text, 2 tool_call)
+    tokens    +21 = 33
+
+    #0
+        Reading both.
+
+    #1
+      call read_file  one
+        {
+          "path": "a"
+        }
+
+    #2
+      call read_file  two
+        {
+          "path": "b"
+        }
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":2#1"]), @r"
+    --- stderr
+    Hid 1 message and parts of 1 message, tool partners included (-172 tokens); HEAD is now c8dc4dc
+    ");
+    insta::assert_snapshot!(brief(&sandbox), @r#"
+    [1] user
+    Compare a and b.
+
+    [2] assistant
+    Reading both.
+    → read_file {"path":"b"}
+
+    [3] tool
+    ← read_file
+    the text of b the text of b the text of b the text of b the 
+
+    [4] assistant
+    They differ.
+
+    [5] user
+    How?
+
+    [6] assistant
+    In one letter.
+
+    [7] user
+    Thanks. And c?
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":2#1"]), @r"
+    --- stderr
+    Brought back 1 message and changed 1 message back (+172 tokens); HEAD is now d4dd716
+    Cache: the first message stays as it is: 12 tokens, 5%
+    ");
+    assert!(sandbox.ok(&["compile"]).contains("the text of a"));
+}
+
+#[test]
+fn a_message_whose_parts_are_all_dropped_is_hidden() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":2#0", ":2#1", ":2#2"]), @r"
+    --- stderr
+    Hid 3 messages, tool partners included (-351 tokens); HEAD is now 7512da5
+    ");
+}
+
+#[test]
+fn what_a_conversation_needs_is_dropped_by_force_alone() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":1"]), @r"
+    exit code: 1
+    --- stderr
+    error: the task cannot be dropped
+    hint: --force drops it all the same
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":-1"]), @r"
+    exit code: 1
+    --- stderr
+    error: the last user message cannot be dropped
+    hint: --force drops it all the same
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":-1", "--force"]), @r"
+    --- stderr
+    Hid 1 message (-9 tokens); HEAD is now ffc7dfe
+    ");
+}
+
+#[test]
+fn it_is_all_or_nothing() {
+    let sandbox = with_calls();
+    let before = sandbox.ok(&["log", "-n", "0"]);
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":5", ":1"]), @r"
+    exit code: 1
+    --- stderr
+    error: the task cannot be dropped
+    hint: --force drops it all the same
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":5", ":2#7"]), @r"
+    exit code: 1
+    --- stderr
+    error: there is no part #7: the last one is #2
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":5", ":99"]), @r"
+    exit code: 1
+    --- stderr
+    error: no message ':99'
+    hint: there are 8 messages: :1 to :8, :-1 is the last
+    ");
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
+    sandbox.ok(&["pin", ":3"]);
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":2"]), @r"
+    exit code: 1
+    --- stderr
+    error: f01d7f8 is pinned
+    ");
+}
+
+#[test]
+fn what_is_dropped_already_cannot_be_dropped_again() {
+    let sandbox = with_calls();
+    sandbox.ok(&["drop", ":5"]);
+    insta::assert_snapshot!(sandbox.tract(&["drop", "HEAD^:5"]), @r"
+    --- stderr
+    Nothing to drop: it is hidden already
+    ");
+}
+
+#[test]
+fn a_dry_run_says_what_would_go() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r"
+    Would hide 2 messages
+      :2  assistant   94  The rule is clear. A quick look at where things stand, then I'll put it in.
+      :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+    Messages  12 → 10
+    Tokens    1,082 → 844 (-238)
+    Cache     the first message stays as it is: 260 tokens, 24%
+    drop would reach 844, cache kept 24%
+    ");
+}

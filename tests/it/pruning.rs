@@ -1,0 +1,126 @@
+//! Old tool outputs become lines.
+
+use crate::dropping::{brief, with_calls};
+use crate::sandbox::Sandbox;
+
+const ALL: [&str; 4] = ["--protect", "0", "--min", "0"];
+
+fn prune(sandbox: &Sandbox, more: &[&str]) -> String {
+    sandbox.tract(&[&["prune"], more].concat())
+}
+
+#[test]
+fn an_old_output_becomes_a_line_that_says_where_it_is() {
+    let sandbox = with_calls();
+    let before = sandbox.ok(&["compile"]);
+    insta::assert_snapshot!(prune(&sandbox, &ALL), @r"
+    --- stderr
+    Pruned 2 tool outputs (-283 tokens); HEAD is now dc37532
+    ");
+    insta::assert_snapshot!(brief(&sandbox), @r#"
+    [1] user
+    Compare a and b.
+
+    [2] assistant
+    Reading both.
+    → read_file {"path":"a"}
+    → read_file {"path":"b"}
+
+    [3] tool
+    ← read_file
+    [output of read_file hidden: 161 tokens; tract show f01d7f8]
+
+    [4] tool
+    ← read_file
+    [output of read_file hidden: 161 tokens; tract show d3b8311]
+
+    [5] assistant
+    They differ.
+
+    [6] user
+    How?
+
+    [7] assistant
+    In one letter.
+
+    [8] user
+    Thanks. And c?
+    "#);
+    insta::assert_snapshot!(prune(&sandbox, &ALL), @r"
+    --- stderr
+    Nothing to prune
+    ");
+    sandbox.ok(&["restore", "HEAD"]);
+    assert_eq!(sandbox.ok(&["compile"]), before);
+}
+
+#[test]
+fn new_turns_new_outputs_and_small_savings_are_left_alone() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(prune(&sandbox, &[]), @r"
+    --- stderr
+    Nothing to prune that would save 20,000 tokens
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--min", "1k"]), @r"
+    --- stderr
+    Nothing to prune that would save 1,000 tokens
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--min", "0", "--turns", "3"]), @r"
+    --- stderr
+    Nothing to prune
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r"
+    Would change 1 message
+      :3  tool       165  the text of a the text of a the text of a the text of a the text of a the tex…
+    Messages  8 → 8
+    Tokens    393 → 252 (-141)
+    Cache     the first 2 messages stay as they are: 33 tokens, 8%
+    prune would reach 252, cache kept 8%
+    ");
+}
+
+#[test]
+fn only_the_outputs_that_are_meant() {
+    let sandbox = with_calls();
+    let some = |more: &[&str]| prune(&sandbox, &[&ALL, more].concat());
+    insta::assert_snapshot!(some(&["--tool", "bash"]), @r"
+    --- stderr
+    Nothing to prune
+    ");
+    insta::assert_snapshot!(some(&["--larger-than", "500"]), @r"
+    --- stderr
+    Nothing to prune
+    ");
+    insta::assert_snapshot!(some(&["--tool", "bash", "--tool", "read_file", "--larger-than", "100"]), @r"
+    --- stderr
+    Pruned 2 tool outputs (-283 tokens); HEAD is now 6914822
+    ");
+}
+
+#[test]
+fn a_budget_takes_the_oldest_and_no_more_than_it_must() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "1000"]), @r"
+    --- stderr
+    Nothing to prune
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "300"]), @r"
+    --- stderr
+    Pruned 1 tool output (-141 tokens); HEAD is now d585511
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "50"]), @r"
+    --- stderr
+    Pruned 1 tool output (-142 tokens); HEAD is now c52ab99
+    hint: still 110 tokens, more than 50: tract truncate --to-budget 50
+    ");
+}
+
+#[test]
+fn a_pinned_output_stays() {
+    let sandbox = with_calls();
+    sandbox.ok(&["pin", ":3"]);
+    prune(&sandbox, &ALL);
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(text.contains("the text of a"), "{text}");
+    assert!(!text.contains("the text of b"), "{text}");
+}

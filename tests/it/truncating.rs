@@ -1,0 +1,253 @@
+//! The sliding window: what goes, what stays, what stands in between, and the way back.
+
+use crate::importing::with_demo;
+use crate::sandbox::Sandbox;
+
+/// A conversation of user messages `1` to `count`.
+fn counted(count: usize) -> Sandbox {
+    let lines = (1..=count).map(|n| format!("{{\"role\":\"user\",\"content\":\"{n}\"}}\n"));
+    let sandbox = Sandbox::new();
+    sandbox.write("lines.jsonl", lines.collect::<String>());
+    sandbox.ok(&["commit", "--batch", "lines.jsonl"]);
+    sandbox
+}
+
+/// The context's texts.
+fn context(sandbox: &Sandbox) -> Vec<String> {
+    let request = sandbox.ok(&["compile", "--format", "openai"]);
+    let messages: serde_json::Value = serde_json::from_str(&request).expect("JSON");
+    let messages = messages["messages"].as_array().expect("messages").clone();
+    let text = |message: &serde_json::Value| message["content"].as_str().expect("text").to_owned();
+    messages.iter().map(text).collect()
+}
+
+fn marker(hidden: usize) -> String {
+    format!("[Sliding window truncation: {hidden} messages hidden to reduce context]")
+}
+
+#[test]
+fn a_fraction_hides_an_even_number_of_the_oldest_after_the_task() {
+    for (count, fraction, hidden) in [
+        (11, "0.5", 4),
+        (12, "0.5", 4),
+        (5, "0.5", 2),
+        (7, "0.3", 0),
+        (3, "1", 2),
+        (4, "1", 2),
+    ] {
+        let sandbox = counted(count);
+        let before = sandbox.ok(&["log", "-n", "0"]);
+        let said = sandbox.tract(&["truncate", "--fraction", fraction]);
+        if hidden == 0 {
+            assert_eq!(said, "--- stderr\nNothing to hide\n");
+            assert_eq!(sandbox.ok(&["log", "-n", "0"]), before, "no commit");
+            continue;
+        }
+        let kept = (hidden + 2..=count).map(|n| n.to_string());
+        let expected: Vec<String> = ["1".to_owned(), marker(hidden)]
+            .into_iter()
+            .chain(kept)
+            .collect();
+        assert_eq!(context(&sandbox), expected, "{count} at {fraction}");
+    }
+}
+
+#[test]
+fn the_task_goes_only_where_that_is_asked_for() {
+    let sandbox = counted(6);
+    sandbox.ok(&[
+        "truncate",
+        "--fraction",
+        "0.5",
+        "--drop-first",
+        "--no-marker",
+    ]);
+    assert_eq!(context(&sandbox), ["3", "4", "5", "6"]);
+}
+
+#[test]
+fn a_second_truncation_hides_what_is_visible_and_each_can_be_gone_back_past() {
+    let sandbox = counted(11);
+    let whole = context(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "8"]), @r"
+    --- stderr
+    Hid 2 messages (+8 tokens); HEAD is now e7f9ffd
+    ");
+    let once = context(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "3"]), @r"
+    --- stderr
+    Hid 5 messages (-7 tokens); HEAD is now 5bf24a1
+    ");
+    assert_eq!(
+        context(&sandbox),
+        ["1", &marker(2), &marker(5), "9", "10", "11"]
+    );
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "3"]), @r"
+    --- stderr
+    Nothing to hide
+    ");
+
+    sandbox.ok(&["reset", "HEAD~1"]);
+    assert_eq!(context(&sandbox), once);
+    sandbox.ok(&["reset", "HEAD~1"]);
+    assert_eq!(context(&sandbox), whole);
+    sandbox.ok(&["reset", "ORIG_HEAD"]);
+    sandbox.ok(&["undo"]);
+    assert_eq!(context(&sandbox), whole);
+}
+
+#[test]
+fn a_dry_run_says_what_would_go_and_changes_nothing() {
+    let sandbox = counted(11);
+    let before = sandbox.ok(&["log", "-n", "0"]);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--fraction", "0.5", "--dry-run"]), @r"
+    Would hide 4 messages
+      :2  user       5  2
+      :3  user       5  3
+      :4  user       5  4
+      :5  user       5  5
+    Would bring in 1 message
+      :2  user       18  [Sliding window truncation: 4 messages hidden to reduce context]
+    Messages  11 → 8
+    Tokens    58 → 56 (-2)
+    Cache     the first message stays as it is: 8 tokens, 13%
+    truncate would reach 56, cache kept 13%
+    ");
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]), before);
+}
+
+#[test]
+fn the_marker_is_what_one_says_it_is() {
+    let role = |arguments: &[&str]| {
+        let sandbox = counted(5);
+        sandbox.ok(&[&["truncate", "--keep", "2"], arguments].concat());
+        let request = sandbox.ok(&["compile", "--format", "openai"]);
+        let messages: serde_json::Value = serde_json::from_str(&request).expect("JSON");
+        messages["messages"][1].to_string()
+    };
+    insta::assert_snapshot!(role(&["--marker", "Cut."]), @r#"
+    {"role":"user","content":"Cut."}
+    "#);
+    insta::assert_snapshot!(role(&["--marker-role", "system"]), @r#"
+    {"role":"system","content":"[Sliding window truncation: 2 messages hidden to reduce context]"}
+    "#);
+    insta::assert_snapshot!(role(&["--no-marker"]), @r#"
+    {"role":"user","content":"4"}
+    "#);
+    let sandbox = counted(5);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2", "--marker-role", "tool"]), @r"
+    exit code: 2
+    --- stderr
+    error: a marker answers no call: it cannot be a tool's
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2", "--marker-role", "usr"]), @r"
+    exit code: 2
+    --- stderr
+    error: unknown role 'usr'
+    hint: did you mean user?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2", "--marker", ""]), @r"
+    exit code: 2
+    --- stderr
+    error: the marker is empty
+    hint: --no-marker: none
+    ");
+    sandbox.ok(&["truncate", "--keep", "2", "--marker", "a secret"]);
+    let log = sandbox.ok(&["reflog"]);
+    assert!(log.contains("truncate --keep 2 --marker …"), "{log}");
+}
+
+#[test]
+fn without_an_option_the_budget_says_how_much() {
+    let sandbox = counted(11);
+    insta::assert_snapshot!(sandbox.tract(&["truncate"]), @r"
+    exit code: 2
+    --- stderr
+    error: how much? --fraction F, --keep N or --to-budget N
+    hint: with `tract config budget.max 128k`, tract truncate alone fits that
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "50%"]), @r"
+    exit code: 2
+    --- stderr
+    error: 50% of what? budget.max is not set
+    hint: tract config budget.max 128k
+    ");
+    sandbox.ok(&["config", "budget.max", "70"]);
+    insta::assert_snapshot!(sandbox.tract(&["truncate"]), @r"
+    --- stderr
+    Nothing to hide: the context fits 70 tokens already
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate"]), @r"
+    --- stderr
+    Nothing to hide: the context fits 70 tokens already
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "80%"]), @r"
+    --- stderr
+    Hid 4 messages (-2 tokens); HEAD is now 3965417
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "10"]), @r"
+    exit code: 1
+    --- stderr
+    error: hiding all that may go leaves 49 tokens, more than 10
+    hint: tract prune makes old tool outputs small
+    ");
+}
+
+#[test]
+fn after_a_compaction_the_summary_is_the_task() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "4", "--dry-run"]), @r#"
+    Would hide 7 messages
+      :2  assistant   94  The rule is clear. A quick look at where things stand, then I'll put it in.
+      :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+      :4  assistant  195  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t…
+      :5  tool        20  The file /home/mara/tally/src/parse.rs has been updated.
+      :6  assistant   50  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;…
+      :7  tool        83  running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
+      :8  assistant  102  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
+    Would bring in 1 message
+      :2  user       18  [Sliding window truncation: 7 messages hidden to reduce context]
+    Messages  12 → 6
+    Tokens    1,082 → 412 (-670)
+    Cache     the first message stays as it is: 260 tokens, 24%
+    truncate would reach 412, cache kept 24%
+    "#);
+    sandbox.ok(&["truncate", "--keep", "4"]);
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(text.contains("This session is being continued"), "{text}");
+}
+
+#[test]
+fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "20k"]), @r"
+    exit code: 1
+    --- stderr
+    error: hiding all that may go leaves 20,001 tokens, more than 20,000; the provider counts 19,589 of them on top of the context
+    hint: tract prune makes old tool outputs small; --as-counted leaves out what the provider counts on top
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--as-counted"]), @r"
+    --- stderr
+    Hid 7 messages (-670 tokens); HEAD is now 2c5f8ac
+    ");
+}
+
+#[test]
+fn an_empty_repository_has_nothing_to_hide() {
+    insta::assert_snapshot!(Sandbox::new().tract(&["truncate", "--keep", "3"]), @r"
+    --- stderr
+    Nothing to hide
+    ");
+}
+
+#[test]
+fn nothing_is_hidden_where_one_only_looks() {
+    let sandbox = counted(6);
+    sandbox.ok(&["checkout", "HEAD~1"]);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2"]), @r"
+    exit code: 1
+    --- stderr
+    error: Cannot commit in detached HEAD. Use 'tract checkout main' to return to your branch.
+    hint: to go on from here and keep both: tract checkout -b NAME
+    ");
+}
