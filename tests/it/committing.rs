@@ -89,8 +89,10 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     message   assistant (text, tool_call)
     tokens    +14 = 44
 
+    #0
         Two.
 
+    #1
       call read  toolu_1
         {
           "n": 1.0
