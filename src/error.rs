@@ -172,6 +172,14 @@ pub enum Error {
         /// The message's part in the conversation.
         what: &'static str,
     },
+    /// An append that the budget has no room for.
+    #[error("the context would have {total} tokens, and its budget is {max}")]
+    OverBudget {
+        /// The tokens with what was to be appended.
+        total: u64,
+        /// The tokens that a context may have.
+        max: u64,
+    },
     /// A truncation to a budget, where hiding all that may go is not enough.
     #[error("does not fit {tokens} tokens: hiding all that may go leaves {least}")]
     CannotFit {

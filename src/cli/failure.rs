@@ -10,8 +10,11 @@ use tract::hash::HashPrefix;
 use tract::model::Role;
 use tract::render::escape;
 
-use super::number::plural;
+use super::number::{grouped, plural};
 use super::ui::{Label, Ui};
+
+/// What makes a context smaller.
+pub const SMALLER: &str = "tract prune, or tract truncate --to-budget 80%";
 
 /// How a command can fail.
 #[derive(Debug)]
@@ -123,6 +126,16 @@ fn sentence(error: &Error) -> String {
             let problems = plural(*problems, "problem");
             format!("{problems} in {}; nothing was imported", path.display())
         }
+        Error::OverBudget { total, max } => {
+            let (total, max) = (grouped(*total), grouped(*max));
+            format!(
+                "the context would have {total} tokens, over its budget of {max}; nothing was committed"
+            )
+        }
+        Error::CannotFit { least, tokens } => {
+            let (least, tokens) = (grouped(*least), grouped(*tokens));
+            format!("hiding all that may go leaves {least} tokens, more than {tokens}")
+        }
         error => error.to_string(),
     };
     let mut source = error.source();
@@ -203,6 +216,8 @@ fn hint(error: &Error) -> Option<String> {
             Some("someone else committed first: look at `tract log`, then try again".into())
         }
         Error::Busy { .. } => Some("try again".into()),
+        Error::OverBudget { .. } => Some(SMALLER.into()),
+        Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(
             "known formats: claude-code, codex, openai, anthropic, roo (see tract import --help)"
                 .into(),

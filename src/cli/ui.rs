@@ -180,6 +180,12 @@ impl Ui {
         self.status(&format!("{head} {text}"));
     }
 
+    /// Something that was done though it may not be wanted; said with `-q` too.
+    pub fn warn(&mut self, text: &str) {
+        let head = self.paint_err(Label::Warning, "warning:");
+        self.complain(&format!("{head} {text}"));
+    }
+
     /// A line on standard error, whatever `-q` says. That nobody reads it is no error.
     pub fn complain(&mut self, text: &str) {
         if self.merged {

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::budget::{self, Budget, Within};
 use crate::history::repo::{self, On, Repo};
 use crate::history::{tokens, walk};
 use crate::model::tokens::Counter;
@@ -59,6 +60,38 @@ impl Repo {
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
+        let (commits, ()) = self.make(on, drafts, options, |_| Ok(()))?;
+        Ok(commits)
+    }
+
+    /// The same, held to a budget: what it hides is part of the one operation.
+    ///
+    /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
+    /// to be, the write lock is held that long.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::commit`], and [`Error::OverBudget`] where the budget's action is to refuse.
+    pub fn commit_within(
+        &self,
+        on: &On,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        budget: &Budget,
+    ) -> Result<Within> {
+        let hold = |making: &mut Making<'_>| budget::hold(making, budget);
+        let (commits, verdict) = self.make(on, drafts, options, hold)?;
+        Ok(Within { commits, verdict })
+    }
+
+    /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
+    fn make<T>(
+        &self,
+        on: &On,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        then: impl FnOnce(&mut Making<'_>) -> Result<T>,
+    ) -> Result<(Vec<Committed>, T)> {
         let tx = self.store.write()?;
         let (branch, tip) = match repo::head(&*tx, on)? {
             Head::Attached { branch, tip } => (branch, tip),
@@ -82,30 +115,23 @@ impl Repo {
             }
         }
         tx.begin_operation(options.now.unwrap_or(Millis(0)), options.what)?;
-        let mut chain = Chain::at(tip);
-        let mut done = Vec::with_capacity(drafts.len());
+        let mut making = Making {
+            tx: &*tx,
+            chain: Chain::at(tip),
+            branch: &branch,
+            options,
+            done: Vec::with_capacity(drafts.len()),
+        };
         for draft in drafts {
-            let (hash, commit) = chain.push(&*tx, draft, options.now)?;
-            if let Some(counter) = options.counter {
-                for message in &draft.messages {
-                    let key = CountKey {
-                        content: message.hash(),
-                        mask: None,
-                    };
-                    tx.put_count(key, counter.encoding(), counter.message(message))?;
-                }
-            }
-            done.push(Committed {
-                hash,
-                commit,
-                branch: branch.clone(),
-            });
+            making.push(draft)?;
         }
+        let told = then(&mut making)?;
+        let done = making.done;
         if let Some(last) = done.last() {
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
         }
         tx.commit()?;
-        Ok(done)
+        Ok((done, told))
     }
 
     /// The tokens of contents that have been counted already; nothing is counted for this.
@@ -129,6 +155,39 @@ impl Repo {
         encoding: crate::model::Encoding,
     ) -> Result<Vec<crate::model::TokenCount>> {
         tokens::of_context(&*self.store, context, encoding)
+    }
+}
+
+/// Commits on their way into one transaction.
+pub(super) struct Making<'a> {
+    pub(super) tx: &'a dyn Tx,
+    pub(super) chain: Chain,
+    branch: &'a RefName,
+    pub(super) options: &'a CommitOptions<'a>,
+    /// Those that are made.
+    pub(super) done: Vec<Committed>,
+}
+
+impl Making<'_> {
+    /// Makes one more.
+    pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
+        let (hash, commit) = self.chain.push(self.tx, draft, self.options.now)?;
+        if let Some(counter) = self.options.counter {
+            for message in &draft.messages {
+                let key = CountKey {
+                    content: message.hash(),
+                    mask: None,
+                };
+                let count = counter.message(message);
+                self.tx.put_count(key, counter.encoding(), count)?;
+            }
+        }
+        self.done.push(Committed {
+            hash,
+            commit,
+            branch: self.branch.clone(),
+        });
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod append;
 pub mod branches;
+pub mod budget;
 pub mod diff;
 pub mod find;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub mod walk;
 
 pub use append::{CommitOptions, Committed, Expect};
 pub use branches::{BranchRow, Made, TagRow};
+pub use budget::{Budget, BudgetAction, BudgetTarget, Verdict, Within};
 pub use find::{FindOptions, FindProgress, Found};
 pub use log::{LogOptions, LogRow};
 pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};

@@ -106,33 +106,47 @@ impl Counter {
 
     /// The tokens of a message in a context: 3, its role, its texts, and its name plus 1.
     pub fn message(&self, message: &Message) -> TokenCount {
-        let name = message.name.as_ref().map_or(0, |name| self.text(name) + 1);
-        let frame = MESSAGE_OVERHEAD + self.text(message.role.as_str()) + name;
-        let frame = TokenCount {
-            tokens: frame,
-            estimated: false,
-        };
-        frame + message.parts.iter().map(|part| self.part(part)).sum()
+        message_with(message, &|text| self.text(text))
     }
 
     /// The tokens of one part; ids, signatures and opaque blocks count 0.
     pub fn part(&self, part: &Part) -> TokenCount {
-        let exact = |tokens| TokenCount {
-            tokens,
-            estimated: false,
-        };
-        match part {
-            Part::Text { text } | Part::Thinking { text, .. } => exact(self.text(text)),
-            Part::ToolCall {
-                name, arguments, ..
-            } => exact(self.text(name) + self.text(arguments)),
-            Part::ToolResult { content, .. } => content.iter().map(|part| self.part(part)).sum(),
-            Part::Image(_) | Part::File(_) => TokenCount {
-                tokens: MEDIA_ESTIMATE,
-                estimated: true,
-            },
-            Part::Opaque { .. } => exact(0),
-        }
+        part_with(part, &|text| self.text(text))
+    }
+}
+
+/// What a message's tokens cannot exceed in any encoding, without a vocabulary: no token is
+/// shorter than a byte.
+pub fn at_most(message: &Message) -> TokenCount {
+    message_with(message, &|text| text.len() as u64)
+}
+
+fn message_with(message: &Message, text: &dyn Fn(&str) -> u64) -> TokenCount {
+    let name = message.name.as_ref().map_or(0, |name| text(name) + 1);
+    let frame = MESSAGE_OVERHEAD + text(message.role.as_str()) + name;
+    let parts = message.parts.iter().map(|part| part_with(part, text));
+    exact(frame) + parts.sum()
+}
+
+fn part_with(part: &Part, text: &dyn Fn(&str) -> u64) -> TokenCount {
+    match part {
+        Part::Text { text: own } | Part::Thinking { text: own, .. } => exact(text(own)),
+        Part::ToolCall {
+            name, arguments, ..
+        } => exact(text(name) + text(arguments)),
+        Part::ToolResult { content, .. } => content.iter().map(|part| part_with(part, text)).sum(),
+        Part::Image(_) | Part::File(_) => TokenCount {
+            tokens: MEDIA_ESTIMATE,
+            estimated: true,
+        },
+        Part::Opaque { .. } => exact(0),
+    }
+}
+
+const fn exact(tokens: u64) -> TokenCount {
+    TokenCount {
+        tokens,
+        estimated: false,
     }
 }
 
@@ -155,11 +169,7 @@ pub fn context_total(messages: impl IntoIterator<Item = TokenCount>) -> TokenCou
     if messages.peek().is_none() {
         return TokenCount::default();
     }
-    let once = TokenCount {
-        tokens: CONTEXT_OVERHEAD,
-        estimated: false,
-    };
-    once + messages.sum()
+    exact(CONTEXT_OVERHEAD) + messages.sum()
 }
 
 #[cfg(test)]
@@ -329,6 +339,12 @@ mod tests {
         #[test]
         fn any_text_counts_exactly(text in ".{0,200}") {
             assert_exact(&text);
+            let mut message = Message::text(Role::Assistant, &text);
+            message.name = Some(text);
+            for encoding in Encoding::ALL {
+                let counted = Counter::load(encoding).message(&message);
+                prop_assert!(counted.tokens <= at_most(&message).tokens);
+            }
         }
 
         #[test]

@@ -3,6 +3,7 @@
 mod annotating;
 mod arguments;
 mod bad_use;
+mod budgets;
 mod committing;
 mod concurrency;
 mod demo;

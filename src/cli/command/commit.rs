@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tract::context::Context;
-use tract::history::{CommitOptions, Committed, Expect, On, Repo};
-use tract::model::tokens::{Counter, context_total};
+use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
+use tract::render::escape;
 use tract::{Error, interop};
 
 use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::number::{Amount, grouped, tokens};
+use crate::cli::failure::{self, Failure};
+use crate::cli::number::{Amount, grouped, plural, tokens};
 use crate::cli::ui::Label;
 
 /// Append one message, or replace one
@@ -20,6 +20,9 @@ use crate::cli::ui::Label;
 /// -m is what the model reads; --note is git's message, for people. Without a text, standard input
 /// is read, or on a terminal $EDITOR opens. Text is never guessed to be JSON: --json and --batch
 /// say that it is.
+///
+/// Where `tract config budget.max` sets a budget and the message goes beyond it, budget.action says
+/// what happens: a warning, a refusal, the oldest messages hidden, or a summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -110,29 +113,23 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         first.note.clone_from(&args.note);
     }
     let what = what(args);
-    // Loading a vocabulary costs more than the commit: only a budget asks for it.
-    let budget = app.budget_max(&repo)?;
-    let counter = match budget {
-        Some(_) => Some(Counter::load(app.encoding(&repo)?)),
-        None => None,
-    };
     let options = CommitOptions {
         now: Some(app.now()),
         what: &what,
         expect,
-        counter: counter.as_ref(),
+        counter: None,
     };
-    let done = repo.commit(&on, &drafts, &options)?;
-    report(&repo, &done, &drafts, app)?;
-    if let (Some(budget), Some(last)) = (budget, done.last()) {
-        let context = repo.context(&last.hash)?;
-        let total = context_total(repo.counts(&context, app.encoding(&repo)?)?);
-        if total.tokens > budget {
-            let (total, budget) = (tokens(total), grouped(budget));
-            app.ui.hint(&format!(
-                "over budget: {total} tokens of {budget}; tract status"
-            ));
+    // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
+    let (done, verdict) = match repo.budget()? {
+        Some(budget) => {
+            let within = repo.commit_within(&on, &drafts, &options, &budget)?;
+            (within.commits, Some((within.verdict, budget.max)))
         }
+        None => (repo.commit(&on, &drafts, &options)?, None),
+    };
+    report(&repo, &done, &drafts, app)?;
+    if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
+        tell(&verdict, max, last, app);
     }
     if let Some((entry, old)) = &target
         && old.role == Role::User
@@ -167,6 +164,43 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
         writeln!(app.ui.out(), "{hash} {role}{}", count.unwrap_or_default())?;
     }
     Ok(())
+}
+
+/// Says what the budget made of the commit.
+fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
+    let over = |total| {
+        format!(
+            "{} tokens, over the budget of {}",
+            tokens(total),
+            grouped(max)
+        )
+    };
+    match verdict {
+        Verdict::Fits => {}
+        Verdict::Over { total } => {
+            app.ui.warn(&over(*total));
+            app.ui.hint(failure::SMALLER);
+        }
+        Verdict::Truncated {
+            hidden,
+            before,
+            after,
+        } => {
+            let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
+            app.ui.status(&format!(
+                "{}: hid {hidden}, now {}; HEAD is {head}",
+                over(*before),
+                tokens(*after)
+            ));
+            let restore = format!("tract restore {head} brings them back");
+            app.ui.hint(&restore);
+        }
+        Verdict::Compact { total, command } => {
+            app.ui.warn(&over(*total));
+            let command = escape::line(command);
+            app.ui.hint(&format!("tract compact --exec '{command}'"));
+        }
+    }
 }
 
 /// The command as the operations keep it: without what was said.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tract::history::Repo;
+use tract::history::{BudgetAction, BudgetTarget, Repo};
 use tract::model::Encoding;
 use tract::render::escape;
 
@@ -12,12 +12,18 @@ use crate::cli::number::Amount;
 
 /// Read and change the repository's settings
 ///
-/// Without a key, all that are set. budget.max: tokens that a context should not exceed (128k).
+/// Without a key, all that are set.
+///
+/// budget.max: tokens that a context should not exceed (128k).
+/// budget.action: what happens to a commit that goes beyond: warn (the default), refuse, truncate
+/// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
+/// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract config budget.max 128k
+  tract config budget.action truncate
   tract config compile.format anthropic
   tract config --unset budget.max")]
 pub struct Args {
@@ -33,7 +39,13 @@ pub struct Args {
 }
 
 /// The settings that exist.
-const KEYS: [&str; 3] = ["budget.max", "compile.format", "tokens.encoding"];
+const KEYS: [&str; 5] = [
+    "budget.action",
+    "budget.max",
+    "budget.target",
+    "compile.format",
+    "tokens.encoding",
+];
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
@@ -76,6 +88,14 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             Ok(Amount(tokens)) => Ok(tokens.to_string()),
             Err(why) => Err(Failure::usage(format!("budget.max: {why}"))),
         },
+        "budget.target" if value.ends_with('%') => Ok(value.parse::<BudgetTarget>()?.to_string()),
+        "budget.target" => match value.parse() {
+            Ok(Amount(tokens)) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
+            Err(why) => Err(Failure::usage(format!(
+                "budget.target: {why}, nor a percentage"
+            ))),
+        },
+        "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ if ["openai", "anthropic", "text"].contains(&value) => Ok(value.to_owned()),
         _ => Err(Failure::usage(format!(

@@ -165,67 +165,9 @@ impl Repo {
     /// What plans look at, at one commit.
     pub fn scene_at(&self, tip: &CommitHash, encoding: Encoding, needs: Needs) -> Result<Scene> {
         let order = self.order(tip)?;
-        let context = order.context();
-        let counts = self.counts(&context, encoding)?;
-        let view = self.store.read()?;
-        let messages = context.entries.iter();
-        let messages = messages.map(|entry| walk::message(&*view, entry));
-        let messages = messages.collect::<Result<Vec<_>>>()?;
-        let visible: HashMap<EntryId, usize> = context
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| (entry.id, at))
-            .collect();
-        let contents: Vec<ContentHash> = order.entries().map(|entry| entry.content).collect();
-        let rows: HashMap<ContentHash, _> = view
-            .content_rows(&contents)?
-            .into_iter()
-            .map(|row| (row.hash, row))
-            .collect();
+        let counts = self.counts(&order.context(), encoding)?;
         let counter = needs.part_tokens.then(|| Counter::load(encoding));
-        let mut entries = Vec::with_capacity(contents.len());
-        for entry in order.entries() {
-            let row = rows.get(&entry.content).ok_or_else(|| Error::Damaged {
-                detail: format!("content {:.10} is missing", entry.content),
-            })?;
-            let at = visible.get(&entry.id);
-            let seen = match at {
-                Some(at) => Some(messages[*at].clone()),
-                None if needs.hidden_links && row.calls + row.results > 0 => {
-                    Some(walk::message(&*view, &order_entry(&entry))?)
-                }
-                None => None,
-            };
-            let own = match &seen {
-                Some(_) if !entry.mask.is_empty() => Some(walk::content(&*view, &entry.content)?),
-                Some(seen) => Some(seen.clone()),
-                None => None,
-            };
-            let parts = own.iter().flat_map(|message| &message.parts);
-            let parts = parts.map(|part| PlanPart {
-                link: PartLink::of(part),
-                tokens: match (&counter, part) {
-                    (Some(counter), Part::ToolResult { .. }) => counter.part(part).tokens,
-                    _ => 0,
-                },
-            });
-            entries.push(PlanEntry {
-                role: row.role,
-                links: seen.as_ref().map(Links::of).unwrap_or_default(),
-                tokens: at.map_or_else(TokenCount::default, |at| counts[*at]),
-                parts: parts.collect(),
-                entry,
-            });
-        }
-        Ok(Scene {
-            tip: Some(*tip),
-            input: PlanInput { order: entries },
-            context,
-            messages,
-            counts,
-            order,
-        })
+        scene(&*self.store.read()?, *tip, order, counts, counter, needs)
     }
 
     /// Makes a plan where `on` stands and commits its drafts as one operation, all or none. Where
@@ -342,6 +284,76 @@ impl Repo {
         surgery.kept = size(&scene.counts[..same]);
         Ok(surgery)
     }
+}
+
+/// What plans look at, from the order at `tip` and the tokens of what is visible; `counter` counts
+/// the tokens of parts.
+pub(super) fn scene(
+    view: &dyn View,
+    tip: CommitHash,
+    order: Order,
+    counts: Vec<TokenCount>,
+    counter: Option<Counter>,
+    needs: Needs,
+) -> Result<Scene> {
+    let context = order.context();
+    let messages = context.entries.iter();
+    let messages = messages.map(|entry| walk::message(view, entry));
+    let messages = messages.collect::<Result<Vec<_>>>()?;
+    let visible: HashMap<EntryId, usize> = context
+        .entries
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| (entry.id, at))
+        .collect();
+    let contents: Vec<ContentHash> = order.entries().map(|entry| entry.content).collect();
+    let rows: HashMap<ContentHash, _> = view
+        .content_rows(&contents)?
+        .into_iter()
+        .map(|row| (row.hash, row))
+        .collect();
+    let mut entries = Vec::with_capacity(contents.len());
+    for entry in order.entries() {
+        let row = rows.get(&entry.content).ok_or_else(|| Error::Damaged {
+            detail: format!("content {:.10} is missing", entry.content),
+        })?;
+        let at = visible.get(&entry.id);
+        let seen = match at {
+            Some(at) => Some(messages[*at].clone()),
+            None if needs.hidden_links && row.calls + row.results > 0 => {
+                Some(walk::message(view, &order_entry(&entry))?)
+            }
+            None => None,
+        };
+        let own = match &seen {
+            Some(_) if !entry.mask.is_empty() => Some(walk::content(view, &entry.content)?),
+            Some(seen) => Some(seen.clone()),
+            None => None,
+        };
+        let parts = own.iter().flat_map(|message| &message.parts);
+        let parts = parts.map(|part| PlanPart {
+            link: PartLink::of(part),
+            tokens: match (&counter, part) {
+                (Some(counter), Part::ToolResult { .. }) => counter.part(part).tokens,
+                _ => 0,
+            },
+        });
+        entries.push(PlanEntry {
+            role: row.role,
+            links: seen.as_ref().map(Links::of).unwrap_or_default(),
+            tokens: at.map_or_else(TokenCount::default, |at| counts[*at]),
+            parts: parts.collect(),
+            entry,
+        });
+    }
+    Ok(Scene {
+        tip: Some(tip),
+        input: PlanInput { order: entries },
+        context,
+        messages,
+        counts,
+        order,
+    })
 }
 
 fn size(counts: &[TokenCount]) -> Size {

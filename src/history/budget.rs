@@ -1,0 +1,683 @@
+//! Budgets: what happens to an append that makes the context larger than it should be.
+//!
+//! Only appends and edits are held to a budget, and only where the caller passes one: an import
+//! keeps what it is given. Deliberately absent: running a summariser; [`Verdict::Compact`] says
+//! that one is due.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
+use crate::context::{Context, OrderEntry};
+use crate::error::{Error, Result};
+use crate::history::append::{Committed, Making};
+use crate::history::repo::Repo;
+use crate::history::surgery::{self, Needs};
+use crate::history::{self, walk};
+use crate::model::tokens::{self, Counter, context_total};
+use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
+use crate::store::{CountKey, Tx, View};
+
+/// The note on the hides that a budget makes: it tells them from those that someone asked for.
+const NOTE: &str = "automatic: over budget";
+
+/// How large a context should get, and what happens when it gets larger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The tokens that a context may have, framing included.
+    pub max: u64,
+    /// The tokens that a truncation leaves, at most `max`.
+    pub target: u64,
+    /// What happens to an append that goes beyond.
+    pub action: BudgetAction,
+    /// What tokens are counted in.
+    pub encoding: Encoding,
+}
+
+/// What happens to an append that goes beyond the budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BudgetAction {
+    /// It stands, and the caller is told.
+    #[default]
+    Warn,
+    /// It is not made.
+    Refuse,
+    /// It stands, and the oldest exchanges are hidden in the same operation.
+    Truncate,
+    /// It stands, and the caller is to have this command summarise what is old.
+    Compact(String),
+}
+
+/// How far a truncation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetTarget {
+    /// To so many hundredths of the most.
+    Percent(u8),
+    /// To so many tokens.
+    Tokens(u64),
+}
+
+/// What a budget had to say about an append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The context fits.
+    Fits,
+    /// The context is too large and stays so: nothing else was asked for, or what may be hidden is
+    /// not enough.
+    Over {
+        /// Its tokens.
+        total: TokenCount,
+    },
+    /// The last of the commits hides the oldest exchanges.
+    Truncated {
+        /// How many messages it hides.
+        hidden: usize,
+        /// The tokens with the new message.
+        before: TokenCount,
+        /// The tokens now.
+        after: TokenCount,
+    },
+    /// The context is too large, and this command is to summarise what is old.
+    Compact {
+        /// Its tokens.
+        total: TokenCount,
+        /// The command.
+        command: String,
+    },
+}
+
+/// Commits that were made within a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The commits that were asked for, and after them a truncation's.
+    pub commits: Vec<Committed>,
+    /// What the budget had to say.
+    pub verdict: Verdict,
+}
+
+impl BudgetTarget {
+    /// The tokens that it stands for under a budget of `max`.
+    pub fn of(self, max: u64) -> u64 {
+        match self {
+            Self::Percent(percent) => {
+                let tokens = u128::from(max) * u128::from(percent) / 100;
+                u64::try_from(tokens).unwrap_or(max).min(max)
+            }
+            Self::Tokens(tokens) => tokens.min(max),
+        }
+    }
+}
+
+impl Default for BudgetTarget {
+    fn default() -> Self {
+        Self::Percent(80)
+    }
+}
+
+impl fmt::Display for BudgetTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percent(percent) => write!(f, "{percent}%"),
+            Self::Tokens(tokens) => write!(f, "{tokens}"),
+        }
+    }
+}
+
+impl FromStr for BudgetTarget {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parsed = match text.strip_suffix('%') {
+            Some(percent) => percent.parse().ok().map(Self::Percent),
+            None => text.parse().ok().map(Self::Tokens),
+        };
+        match parsed {
+            Some(Self::Percent(1..=100) | Self::Tokens(1..)) => Ok(parsed.expect("just matched")),
+            _ => {
+                let why = format!("'{text}' is neither 1% to 100% nor a number of tokens");
+                Err(Error::input("budget.target", why))
+            }
+        }
+    }
+}
+
+impl fmt::Display for BudgetAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Warn => f.write_str("warn"),
+            Self::Refuse => f.write_str("refuse"),
+            Self::Truncate => f.write_str("truncate"),
+            Self::Compact(command) => write!(f, "compact:{command}"),
+        }
+    }
+}
+
+impl FromStr for BudgetAction {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split_once(':') {
+            Some(("compact", command)) if !command.trim().is_empty() => {
+                Ok(Self::Compact(command.trim().to_owned()))
+            }
+            None if text == "warn" => Ok(Self::Warn),
+            None if text == "refuse" => Ok(Self::Refuse),
+            None if text == "truncate" => Ok(Self::Truncate),
+            _ => {
+                let why = format!("'{text}' is none of warn, refuse, truncate, compact:CMD");
+                Err(Error::input("budget.action", why))
+            }
+        }
+    }
+}
+
+impl Repo {
+    /// The budget that the configuration sets; none without `budget.max`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] if a value of the configuration is none.
+    pub fn budget(&self) -> Result<Option<Budget>> {
+        let view = self.store.read()?;
+        let Some(max) = view.config("budget.max")? else {
+            return Ok(None);
+        };
+        let max = max.parse().map_err(|why| Error::input("budget.max", why))?;
+        let target = view.config("budget.target")?;
+        let target: Option<BudgetTarget> = target.map(|text| text.parse()).transpose()?;
+        let action = view.config("budget.action")?;
+        let action = action.map(|text| text.parse()).transpose()?;
+        let encoding = view.config("tokens.encoding")?;
+        let encoding = encoding.map(|name| name.parse()).transpose()?;
+        Ok(Some(Budget {
+            max,
+            target: target.unwrap_or_default().of(max),
+            action: action.unwrap_or_default(),
+            encoding: encoding.unwrap_or_default(),
+        }))
+    }
+}
+
+/// Holds what was just added to a chain to a budget. A truncation is added as well.
+///
+/// # Errors
+///
+/// [`Error::OverBudget`] where the action is to refuse; nothing of the transaction may remain then.
+pub(super) fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
+    let held = |committed: &Committed| {
+        let operation = &committed.commit.operation;
+        matches!(operation, Operation::Append { .. } | Operation::Edit { .. })
+    };
+    if !making.done.iter().any(held) {
+        return Ok(Verdict::Fits);
+    }
+    let context = making.chain.context(making.tx)?.clone();
+    let mut scale = Scale::new(budget.encoding, making.options.counter);
+    let Some(counts) = scale.weigh(making.tx, &context, budget.max)? else {
+        return Ok(Verdict::Fits);
+    };
+    let total = context_total(counts.iter().copied());
+    match &budget.action {
+        BudgetAction::Warn => Ok(Verdict::Over { total }),
+        BudgetAction::Refuse => Err(Error::OverBudget {
+            total: total.tokens,
+            max: budget.max,
+        }),
+        BudgetAction::Compact(command) => Ok(Verdict::Compact {
+            total,
+            command: command.clone(),
+        }),
+        BudgetAction::Truncate => {
+            let Some(draft) = truncation(making, counts, budget, scale.counter())? else {
+                return Ok(Verdict::Over { total });
+            };
+            making.push(&draft)?;
+            let after = making.chain.context(making.tx)?;
+            let stays: HashSet<EntryId> = after.entries.iter().map(|entry| entry.id).collect();
+            let hidden = context.entries.iter().filter(|entry| {
+                entry.placed != Some(HideKind::Truncation) && !stays.contains(&entry.id)
+            });
+            let counts = scale.count(making.tx, after)?;
+            Ok(Verdict::Truncated {
+                hidden: hidden.count(),
+                before: total,
+                after: context_total(counts),
+            })
+        }
+    }
+}
+
+/// The hide that takes the context down to the target, or failing that as far as it goes; none if
+/// it would still be over the most. `counts` are those of the context.
+fn truncation(
+    making: &Making<'_>,
+    counts: Vec<TokenCount>,
+    budget: &Budget,
+    counter: &Counter,
+) -> Result<Option<Draft>> {
+    let tip = making.chain.tip().expect("something was just added");
+    let order = walk::order(making.tx, &tip)?;
+    let new: HashSet<EntryId> = making
+        .done
+        .iter()
+        .filter_map(|committed| match &committed.commit.operation {
+            Operation::Edit { target, .. } => order.resolve(target),
+            _ => Some(committed.hash.into()),
+        })
+        .collect();
+    let scene = surgery::scene(making.tx, tip, order, counts, None, Needs::default())?;
+    let mut input = scene.input;
+    let mut markers = BTreeMap::new();
+    for entry in &mut input.order {
+        if new.contains(&entry.entry.id) {
+            // Never the new message: pinned here, where nobody else sees it.
+            entry.entry.priority = Priority::Pinned;
+        }
+        if let Some(number) = automatic(making.tx, &entry.entry)? {
+            markers.insert(entry.entry.id, number);
+        }
+    }
+    let marker = Marker::Sum(markers);
+    let longest = marker.longest(&input);
+    let longest = longest.map_or(0, |message| counter.message(&message).tokens);
+    let plan = |tokens| {
+        let window = Window::Budget {
+            tokens,
+            marker: longest,
+        };
+        truncate(&input, window, false, &marker)
+    };
+    let planned = match plan(budget.target) {
+        Err(Error::CannotFit { least, .. }) if least <= budget.max => plan(least),
+        Err(Error::CannotFit { .. }) => Ok(None),
+        planned => planned,
+    }?;
+    Ok(planned.map(|draft| Draft {
+        note: Some(NOTE.to_owned()),
+        ..draft
+    }))
+}
+
+/// The number that an automatic truncation's marker states; none for any other entry.
+fn automatic(view: &dyn View, entry: &OrderEntry) -> Result<Option<u64>> {
+    let (Some((hide, HideKind::Truncation)), true) = (entry.placed, entry.visible) else {
+        return Ok(None);
+    };
+    if walk::commit(view, &hide)?.commit.note.as_deref() != Some(NOTE) {
+        return Ok(None);
+    }
+    let message = walk::content(view, &entry.content)?;
+    Ok(match message.parts.as_slice() {
+        [Part::Text { text }] => marker_number(text),
+        _ => None,
+    })
+}
+
+/// Weighs contexts, with a vocabulary only where nothing else will do.
+struct Scale<'a> {
+    encoding: Encoding,
+    given: Option<&'a Counter>,
+    loaded: Option<Counter>,
+}
+
+impl<'a> Scale<'a> {
+    fn new(encoding: Encoding, given: Option<&'a Counter>) -> Self {
+        Self {
+            encoding,
+            given: given.filter(|counter| counter.encoding() == encoding),
+            loaded: None,
+        }
+    }
+
+    /// The one that the caller had loaded anyway, or else one that is loaded now.
+    fn counter(&mut self) -> &Counter {
+        match self.given {
+            Some(counter) => counter,
+            None => self
+                .loaded
+                .get_or_insert_with(|| Counter::load(self.encoding)),
+        }
+    }
+
+    /// The tokens of each entry, if they are more than `max` in all. What has no count yet is
+    /// taken at its bytes first: while even that fits, nothing is counted.
+    fn weigh(
+        &mut self,
+        tx: &dyn Tx,
+        context: &Context,
+        max: u64,
+    ) -> Result<Option<Vec<TokenCount>>> {
+        let mut at_most = Vec::with_capacity(context.entries.len());
+        for (entry, known) in context.entries.iter().zip(self.known(tx, context)?) {
+            at_most.push(match known {
+                Some(count) => count,
+                None => tokens::at_most(&walk::message(tx, entry)?),
+            });
+        }
+        if context_total(at_most).tokens <= max {
+            return Ok(None);
+        }
+        let counts = self.count(tx, context)?;
+        let total = context_total(counts.iter().copied());
+        Ok((total.tokens > max).then_some(counts))
+    }
+
+    /// The tokens of each entry. What was missing is kept.
+    fn count(&mut self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
+        let mut counts = Vec::with_capacity(context.entries.len());
+        for (entry, known) in context.entries.iter().zip(self.known(tx, context)?) {
+            counts.push(match known {
+                Some(count) => count,
+                None => {
+                    let count = self.counter().message(&walk::message(tx, entry)?);
+                    tx.put_count(history::tokens::key(entry), self.encoding, count)?;
+                    count
+                }
+            });
+        }
+        Ok(counts)
+    }
+
+    fn known(&self, view: &dyn View, context: &Context) -> Result<Vec<Option<TokenCount>>> {
+        let keys: Vec<CountKey> = context.entries.iter().map(history::tokens::key).collect();
+        view.counts(&keys, self.encoding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hash::CommitHash;
+    use crate::history::{CommitOptions, On};
+    use crate::model::{Message, Role};
+
+    fn budget(max: u64, action: BudgetAction) -> Budget {
+        Budget {
+            max,
+            target: BudgetTarget::default().of(max),
+            action,
+            encoding: Encoding::default(),
+        }
+    }
+
+    fn said(role: Role, text: &str) -> Draft {
+        Draft::append(Message::text(role, text))
+    }
+
+    fn result(call: &str) -> Draft {
+        Draft::append(Message {
+            role: Role::Tool,
+            name: None,
+            parts: vec![Part::ToolResult {
+                call: call.into(),
+                content: vec![Part::text("output ".repeat(20))],
+                is_error: false,
+            }],
+        })
+    }
+
+    fn call(id: &str) -> Draft {
+        Draft::append(Message {
+            role: Role::Assistant,
+            name: None,
+            parts: vec![Part::ToolCall {
+                id: id.into(),
+                name: "read".into(),
+                arguments: "{}".into(),
+                kind: None,
+            }],
+        })
+    }
+
+    fn commit(repo: &Repo, draft: Draft, budget: &Budget) -> Result<Within> {
+        repo.commit_within(&On::Head, &[draft], &CommitOptions::default(), budget)
+    }
+
+    fn tip(repo: &Repo) -> Option<CommitHash> {
+        repo.head(&On::Head).expect("a head").commit()
+    }
+
+    fn context(repo: &Repo) -> Context {
+        tip(repo).map_or_else(Context::default, |tip| {
+            repo.context(&tip).expect("a context")
+        })
+    }
+
+    fn total(repo: &Repo) -> u64 {
+        let counts = repo.counts(&context(repo), Encoding::default());
+        context_total(counts.expect("counts")).tokens
+    }
+
+    fn texts(repo: &Repo) -> Vec<String> {
+        let messages = repo.messages(&context(repo)).expect("messages");
+        let text = |message: Message| match message.parts.into_iter().next() {
+            Some(Part::Text { text }) => text.chars().take(40).collect(),
+            Some(Part::ToolCall { id, .. }) => format!("call {id}"),
+            Some(Part::ToolResult { call, .. }) => format!("result {call}"),
+            other => format!("{other:?}"),
+        };
+        messages.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn while_the_bytes_fit_no_vocabulary_is_loaded() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let text = "word ".repeat(100);
+        let draft = said(Role::User, &text);
+        let done = repo.commit(&On::Head, &[draft], &CommitOptions::default());
+        done.expect("an append");
+        let context = context(&repo);
+        let tx = repo.store.write().expect("the lock");
+        // 500 bytes of text, 4 of the role, 3 for the message and 3 for the context.
+        let mut scale = Scale::new(Encoding::default(), None);
+        let over = scale.weigh(&*tx, &context, 510).expect("weighed");
+        assert!(over.is_none() && scale.loaded.is_none());
+        let over = scale.weigh(&*tx, &context, 509).expect("weighed");
+        assert!(
+            over.is_none() && scale.loaded.is_some(),
+            "counted, and it fits"
+        );
+        // What is known now is taken as it is.
+        let mut scale = Scale::new(Encoding::default(), None);
+        let over = scale.weigh(&*tx, &context, 120).expect("weighed");
+        assert!(over.is_none() && scale.loaded.is_none());
+        let over = scale.weigh(&*tx, &context, 50).expect("weighed");
+        assert!(over.is_some() && scale.loaded.is_none());
+    }
+
+    #[test]
+    fn a_refusal_leaves_nothing_behind() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let small = budget(20, BudgetAction::Refuse);
+        commit(&repo, said(Role::User, "hello"), &small).expect("it fits");
+        let before = tip(&repo);
+        let draft = said(Role::User, &"far too long ".repeat(20));
+        let content = draft.messages[0].hash();
+        match commit(&repo, draft, &small) {
+            Err(Error::OverBudget { total, max }) => assert!(total > max && max == 20),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(tip(&repo), before);
+        let view = repo.store.read().expect("a view");
+        assert_eq!(view.content(&content).expect("reads"), None);
+        assert_eq!(view.operations(None, 9).expect("reads").len(), 1);
+    }
+
+    #[test]
+    fn an_overrun_that_stands_is_told() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let warn = budget(8, BudgetAction::Warn);
+        let done = commit(&repo, said(Role::User, "hello"), &warn).expect("an append");
+        assert_eq!(done.verdict, Verdict::Fits);
+        let done = commit(&repo, said(Role::User, "hello"), &warn).expect("an append");
+        assert!(matches!(done.verdict, Verdict::Over { total } if total.tokens == 13));
+        let compact = budget(8, BudgetAction::Compact("llm".into()));
+        let done = commit(&repo, said(Role::User, "hello"), &compact).expect("an append");
+        assert!(matches!(done.verdict, Verdict::Compact { command, .. } if command == "llm"));
+        assert_eq!(context(&repo).entries.len(), 3);
+    }
+
+    #[test]
+    fn a_truncation_is_one_operation_and_its_marker_adds_up() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let budget = budget(150, BudgetAction::Truncate);
+        let reply = "a reply of a few more words than that ".repeat(2);
+        let mut truncations = 0;
+        commit(&repo, said(Role::System, "rules"), &budget).expect("it fits");
+        commit(&repo, said(Role::User, "the task"), &budget).expect("it fits");
+        for round in 0..12 {
+            let question = said(Role::User, &format!("question {round}"));
+            for draft in [said(Role::Assistant, &reply), question] {
+                let done = commit(&repo, draft, &budget).expect("an append");
+                let now = total(&repo);
+                assert!(now <= 150);
+                if let Verdict::Truncated { after, .. } = done.verdict {
+                    truncations += 1;
+                    assert_eq!((done.commits.len(), after.tokens), (2, now));
+                    assert!(now <= budget.target);
+                }
+            }
+        }
+        assert!(truncations >= 2);
+        let seen = texts(&repo);
+        assert_eq!(seen[..2], ["rules", "the task"]);
+        let markers = context(&repo);
+        let markers = markers
+            .entries
+            .iter()
+            .filter(|entry| entry.placed.is_some());
+        assert_eq!(markers.count(), 1, "{seen:?}");
+        let hidden = context(&repo).total_entries - seen.len() as u64 - truncations;
+        let marker = repo.messages(&context(&repo)).expect("messages").remove(2);
+        let Some(Part::Text { text }) = marker.parts.first() else {
+            panic!("{marker:?}");
+        };
+        // All entries are the messages and the markers; one marker is among those seen.
+        assert_eq!(marker_number(text), Some(hidden + 1));
+        let operations = repo.store.read().expect("a view").operations(None, 99);
+        assert_eq!(operations.expect("reads").len(), 26, "one for each append");
+    }
+
+    #[test]
+    fn the_current_turn_the_new_message_and_open_calls_stay() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let none = budget(1_000_000, BudgetAction::Warn);
+        for draft in [
+            said(Role::User, "the task"),
+            call("open"),
+            call("a"),
+            result("a"),
+            said(Role::User, "now this"),
+            call("b"),
+        ] {
+            commit(&repo, draft, &none).expect("it fits");
+        }
+        let tight = budget(total(&repo) + 20, BudgetAction::Truncate);
+        let done = commit(&repo, result("b"), &tight).expect("an append");
+        assert!(
+            matches!(done.verdict, Verdict::Truncated { hidden: 2, .. }),
+            "{done:?}"
+        );
+        let marker = "[Sliding window truncation: 2 messages hi";
+        let marker = &marker[..40];
+        let left = [
+            "the task",
+            "call open",
+            marker,
+            "now this",
+            "call b",
+            "result b",
+        ];
+        assert_eq!(texts(&repo), left);
+
+        // Nothing more may go: the append stands, and nothing is hidden in vain.
+        let tight = budget(30, BudgetAction::Truncate);
+        let done = commit(&repo, said(Role::Assistant, "done"), &tight).expect("an append");
+        assert!(matches!(done.verdict, Verdict::Over { .. }), "{done:?}");
+        assert_eq!(done.commits.len(), 1);
+        assert_eq!(context(&repo).entries.len(), 7);
+    }
+
+    #[test]
+    fn an_edited_message_is_new_and_stays() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let none = budget(1_000_000, BudgetAction::Warn);
+        let mut made = Vec::new();
+        for text in ["task", "one", "two", "three"] {
+            let done = commit(&repo, said(Role::User, text), &none).expect("it fits");
+            made.push(EntryId::of(done.commits[0].hash));
+        }
+        let long = Message::text(Role::User, "long ".repeat(30));
+        let tight = budget(total(&repo) + 26, BudgetAction::Truncate);
+        let edit = Draft::edit(made[1], long);
+        let done = commit(&repo, edit, &tight).expect("an edit");
+        // Of task, one, two and three only two may go, and its marker is larger.
+        assert!(matches!(done.verdict, Verdict::Over { .. }), "{done:?}");
+        assert!(texts(&repo)[1].starts_with("long"));
+    }
+
+    #[test]
+    fn settings_are_read_as_they_are_written() {
+        let repo = Repo::ephemeral().expect("a repository");
+        assert_eq!(repo.budget().expect("read"), None);
+        let set = |key: &str, value: &str| repo.set_config(key, Some(value)).expect("set");
+        set("budget.max", "1000");
+        assert_eq!(
+            repo.budget().expect("read"),
+            Some(budget(1_000, BudgetAction::Warn))
+        );
+        set("budget.action", "compact:llm -m small");
+        set("budget.target", "2000");
+        let read = repo.budget().expect("read").expect("set");
+        assert_eq!(read.target, 1_000, "never above the most");
+        assert_eq!(read.action.to_string(), "compact:llm -m small");
+        for bad in ["", "0", "0%", "101%", "-1", "80 %"] {
+            assert!(bad.parse::<BudgetTarget>().is_err(), "{bad}");
+        }
+        for bad in ["", "Warn", "compact", "compact: ", "truncate:x"] {
+            assert!(bad.parse::<BudgetAction>().is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A truncation that was made fits; one that was not could not have.
+        #[test]
+        fn whatever_is_said_a_truncation_keeps_the_budget_or_says_so(
+            talk in prop::collection::vec((0_u8..6, 0_usize..60), 1..30),
+            max in 20_u64..400,
+        ) {
+            let repo = Repo::ephemeral().expect("a repository");
+            let budget = budget(max, BudgetAction::Truncate);
+            for (at, (kind, words)) in talk.iter().enumerate() {
+                let id = (at / 3).to_string();
+                let draft = match kind {
+                    0 | 1 => said(Role::User, &"ask ".repeat(*words)),
+                    2 => said(Role::Assistant, &"say ".repeat(*words)),
+                    3 => call(&id),
+                    4 => result(&id),
+                    _ => said(Role::System, &"rule ".repeat(*words % 5)),
+                };
+                let done = commit(&repo, draft, &budget).expect("it stands");
+                let new = EntryId::of(done.commits[0].hash);
+                prop_assert!(context(&repo).position(&new).is_some());
+                match done.verdict {
+                    Verdict::Fits => prop_assert!(total(&repo) <= max),
+                    Verdict::Over { total: told } => {
+                        prop_assert_eq!(told.tokens, total(&repo));
+                        prop_assert!(told.tokens > max);
+                    }
+                    Verdict::Truncated { after, before, .. } => {
+                        prop_assert_eq!(after.tokens, total(&repo));
+                        prop_assert!(after.tokens <= max && before.tokens > max);
+                    }
+                    Verdict::Compact { .. } => prop_assert!(false),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A budget for the context, and what happens to a commit that goes beyond it.
+
+use crate::sandbox::Sandbox;
+
+fn commit(sandbox: &Sandbox, role: &str, text: &str) -> String {
+    sandbox.tract(&["commit", "-r", role, "-m", text])
+}
+
+/// A task, two exchanges, and a budget that the next reply goes beyond.
+fn nearly_full(action: &str) -> Sandbox {
+    let sandbox = Sandbox::with_messages(&[
+        ("system", "You are helpful."),
+        ("user", "Sort this list of names."),
+        (
+            "assistant",
+            "Here they are, sorted by the last name, then by the first.",
+        ),
+        ("user", "And the cities?"),
+        (
+            "assistant",
+            "The cities are sorted by country, then by their own name.",
+        ),
+        ("user", "Thanks. And the rivers?"),
+    ]);
+    sandbox.ok(&["config", "budget.max", "90"]);
+    sandbox.ok(&["config", "budget.action", action]);
+    sandbox
+}
+
+const REPLY: &str = "The rivers are sorted by their length, the longest first.";
+
+#[test]
+fn a_warning_follows_a_commit_that_goes_beyond() {
+    let sandbox = nearly_full("warn");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    warning: 91 tokens, over the budget of 90
+    hint: tract prune, or tract truncate --to-budget 80%
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["-q", "commit", "-r", "user", "-m", "Fine."]), @r"
+    4f69c05 user 6 tokens
+    --- stderr
+    warning: 97 tokens, over the budget of 90
+    ");
+}
+
+#[test]
+fn a_refused_commit_leaves_nothing_behind() {
+    let sandbox = nearly_full("refuse");
+    let before = sandbox.ok(&["log", "--verbose"]);
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    exit code: 1
+    --- stderr
+    error: the context would have 91 tokens, over its budget of 90; nothing was committed
+    hint: tract prune, or tract truncate --to-budget 80%
+    ");
+    assert_eq!(sandbox.ok(&["log", "--verbose"]), before);
+    // What makes it smaller is never refused, nor is an import.
+    sandbox.write(
+        "session.json",
+        format!(r#"[{{"role":"user","content":"{}"}}]"#, "long ".repeat(200)),
+    );
+    sandbox.ok(&["import", "session.json"]);
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":3", "-m", "Sorted."]), @r"
+    07cf701 assistant
+    ");
+}
+
+#[test]
+fn the_oldest_exchanges_make_room_for_a_new_message() {
+    let sandbox = nearly_full("truncate");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: hid 3 messages, now 65; HEAD is 6cd8886
+    hint: tract restore 6cd8886 brings them back
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
+    [1] system
+    You are helpful.
+
+    [2] user
+    Sort this list of names.
+
+    [3] user
+    [Sliding window truncation: 3 messages hidden to reduce context]
+
+    [4] user
+    Thanks. And the rivers?
+
+    [5] assistant
+    The rivers are sorted by their length, the longest first.
+    ");
+    commit(
+        &sandbox,
+        "user",
+        "What about the lakes, the seas and the oceans?",
+    );
+    commit(&sandbox, "assistant", "They are sorted by their surface.");
+    insta::assert_snapshot!(commit(&sandbox, "user", "Good. Then print all of it, please."), @r"
+    a298f18 user 14 tokens
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
+    [1] system
+    You are helpful.
+
+    [2] user
+    Sort this list of names.
+
+    [3] user
+    [Sliding window truncation: 5 messages hidden to reduce context]
+
+    [4] user
+    What about the lakes, the seas and the oceans?
+
+    [5] assistant
+    They are sorted by their surface.
+
+    [6] user
+    Good. Then print all of it, please.
+    ");
+}
+
+#[test]
+fn where_truncating_cannot_help_the_message_stands() {
+    let sandbox = nearly_full("truncate");
+    let long = "A reply that is longer than all of the budget. ".repeat(10);
+    insta::assert_snapshot!(commit(&sandbox, "assistant", &long), @r"
+    698f678 assistant 115 tokens
+    --- stderr
+    warning: 190 tokens, over the budget of 90
+    hint: tract prune, or tract truncate --to-budget 80%
+    ");
+    assert_eq!(sandbox.ok(&["log"]).lines().count(), 7);
+}
+
+#[test]
+fn a_summary_is_asked_for_once_the_commit_is_made() {
+    let sandbox = nearly_full("compact:llm --short");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    warning: 91 tokens, over the budget of 90
+    hint: tract compact --exec 'llm --short'
+    ");
+}
+
+#[test]
+fn a_budgets_settings_are_checked() {
+    let sandbox = nearly_full("truncate");
+    for (value, kept) in [("75%", "75%\n"), ("96k", "96000\n")] {
+        sandbox.ok(&["config", "budget.target", value]);
+        assert_eq!(sandbox.ok(&["config", "budget.target"]), kept);
+    }
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.target", "120%"]), @r"
+    exit code: 2
+    --- stderr
+    error: budget.target: '120%' is neither 1% to 100% nor a number of tokens
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.target", "most"]), @r"
+    exit code: 2
+    --- stderr
+    error: budget.target: 'most' is no amount (5000, 128k, 1.5m), nor a percentage
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.action", "delete"]), @r"
+    exit code: 2
+    --- stderr
+    error: budget.action: 'delete' is none of warn, refuse, truncate, compact:CMD
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config"]), @r"
+    budget.action = truncate
+    budget.max = 90
+    budget.target = 96000
+    ");
+}
