@@ -136,13 +136,40 @@ fn where_truncating_cannot_help_the_message_stands() {
 }
 
 #[test]
-fn a_summary_is_asked_for_once_the_commit_is_made() {
-    let sandbox = nearly_full("compact:llm --short");
+fn a_summary_is_made_once_the_commit_is() {
+    let sandbox = nearly_full("compact:wc -w");
     insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
     155da27 assistant 16 tokens
     --- stderr
-    warning: 91 tokens, over the budget of 90
-    hint: tract compact --exec 'llm --short'
+    91 tokens, over the budget of 90: asking wc -w
+    Replaced 4 messages by a summary: 54 tokens became 5 (-49 tokens); HEAD is now 970d90a
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
+    [1] system
+    You are helpful.
+
+    [2] user
+    39
+
+    [3] user
+    Thanks. And the rivers?
+
+    [4] assistant
+    The rivers are sorted by their length, the longest first.
+    ");
+}
+
+#[test]
+fn a_commit_stands_where_no_summary_is_made() {
+    let sandbox = nearly_full("compact:echo no network >&2; exit 7");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: asking echo no network >&2; exit 7
+    no network
+    warning: the context is over budget still
+    error: 'echo no network >&2; exit 7' made no summary: it ended with exit code 7
+    hint: nothing was changed
     ");
 }
 

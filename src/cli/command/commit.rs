@@ -3,16 +3,21 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use tract::compile::Provider;
 use tract::context::Context;
+use tract::history::surgery::Span;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
 use tract::render::escape;
 use tract::{Error, interop};
 
+use super::compact::{Summariser, TIMEOUT_SECONDS};
 use crate::cli::app::App;
 use crate::cli::failure::{self, Failure};
 use crate::cli::number::{Amount, grouped, plural, tokens};
+use crate::cli::outcome;
 use crate::cli::ui::Label;
 
 /// Append one message, or replace one
@@ -130,6 +135,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     report(&repo, &done, &drafts, app)?;
     if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
         tell(&verdict, max, last, app);
+        if let Verdict::Compact { command, .. } = &verdict {
+            compact(&repo, &on, command, app);
+        }
     }
     if let Some((entry, old)) = &target
         && old.role == Role::User
@@ -196,11 +204,47 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
             app.ui.hint(&restore);
         }
         Verdict::Compact { total, command } => {
-            app.ui.warn(&over(*total));
             let command = escape::line(command);
-            app.ui.hint(&format!("tract compact --exec '{command}'"));
+            app.ui
+                .status(&format!("{}: asking {command}", over(*total)));
         }
     }
+}
+
+/// Has the command of `budget.action` summarise what came before the current turn. The commit
+/// stands whatever comes of it.
+fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
+    let summariser = Summariser {
+        command,
+        format: Provider::Text,
+        timeout: Duration::from_secs(TIMEOUT_SECONDS),
+    };
+    let what = "compact --exec … (budget.action)";
+    let done = turn(repo, on).and_then(|turn| {
+        let options = outcome::options(app, repo, what, false)?;
+        let done = summariser.compact(repo, on, &Span::KeepLast(turn), &options, app)?;
+        super::compact::report(false, on, &done, app)
+    });
+    if let Err(why) = done {
+        app.ui.warn("the context is over budget still");
+        why.report(&mut app.ui);
+    }
+}
+
+/// How many messages the current turn has: the newest user message and what follows it.
+fn turn(repo: &Repo, on: &On) -> Result<usize, Failure> {
+    let Some(tip) = repo.head(on)?.commit() else {
+        return Ok(0);
+    };
+    let messages = repo.messages(&repo.context(&tip)?)?;
+    let said = messages
+        .iter()
+        .rev()
+        .filter(|message| !message.role.is_system());
+    Ok(said
+        .take_while(|message| message.role != Role::User)
+        .count()
+        + 1)
 }
 
 /// The command as the operations keep it: without what was said.

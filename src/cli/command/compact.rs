@@ -8,7 +8,7 @@ use std::time::Duration;
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::history::surgery::{Compaction, Span, Summary};
-use tract::history::{On, Repo};
+use tract::history::{On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
 use tract::render::escape;
 
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "exec")]
     exec_format: Provider,
     /// How long the command may take
-    #[arg(long, value_name = "SECONDS", default_value = "600", requires = "exec")]
+    #[arg(long, value_name = "SECONDS", default_value_t = default_timeout(), requires = "exec")]
     timeout: NonZeroU64,
     /// Leave the newest N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
@@ -59,6 +59,10 @@ pub struct Args {
     /// The span, both ends included; or - for a summary on standard input
     #[arg(value_name = "A..B|-")]
     range: Vec<String>,
+}
+
+fn default_timeout() -> NonZeroU64 {
+    NonZeroU64::new(TIMEOUT_SECONDS).expect("not zero")
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
@@ -86,35 +90,63 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             return Err(Failure::usage(what).with_hint("tract compact -m \"…\""));
         }
     };
-    let failed = RefCell::new(None);
-    let mut make = |messages: &[Message]| -> tract::Result<String> {
-        let request = RequestOptions {
-            provider: args.exec_format,
-            ..RequestOptions::default()
+    let done = match &text {
+        Some(text) => repo.compact(&on, &span, Summary::Text(text.trim()), &options)?,
+        None => {
+            let summariser = Summariser {
+                command: args.exec.as_deref().unwrap_or_default(),
+                format: args.exec_format,
+                timeout: Duration::from_secs(args.timeout.get()),
+            };
+            summariser.compact(&repo, &on, &span, &options, app)?
+        }
+    };
+    report(args.dry_run, &on, &done, app)
+}
+
+/// A command that makes summaries.
+pub struct Summariser<'a> {
+    /// The command line.
+    pub command: &'a str,
+    /// How it gets the messages.
+    pub format: Provider,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// How long a summariser may take unless something else is said, in seconds.
+pub const TIMEOUT_SECONDS: u64 = 600;
+
+impl Summariser<'_> {
+    /// Replaces the span by what the command prints. What it says when it fails is shown.
+    pub fn compact(
+        &self,
+        repo: &Repo,
+        on: &On,
+        span: &Span,
+        options: &SurgeryOptions<'_>,
+        app: &mut App,
+    ) -> Result<Compaction, Failure> {
+        let failed = RefCell::new(None);
+        let mut make = |messages: &[Message]| -> tract::Result<String> {
+            let request = RequestOptions {
+                provider: self.format,
+                ..RequestOptions::default()
+            };
+            let payload = compile(messages, &Settings::new(), &request)?.payload;
+            let run = || exec::run(self.command, &payload, self.timeout);
+            progress(app, messages.len(), run).map_err(|why| {
+                let reason = format!("'{}' made no summary: {}", self.command, why.reason);
+                failed.replace(Some(why));
+                Error::Refused { reason }
+            })
         };
-        let payload = compile(messages, &Settings::new(), &request)?.payload;
-        let command = args.exec.as_deref().unwrap_or_default();
-        let timeout = Duration::from_secs(args.timeout.get());
-        let made = progress(app, messages.len(), || {
-            exec::run(command, &payload, timeout)
-        });
-        made.map_err(|why| {
-            let reason = format!("'{command}' made no summary: {}", why.reason);
-            failed.replace(Some(why));
-            Error::Refused { reason }
-        })
-    };
-    let summary = match &text {
-        Some(text) => Summary::Text(text.trim()),
-        None => Summary::From(&mut make),
-    };
-    let done = repo.compact(&on, &span, summary, &options);
-    let why = failed.into_inner();
-    let done = match (done, why) {
-        (Err(error), Some(why)) => return Err(told(&error, &why, app)),
-        (done, _) => done?,
-    };
-    report(args, &on, &done, app)
+        let done = repo.compact(on, span, Summary::From(&mut make), options);
+        match (done, failed.into_inner()) {
+            (Err(error), Some(why)) => Err(told(&error, &why, app)),
+            (done, _) => Ok(done?),
+        }
+    }
 }
 
 /// One end of a range may be left out: the first or the last message.
@@ -170,8 +202,9 @@ fn told(error: &Error, why: &Failed, app: &mut App) -> Failure {
     Failure::refused(error.to_string()).with_hint("nothing was changed")
 }
 
-fn report(args: &Args, on: &On, done: &Compaction, app: &mut App) -> Result<(), Failure> {
-    if args.dry_run {
+/// Says what became of the span.
+pub fn report(dry_run: bool, on: &On, done: &Compaction, app: &mut App) -> Result<(), Failure> {
+    if dry_run {
         outcome::foretell(app, "compact", &done.surgery, &[])?;
         if done.summary.tokens == 0 {
             app.ui
