@@ -14,6 +14,7 @@ mod importing;
 mod importing_roo;
 mod layers;
 mod looking;
+mod moving;
 mod pruning;
 mod readme;
 mod real_sessions;
