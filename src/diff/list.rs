@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+use similar::algorithms::{Capture, hunt, myers};
 
 /// One step from a list to another. Items that no step names are equal and stay in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +41,13 @@ pub enum Edit<T, C> {
 /// Pairs of indices that both grow from one pair to the next.
 pub type Alignment = Vec<(usize, usize)>;
 
-/// The pairs of equal items.
+/// How many pairs of equal items are looked at one by one.
+const LOOKED_AT: usize = 1_000_000;
+
+/// The pairs of equal items: as many as there can be in order, unless items repeat so often that
+/// finding them would take too long.
 ///
-/// Linear where few items differ, and bounded where many do: the answer is then not the longest.
+/// Takes n log n where items hardly repeat.
 pub fn align_equal<T: Eq + Hash>(before: &[T], after: &[T]) -> Alignment {
     let mut numbers: HashMap<&T, usize> = HashMap::new();
     let mut number = |item| {
@@ -51,8 +56,19 @@ pub fn align_equal<T: Eq + Hash>(before: &[T], after: &[T]) -> Alignment {
     };
     let before: Vec<usize> = before.iter().map(&mut number).collect();
     let after: Vec<usize> = after.iter().map(&mut number).collect();
+    let mut often = vec![0_usize; numbers.len()];
+    before.iter().for_each(|item| often[*item] += 1);
+    let looked_at = after.iter().map(|item| often[*item]).sum::<usize>();
+    let (all_before, all_after) = (0..before.len(), 0..after.len());
+    let mut found = Capture::new();
+    let done = match looked_at <= LOOKED_AT {
+        // Myers' algorithm as it is bounded there gives up on a few pairs among many others.
+        true => hunt::diff_deadline_raw(&mut found, &before, all_before, &after, all_after, None),
+        false => myers::diff(&mut found, &before, all_before, &after, all_after),
+    };
+    done.expect("capturing cannot fail");
     let mut pairs = Alignment::new();
-    for op in capture_diff_slices(Algorithm::Myers, &before, &after) {
+    for op in found.into_ops() {
         if let DiffOp::Equal {
             old_index,
             new_index,
@@ -160,4 +176,26 @@ pub fn apply<T: Clone, C>(
     }
     out.extend_from_slice(&before[next..]);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_pairs_among_many_others_are_found() {
+        let before: Vec<u32> = (0..3_000).collect();
+        let after: Vec<u32> = (0..3_000)
+            .map(|n| if n % 100 == 7 { n } else { n + 10_000 })
+            .collect();
+        assert_eq!(align_equal(&before, &after[2_000..]).len(), 10);
+        assert_eq!(align_equal(&after, &before[..1_000]).len(), 10);
+    }
+
+    #[test]
+    fn items_that_repeat_endlessly_are_aligned_all_the_same() {
+        let (before, after) = ([0; 5_000], [0; 4_000]);
+        assert_eq!(align_equal(&before, &after).len(), 4_000);
+        assert_eq!(gaps(&[(0, 1), (1, 2)], 3, 3), [(0..0, 0..1), (2..3, 3..3)]);
+    }
 }

@@ -1,15 +1,16 @@
 //! Two contexts compared: which messages both hold, and what happened to the others.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::context::Entry;
 use crate::diff::alike::{Sketch, most_alike};
-use crate::diff::list::{Alignment, align_equal, fill_gaps, gaps};
+use crate::diff::list::{Alignment, align_equal, gaps};
 use crate::diff::parts::{MessageDiff, neutral, texts};
 use crate::diff::{DiffOptions, Replaced};
 use crate::hash::CommitHash;
 use crate::model::tokens::context_total;
-use crate::model::{EntryId, Message, Role, Settings, TokenCount};
+use crate::model::{EntryId, Message, Part, Role, Settings, TokenCount};
 
 /// How alike two messages of different histories must be to be one message that was typed anew.
 const ALIKE: f64 = 0.4;
@@ -314,48 +315,82 @@ fn align(before: &Side, after: &Side, options: &DiffOptions) -> Alignment {
             pairs.push((b, *a));
         }
     }
+    // Where one history knows a message of the other and doesn't show it, that is what happened to
+    // it: another message of the same content is another message, unless a hide put it in place,
+    // which may be a copy of what it hides.
+    let strange = |side: &Side, at: usize| !side.known.contains(&side.entries[at].id);
+    let placed = |side: &Side, at: usize| side.entries[at].placed.is_some();
+    let any = |_: &Side, _: usize| true;
+    for wanted in [neutral, said] {
+        let equal = |old: &[&Message], new: &[&Message]| equal(old, new, |m| wanted(m, options));
+        pairs = pair_more(pairs, (before, any), (after, any), equal);
+        pairs.retain(|(b, a)| {
+            before.entries[*b].id == after.entries[*a].id
+                || placed(before, *b)
+                || placed(after, *a)
+                || strange(before, *b) && strange(after, *a)
+        });
+    }
+    pair_more(pairs, (before, strange), (after, strange), alike)
+}
+
+/// Adds the pairs that `find` sees in each gap among the messages that fit there.
+fn pair_more(
+    mut pairs: Alignment,
+    (before, fits_before): (&Side, impl Fn(&Side, usize) -> bool),
+    (after, fits_after): (&Side, impl Fn(&Side, usize) -> bool),
+    find: impl Fn(&[&Message], &[&Message]) -> Alignment,
+) -> Alignment {
     for (b, a) in gaps(&pairs, before.entries.len(), after.entries.len()) {
-        // Where one history knows a message of the other and doesn't show it, that is what
-        // happened to it: another message of the same content is another message.
-        let strange = |side: &Side, at: &usize| !side.known.contains(&side.entries[*at].id);
-        let b: Vec<usize> = b.filter(|at| strange(before, at)).collect();
-        let a: Vec<usize> = a.filter(|at| strange(after, at)).collect();
+        let b: Vec<usize> = b.filter(|at| fits_before(before, *at)).collect();
+        let a: Vec<usize> = a.filter(|at| fits_after(after, *at)).collect();
+        if b.is_empty() || a.is_empty() {
+            continue;
+        }
         let old: Vec<&Message> = b.iter().map(|at| &before.messages[*at]).collect();
         let new: Vec<&Message> = a.iter().map(|at| &after.messages[*at]).collect();
-        let found = align_strangers(&old, &new, options);
-        pairs.extend(found.into_iter().map(|(x, y)| (b[x], a[y])));
+        pairs.extend(find(&old, &new).into_iter().map(|(x, y)| (b[x], a[y])));
     }
     pairs.sort_unstable();
     pairs
 }
 
-/// Which messages of two histories are the same: those of one content, then, between them, the
-/// only ones, if they are of one role, or else the most alike of one role.
-fn align_strangers(before: &[&Message], after: &[&Message], options: &DiffOptions) -> Alignment {
-    if before.is_empty() || after.is_empty() {
-        return Alignment::new();
+/// Which messages have one content, of which `wanted` is compared.
+fn equal<'a>(
+    before: &[&'a Message],
+    after: &[&'a Message],
+    wanted: impl Fn(&'a Message) -> Cow<'a, Message>,
+) -> Alignment {
+    let old: Vec<_> = before.iter().map(|message| wanted(message)).collect();
+    let new: Vec<_> = after.iter().map(|message| wanted(message)).collect();
+    align_equal(&old, &new)
+}
+
+/// The message without what only its provider reads; the whole message if that is all.
+fn said<'a>(message: &'a Message, options: &DiffOptions) -> Cow<'a, Message> {
+    let own = |part: &Part| matches!(part, Part::Thinking { .. } | Part::Opaque { .. });
+    let message = neutral(message, options);
+    if !message.parts.iter().any(own) || message.parts.iter().all(own) {
+        return message;
     }
-    let old: Vec<_> = before
-        .iter()
-        .map(|message| neutral(message, options))
-        .collect();
-    let new: Vec<_> = after
-        .iter()
-        .map(|message| neutral(message, options))
-        .collect();
-    let equal = align_equal(&old, &new);
-    fill_gaps(equal, before, after, |old, new| {
-        if let ([old], [new]) = (old, new) {
-            let same = (old.role == new.role).then_some((0, 0));
-            return same.into_iter().collect();
+    let mut message = message.into_owned();
+    message.parts.retain(|part| !own(part));
+    Cow::Owned(message)
+}
+
+/// Which messages of different contents are one message: the only ones, if they are of one role,
+/// or else the most alike of one role.
+fn alike(before: &[&Message], after: &[&Message]) -> Alignment {
+    if let ([old], [new]) = (before, after) {
+        let same = (old.role == new.role).then_some((0, 0));
+        return same.into_iter().collect();
+    }
+    let (old, new) = (looks(before), looks(after));
+    most_alike(old.len(), new.len(), ALIKE, |b, a| {
+        match old[b].0 == new[a].0 {
+            true => old[b].1.likeness(&new[a].1),
+            false => 0.0,
         }
-        let (old, new) = (looks(old), looks(new));
-        most_alike(old.len(), new.len(), ALIKE, |b, a| {
-            match old[b].0 == new[a].0 {
-                true => old[b].1.likeness(&new[a].1),
-                false => 0.0,
-            }
-        })
     })
 }
 
