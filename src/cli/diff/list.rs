@@ -1,6 +1,6 @@
 //! A line for each message.
 
-use tract::diff::Kind;
+use tract::diff::{Change, ContextDiff, Kind};
 use tract::render::escape;
 use tract::store::preview;
 
@@ -18,53 +18,84 @@ const ENDS: (usize, usize) = (2, 1);
 impl Painter<'_> {
     /// A line for each message that differs, and nothing is left out.
     pub(super) fn oneline(&self, page: &mut Page) {
-        for (change, _) in &self.changes {
-            page.push(self.row(page, 0, change, verb(&change.kind)));
+        let changes: Vec<&Change> = self.changes.iter().map(|(change, _)| *change).collect();
+        let row = Row::fitting(self.diff, &changes, 0, true);
+        for change in changes {
+            page.push(row.line(page, change));
         }
     }
 
     /// Messages that went hidden or came back, the middle of many left out.
     pub(super) fn list(&self, page: &mut Page, changes: &[Shown<'_>]) {
-        let verb = verb(&changes[0].0.kind);
         if let [(only, _)] = changes {
-            page.push(self.row(page, 0, only, verb));
+            let row = Row::fitting(self.diff, &[only], 0, true);
+            page.push(row.line(page, only));
             return;
         }
         let count = changes.len();
         let (span, label) = span(changes);
         let what = plural(count as u64, "message");
+        let verb = verb(&changes[0].0.kind);
         let delta: i64 = changes.iter().map(|(change, _)| change.delta).sum();
         let span = page.paint(label, &span);
         page.push(format!("{span}  {what} {verb}, {} tokens", signed(delta)));
         let all = self.show.full || count <= LISTED;
         let (begin, end) = if all { (count, 0) } else { ENDS };
-        for (change, _) in &changes[..begin] {
-            page.push(self.row(page, 4, change, ""));
+        let ends = changes[..begin].iter().chain(&changes[count - end..]);
+        let ends: Vec<&Change> = ends.map(|(change, _)| *change).collect();
+        let row = Row::fitting(self.diff, &ends, 4, false);
+        for (at, change) in ends.iter().enumerate() {
+            if at == begin {
+                let more = grouped((count - ends.len()) as u64);
+                page.dim(6, &format!("… {more} more (--full)"));
+            }
+            page.push(row.line(page, change));
         }
-        if !all {
-            let more = grouped((count - begin - end) as u64);
-            page.dim(6, &format!("… {more} more (--full)"));
-        }
-        for (change, _) in &changes[count - end..] {
-            page.push(self.row(page, 4, change, ""));
+    }
+}
+
+/// How messages are written on one line each: sign, number, hash, what happened, role, tokens,
+/// preview.
+struct Row<'a> {
+    diff: &'a ContextDiff,
+    indent: usize,
+    /// Whether what happened is said; in a list of one kind its head says it.
+    verbs: bool,
+    number_cols: usize,
+    delta_cols: usize,
+}
+
+impl<'a> Row<'a> {
+    /// With columns that are wide enough for these changes.
+    fn fitting(diff: &'a ContextDiff, changes: &[&Change], indent: usize, verbs: bool) -> Self {
+        let widest = |text: fn(&Change) -> String| {
+            let widths = changes
+                .iter()
+                .map(|change| columns::width_cols(&text(change)));
+            widths.max().unwrap_or(0)
+        };
+        Self {
+            diff,
+            indent,
+            verbs,
+            number_cols: widest(message::number),
+            delta_cols: widest(|change| signed(change.delta)),
         }
     }
 
-    /// A message on one line: sign, number, hash, what happened unless that is said already, role,
-    /// tokens, preview.
-    fn row(&self, page: &Page, indent: usize, change: &tract::diff::Change, verb: &str) -> String {
+    fn line(&self, page: &Page, change: &Change) -> String {
         let message = self.diff.message(change);
         let (sign, label) = message::sign(&change.kind);
-        let number = columns::left(&message::number(change), self.columns.0);
+        let head = columns::left(&message::number(change), self.number_cols);
+        let head = format!("{}{sign} {head}", " ".repeat(self.indent));
         let hash = self.diff.entry(change).id.commit.short();
-        let verb = match verb {
-            "" => String::new(),
-            verb => format!("{verb:<8}  "),
+        let verb = match self.verbs {
+            true => format!("{:<8}  ", verb(&change.kind)),
+            false => String::new(),
         };
         let role = format!("{:<9}", message.role);
-        let delta = columns::right(&signed(change.delta), self.columns.1);
-        let plain = format!("{sign} {number}  {hash}  {verb}{role}  {delta}  ");
-        let used = indent + columns::width_cols(&plain);
+        let delta = columns::right(&signed(change.delta), self.delta_cols);
+        let used = columns::width_cols(&format!("{head}  {hash}  {verb}{role}  {delta}  "));
         let text = preview(message);
         let text = escape::line(&text);
         let text = match page.look.width_cols {
@@ -72,9 +103,8 @@ impl Painter<'_> {
             None => text.into_owned(),
         };
         let line = format!(
-            "{}{}  {}  {verb}{}  {delta}  {text}",
-            " ".repeat(indent),
-            page.paint(label, &format!("{sign} {number}")),
+            "{}  {}  {verb}{}  {delta}  {text}",
+            page.paint(label, &head),
             page.paint(Label::Hash, &hash),
             page.paint(Label::role(message.role), &role),
         );

@@ -1,6 +1,8 @@
 //! One message that differs: a header line, then what differs in it.
 
-use tract::diff::{Change, Edit, Kind, MessageDiff, PartDiff, Replaced, SettingChange, Tag};
+use tract::diff::{
+    Change, Edit, Kind, MessageDiff, PartDiff, Replaced, SettingChange, Tag, ValueDiff,
+};
 use tract::hash::fingerprint;
 use tract::model::{Media, MediaSource, Message, Part, call};
 use tract::render::escape;
@@ -15,7 +17,7 @@ use crate::cli::ui::Label;
 const INDENT: usize = 2;
 /// How many lines are shown of what differs in one message.
 const CHANGED_LINES: usize = 80;
-/// The same of a setting's value, in bytes.
+/// The longest value of a setting that is shown whole, in bytes.
 const SETTING_BYTES: usize = 60;
 
 /// What a header says of a message.
@@ -90,31 +92,35 @@ pub fn number(change: &Change) -> String {
     }
 }
 
-/// The request settings that changed, one a line.
+/// The request settings that changed: one a line, long ones (tools, say) by what differs in them.
 pub fn settings(page: &mut Page, indent: usize, changes: &[SettingChange]) {
     for SettingChange { key, value } in changes {
-        let [before, after] = [&value.before, &value.after].map(|value| setting(value.as_deref()));
         let key = escape::line(key).into_owned();
-        let long = before.is_none() || after.is_none();
-        if long {
-            let size = |text: &Option<String>| text.as_deref().unwrap_or("null").to_owned();
-            page.push(format!("{}{key}:", " ".repeat(indent)));
-            let diff = tract::diff::ValueDiff::new(&size(&value.before), &size(&value.after), 1);
-            diff.iter()
-                .for_each(|diff| value::value(page, indent, &key, diff));
+        let sides = [value.before.as_deref(), value.after.as_deref()];
+        let head = format!("{}{key}:", " ".repeat(indent));
+        if let [Some(before), Some(after)] = sides
+            && before.len().max(after.len()) > SETTING_BYTES
+            && let Some(diff) = ValueDiff::new(before, after, 1)
+        {
+            page.push(head);
+            value::value(page, indent, &key, &diff);
             continue;
         }
-        let before = page.paint(Label::Removed, &before.unwrap_or_default());
-        let after = page.paint(Label::Added, &after.unwrap_or_default());
-        page.push(format!("{}{key}: {before} → {after}", " ".repeat(indent)));
+        let [before, after] = sides.map(setting);
+        let before = page.paint(Label::Removed, &before);
+        let after = page.paint(Label::Added, &after);
+        page.push(format!("{head} {before} → {after}"));
     }
 }
 
-/// A setting's value on one line, if it is short enough.
-fn setting(value: Option<&str>) -> Option<String> {
+/// A setting's value on one line; a long one by its size.
+fn setting(value: Option<&str>) -> String {
     let value = value.unwrap_or("(unset)");
     let plain = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
-    (plain.len() <= SETTING_BYTES).then(|| escape::line(&plain).into_owned())
+    match plain.len() {
+        0..=SETTING_BYTES => escape::line(&plain).into_owned(),
+        long => format!("… ({})", bytes(long as u64)),
+    }
 }
 
 /// What differs in a message.

@@ -19,7 +19,6 @@ use tract::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
 use tract::model::Role;
 use tract::render::escape;
 
-use super::columns;
 use super::number::{grouped, plural, signed, tokens};
 use super::ui::Look;
 use message::Heading;
@@ -68,8 +67,6 @@ struct Painter<'a> {
     show: &'a Show,
     /// The changes that are shown.
     changes: Vec<Shown<'a>>,
-    /// The columns of the widest number, and of the widest change in tokens.
-    columns: (usize, usize),
 }
 
 /// A change with the tools that its message calls or answers.
@@ -106,23 +103,11 @@ pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
 /// The lines of a diff.
 pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<String> {
     let mut page = Page::new(look, show.full);
-    let changes = selected(diff, show);
-    let widest = |text: fn(&Change) -> String| {
-        let widths = changes
-            .iter()
-            .map(|(change, _)| columns::width_cols(&text(change)));
-        widths.max().unwrap_or(0)
-    };
-    let columns = (
-        widest(message::number),
-        widest(|change| signed(change.delta)),
-    );
     let painter = Painter {
         diff,
         frame,
         show,
-        changes,
-        columns,
+        changes: selected(diff, show),
     };
     page.push(painter.first_line());
     if diff.is_empty() {

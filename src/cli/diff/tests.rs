@@ -10,6 +10,7 @@ use tract::model::{
 };
 
 use super::*;
+use crate::cli::columns;
 
 /// A repository with a clock of its own.
 struct World {
@@ -281,6 +282,80 @@ fn an_edit_of_the_settings_alone() {
 }
 
 #[test]
+fn a_change_of_the_tools_is_a_change_of_keys() {
+    let mut world = World::talk();
+    let tools = |name: &str| {
+        format!(
+            r#"[{{"name": "{name}", "input_schema": {{"type": "object", "properties": {{}}}}}}]"#
+        )
+    };
+    for name in ["price", "cost"] {
+        let mut draft = Draft::append(user("Go on."));
+        draft.settings = [("tools".to_owned(), tools(name))].into();
+        world.commit(vec![draft]);
+    }
+    insta::assert_snapshot!(world.shown(4), @r#"
+    comparing b023fd0 with 0934a39
+
+    + :6  653a0e2  user  +7 tokens
+      + Go on.
+
+    + :7  0934a39  user  +7 tokens
+      tools: (unset) → … (72 B)
+      + Go on.
+
+    2 messages added, tokens: +14 (103 → 117)
+    cache   first 5 of 7 messages identical (103 tokens, 88%; 529 B for openai)
+            first difference: :6 (b023fd0 ends before it, 0934a39 653a0e2)
+            but tools differ: a provider's cache then keeps nothing
+    === 120 columns: the same
+    === piped: the same
+    "#);
+    insta::assert_snapshot!(world.last(), @r#"
+    comparing 653a0e2 with 0934a39
+
+    + :7  0934a39  user  +7 tokens
+      tools:
+        tools[0].name: "price" → "cost"
+      + Go on.
+
+    1 message added, tokens: +7 (110 → 117)
+    cache   first 6 of 7 messages identical (110 tokens, 94%; 564 B for openai)
+            first difference: :7 (653a0e2 ends before it, 0934a39 0934a39)
+            but tools differ: a provider's cache then keeps nothing
+    === 120 columns: the same
+    === piped: the same
+    "#);
+}
+
+#[test]
+fn a_part_that_is_hidden() {
+    let mut world = World::talk();
+    let mut message = call("c2", "price", "{}");
+    message.parts.insert(0, Part::text("I'll look it up."));
+    world.append(message);
+    world.append(result("c2", "12"));
+    let id = world.id(5);
+    world.plan(|scene| {
+        Ok(plan::drop::drop(&scene.input, &[], &[(id, 0)], false)?
+            .into_iter()
+            .collect())
+    });
+    insta::assert_snapshot!(world.last(), @r#"
+    comparing 393397a with 247ee0d
+
+    ~ :6  3724d02  assistant  price  text, tool_call → tool_call  -5 tokens
+      - I'll look it up.
+
+    1 message modified, tokens: -5 (119 → 114)
+    cache   first 5 of 7 messages identical (103 tokens, 90%; 560 B for openai)
+            first difference: :6 (3724d02)
+    === 120 columns: the same
+    === piped: the same
+    "#);
+}
+
+#[test]
 fn a_hide() {
     let mut world = World::talk();
     let id = world.id(2);
@@ -402,7 +477,7 @@ fn a_compaction_and_its_restore() {
     insta::assert_snapshot!(world.last(), @r#"
     comparing 5d055e6 with fe3a946
 
-    - :2   5d055e6  hidden    user        -9  We talked about prices.
+    - :2  5d055e6  hidden    user       -9  We talked about prices.
     + :2 … :13  12 messages returned, +196 tokens
         + :2   3007022  user       +23  Please use the batch parser. It reads the w…
         + :3   d4e0a33  assistant  +15  price items=["a", "b"]
@@ -415,7 +490,7 @@ fn a_compaction_and_its_restore() {
     === 120 columns
     comparing 5d055e6 with fe3a946
 
-    - :2   5d055e6  hidden    user        -9  We talked about prices.
+    - :2  5d055e6  hidden    user       -9  We talked about prices.
     + :2 … :13  12 messages returned, +196 tokens
         + :2   3007022  user       +23  Please use the batch parser. It reads the whole file at once. The file is sma…
         + :3   d4e0a33  assistant  +15  price items=["a", "b"]
