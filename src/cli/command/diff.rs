@@ -146,7 +146,8 @@ fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
     };
     match (args.before.as_deref(), args.after.as_deref()) {
         (Some(before), Some(after)) => pair(before, after),
-        (Some(range), None) => match range.split_once("..") {
+        // A text that is looked for may hold dots of its own.
+        (Some(range), None) => match range.split_once("..").filter(|_| !range.starts_with(":/")) {
             Some((before, after)) => pair(before, after),
             None => {
                 let commit = repo.resolve(on, range)?;
