@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tract::Error;
+use tract::compile::Provider;
 use tract::history::{On, Repo};
 use tract::model::{Encoding, Millis, RefName};
 
@@ -185,6 +186,15 @@ impl App {
         match repo.config("tokens.encoding")? {
             Some(name) => Ok(name.parse()?),
             None => Ok(Encoding::default()),
+        }
+    }
+
+    /// The form of a request: as asked, else as configured, else the usual one.
+    pub fn provider(&self, repo: &Repo, asked: Option<Provider>) -> Result<Provider, Failure> {
+        match (asked, repo.config("compile.format")?) {
+            (Some(provider), _) => Ok(provider),
+            (None, Some(name)) => Ok(name.parse()?),
+            (None, None) => Ok(Provider::default()),
         }
     }
 

@@ -216,24 +216,23 @@ fn side_of(counter: &Counter, history: &History, at: usize, other: usize) -> Sid
 
 /// With every JSON text in one spelling: a diff by keys has none of its own.
 fn spelled(messages: &[Message]) -> Vec<Message> {
-    let text = |text: &mut String| {
-        if let Some(json) = Json::parse_structure(text) {
-            *text = json.to_string();
-        }
-    };
-    fn part(part: &mut Part, text: &impl Fn(&mut String)) {
+    fn spell(part: &mut Part) {
         match part {
-            Part::Text { text: it } | Part::ToolCall { arguments: it, .. } => text(it),
-            Part::ToolResult { content, .. } => content.iter_mut().for_each(|p| part_of(p, text)),
+            Part::Text { text }
+            | Part::ToolCall {
+                arguments: text, ..
+            } => {
+                if let Some(json) = Json::parse_structure(text) {
+                    *text = json.to_string();
+                }
+            }
+            Part::ToolResult { content, .. } => content.iter_mut().for_each(spell),
             _ => {}
         }
     }
-    fn part_of(it: &mut Part, text: &impl Fn(&mut String)) {
-        part(it, text);
-    }
     let mut messages = messages.to_vec();
     for message in &mut messages {
-        message.parts.iter_mut().for_each(|p| part(p, &text));
+        message.parts.iter_mut().for_each(spell);
     }
     messages
 }

@@ -4,8 +4,10 @@
 //! absent: reading a repository (that is `Repo::diff`), requests and their bytes (that is
 //! [`crate::compile`]), and any layout.
 
+mod align;
 pub mod alike;
 pub mod json;
+pub mod keys;
 #[cfg(test)]
 mod laws;
 pub mod lines;
@@ -14,7 +16,8 @@ pub mod messages;
 pub mod parts;
 pub mod tools;
 
-pub use json::{Json, JsonChange, JsonDiff, JsonEdit};
+pub use json::Json;
+pub use keys::{JsonChange, JsonChanged, JsonDiff, JsonEdit};
 pub use lines::{Hunk, Line, LineDiff, Piece, Tag};
 pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange, Side, Tally};

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::diff::alike::{Sketch, most_alike};
-use crate::diff::json::{Json, JsonDiff};
+use crate::diff::json::Json;
+use crate::diff::keys::JsonDiff;
 use crate::diff::lines::LineDiff;
 use crate::diff::list::{self, Alignment, Edit, align_equal, fill_gaps};
 use crate::diff::{DiffOptions, Replaced};

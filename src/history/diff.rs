@@ -46,6 +46,15 @@ impl Repo {
         Ok(walk::commit(&*self.store.read()?, hash)?.commit)
     }
 
+    /// The entry that an edit gave its content.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if the commit is not here.
+    pub fn edited_entry(&self, edit: &CommitHash) -> Result<EntryId> {
+        made_by(&*self.store.read()?, edit)
+    }
+
     /// One side of a comparison, but for its messages and what the other knows of it.
     fn side(&self, commit: Option<&CommitHash>, encoding: Encoding) -> Result<Side> {
         let context = match commit {
@@ -70,16 +79,19 @@ impl Repo {
 fn set_by(view: &dyn View, context: &Context) -> Result<BTreeMap<String, EntryId>> {
     let mut set_by = BTreeMap::new();
     for (key, commit) in &context.settings {
-        let mut entry = EntryId::of(*commit);
-        // An edit of an edit is one of the entry that the first one edited.
-        while let Operation::Edit { target, .. } =
-            walk::commit(view, &entry.commit)?.commit.operation
-        {
-            entry = target;
-        }
-        set_by.insert(key.clone(), entry);
+        set_by.insert(key.clone(), made_by(view, commit)?);
     }
     Ok(set_by)
+}
+
+/// The entry that a commit appends, edits or puts in place. An edit of an edit is one of the entry
+/// that the first one edited.
+fn made_by(view: &dyn View, commit: &CommitHash) -> Result<EntryId> {
+    let mut entry = EntryId::of(*commit);
+    while let Operation::Edit { target, .. } = walk::commit(view, &entry.commit)?.commit.operation {
+        entry = target;
+    }
+    Ok(entry)
 }
 
 /// The entries of `side` that the history of `other` knows.

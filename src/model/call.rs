@@ -34,8 +34,8 @@ pub fn summary(name: &str, arguments: &str) -> String {
     line
 }
 
-/// An object's pairs in the order in which they were written.
-struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+/// A JSON object's pairs in the order in which they were written.
+pub(crate) struct Pairs<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Pairs<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

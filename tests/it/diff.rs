@@ -96,6 +96,18 @@ fn an_edit_alone_is_compared_with_what_it_changed() {
 }
 
 #[test]
+fn an_edit_of_a_hidden_message_says_why_nothing_differs() {
+    let sandbox = with_an_edit();
+    sandbox.ok(&["annotate", ":3", "--skip"]);
+    sandbox.ok(&["commit", "--edit", "HEAD~3", "-m", "It streams."]);
+    insta::assert_snapshot!(sandbox.tract(&["diff"]), @r#"
+    comparing 881a4df with HEAD, an edit of a message that is hidden
+    no differences: 3 messages, 27 tokens
+    cache   all 3 messages identical
+    "#);
+}
+
+#[test]
 fn the_first_commit_is_compared_with_nothing() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     insta::assert_snapshot!(sandbox.tract(&["diff"]), @r#"

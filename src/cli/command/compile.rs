@@ -65,11 +65,7 @@ pub fn payload(args: &Args, app: &App) -> Result<(String, Vec<String>), Failure>
         Some(reply) => answered(&repo, repo.resolve(&on, reply)?, reply, app)?,
         None => repo.resolve(&on, &args.rev)?,
     };
-    let provider = match (args.format, repo.config("compile.format")?) {
-        (Some(provider), _) => provider,
-        (None, Some(name)) => name.parse()?,
-        (None, None) => Provider::default(),
-    };
+    let provider = app.provider(&repo, args.format)?;
     let context = repo.context(&commit)?;
     let options = RequestOptions {
         provider,

@@ -77,11 +77,7 @@ struct Compared {
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let compared = compared(args, &repo, &on)?;
-    let provider = match (args.format, repo.config("compile.format")?) {
-        (Some(provider), _) => provider,
-        (None, Some(name)) => name.parse()?,
-        (None, None) => Provider::default(),
-    };
+    let provider = app.provider(&repo, args.format)?;
     let show = Show {
         form: match (args.stat, args.oneline) {
             (true, _) => Form::Stat,
@@ -103,10 +99,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         &options,
         encoding,
     )?;
-    let remark = compared.edits.then(|| match found.is_empty() {
-        true => ", an edit of a message that is hidden".to_owned(),
-        false => ", an edit".to_owned(),
-    });
+    let remark = match compared.edits {
+        false => None,
+        true => {
+            let entry = repo.edited_entry(&compared.after)?;
+            let visible = found.after.entries.iter().any(|other| other.id == entry);
+            let what = if visible {
+                ""
+            } else {
+                " of a message that is hidden"
+            };
+            Some(format!(", an edit{what}"))
+        }
+    };
     let prefix = match show.form {
         Form::Lines => None,
         _ => {

@@ -1,7 +1,6 @@
 //! Texts by hunks, and JSON by paths.
 
-use tract::diff::json::{Json, JsonChanged};
-use tract::diff::{JsonChange, LineDiff, Piece, Tag, ValueDiff};
+use tract::diff::{Json, JsonChange, JsonChanged, LineDiff, Piece, Tag, ValueDiff};
 use tract::render::escape;
 
 use super::page::Page;
