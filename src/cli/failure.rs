@@ -167,6 +167,9 @@ fn hint(error: &Error) -> Option<String> {
             nearest: Some(name),
             ..
         } => Some(format!("did you mean {name}?")),
+        Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
+            Some("tract find TEXT searches all branches and sessions".into())
+        }
         Error::UnknownRevision { text, .. } if too_short(text) => Some(format!(
             "the beginning of a hash is {} digits at least",
             HashPrefix::MIN_DIGITS
@@ -195,6 +198,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::NothingToRedo { since: None } => {
             Some("redo takes back what undo did, and nothing is undone".into())
         }
+        Error::InvalidRefName { .. } => Some("such as fix-parser or ideas/one".into()),
         Error::NotUndoable { .. } => Some("tract reflog lists what was done".into()),
         Error::OperationSuperseded { .. } => {
             Some("tract restore REV un-hides what one commit hid, and later messages stay".into())

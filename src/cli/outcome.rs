@@ -3,7 +3,8 @@
 
 use std::io::Write;
 
-use tract::history::surgery::Budget;
+use tract::Error;
+use tract::history::surgery::{Budget, Prune, Reach, Truncate};
 use tract::history::{On, Repo, Size, Surgery, SurgeryOptions, Touched};
 use tract::render::escape;
 
@@ -108,6 +109,34 @@ pub fn foretell(
         line += &format!("; {name} {}", reach(surgery));
     }
     Ok(writeln!(ui.out(), "{line}")?)
+}
+
+/// What a truncation and a prune would reach in place of a harsher command: the truncation to
+/// `budget.max`, or, where that is not set, of the older half.
+pub fn gentler(
+    app: &App,
+    repo: &Repo,
+    on: &On,
+    options: &SurgeryOptions<'_>,
+) -> Result<Vec<(&'static str, Surgery)>, Failure> {
+    let mut gentler = Vec::new();
+    let (name, reach) = match app.budget_max(repo)? {
+        Some(max) => (
+            "truncate",
+            Reach::ToBudget(Budget {
+                tokens: max,
+                as_counted: false,
+            }),
+        ),
+        None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
+    };
+    match repo.truncate(on, &Truncate::new(reach), options) {
+        // It cannot, so there is nothing to compare with.
+        Err(Error::CannotFit { .. }) => {}
+        truncated => gentler.push((name, truncated?)),
+    }
+    gentler.push(("prune", repo.prune(on, &Prune::default(), options)?));
+    Ok(gentler)
 }
 
 /// `the first 3 messages stay as they are: 412 tokens, 12%`.

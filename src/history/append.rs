@@ -134,6 +134,21 @@ impl Repo {
         Ok((done, told))
     }
 
+    /// Refuses to commit where HEAD is on no branch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DetachedHead`], which names the branch that HEAD was last on.
+    pub(crate) fn refuse_detached(&self, on: &On) -> Result<()> {
+        let view = self.store.read()?;
+        match repo::head(&*view, on)? {
+            Head::Attached { .. } => Ok(()),
+            Head::Detached(_) => Err(Error::DetachedHead {
+                branch: last_branch(&*view)?,
+            }),
+        }
+    }
+
     /// The tokens of contents that have been counted already; nothing is counted for this.
     pub fn known_counts(
         &self,

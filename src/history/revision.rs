@@ -205,7 +205,10 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
         let tip = resolve(view, on, "HEAD")?;
         return match find::newest_containing(view, &tip, words)? {
             Some(commit) => Ok(commit),
-            None => unknown(),
+            None => Err(Error::UnknownRevision {
+                text: text.to_owned(),
+                nearest: None,
+            }),
         };
     }
     if let Some(entry) = visible_entry(view, on, text)? {

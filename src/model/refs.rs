@@ -81,7 +81,20 @@ impl RefName {
                 reason,
             });
         }
-        format!("{}{name}", Self::HEADS).parse()
+        Self::below(Self::HEADS, name)
+    }
+
+    /// The name below a folder; an error names it as it was typed.
+    fn below(folder: &str, name: &str) -> Result<Self> {
+        format!("{folder}{name}")
+            .parse()
+            .map_err(|error| match error {
+                Error::InvalidRefName { reason, .. } => Error::InvalidRefName {
+                    name: name.to_owned(),
+                    reason,
+                },
+                other => other,
+            })
     }
 
     /// `refs/tags/NAME`.
@@ -91,7 +104,7 @@ impl RefName {
     /// As [`RefName::branch`].
     pub fn tag(name: &str) -> Result<Self> {
         Self::branch(name)?;
-        format!("{}{name}", Self::TAGS).parse()
+        Self::below(Self::TAGS, name)
     }
 
     /// `refs/sessions/TOOL/ID`, with every character of `id` that a ref name cannot hold

@@ -251,3 +251,19 @@ fn nothing_is_hidden_where_one_only_looks() {
     hint: to go on from here and keep both: tract checkout -b NAME
     ");
 }
+
+#[test]
+fn harsher_commands_say_what_gentler_ones_would_reach() {
+    let sandbox = crate::dropping::with_calls();
+    let last = |sandbox: &Sandbox, arguments: &[&str]| {
+        let said = sandbox.ok(arguments);
+        said.lines().last().expect("a line").to_owned()
+    };
+    insta::assert_snapshot!(last(&sandbox, &["clear", "--dry-run"]), @r"
+    clear would reach 0, cache kept 0%; truncate (the older half) 60, cache kept 3%
+    ");
+    sandbox.ok(&["config", "budget.max", "100"]);
+    insta::assert_snapshot!(last(&sandbox, &["compact", "-m", "in short", "--dry-run"]), @r"
+    compact would reach 9, cache kept 0%; truncate 53, cache kept 3%
+    ");
+}

@@ -34,7 +34,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     if args.dry_run {
-        return outcome::foretell(app, "clear", &done, &[]);
+        let gentler = outcome::gentler(app, &repo, &on, &options)?;
+        return outcome::foretell(app, "clear", &done, &gentler);
     }
     let hidden = plural(done.hidden.len() as u64, "message");
     outcome::tell(app, &on, &format!("Cleared {hidden}"), &done);

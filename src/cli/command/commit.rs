@@ -223,7 +223,8 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
     let done = turn(repo, on).and_then(|turn| {
         let options = outcome::options(app, repo, what, false)?;
         let done = summariser.compact(repo, on, &Span::KeepLast(turn), &options, app)?;
-        super::compact::report(false, on, &done, app)
+        super::compact::report(on, &done, app);
+        Ok(())
     });
     if let Err(why) = done {
         app.ui.warn("the context is over budget still");

@@ -101,7 +101,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             summariser.compact(&repo, &on, &span, &options, app)?
         }
     };
-    report(args.dry_run, &on, &done, app)
+    if args.dry_run {
+        let gentler = outcome::gentler(app, &repo, &on, &options)?;
+        outcome::foretell(app, "compact", &done.surgery, &gentler)?;
+        if done.summary.tokens == 0 {
+            app.ui
+                .notice("without the summary, which nothing has made yet");
+        }
+        return Ok(());
+    }
+    report(&on, &done, app);
+    Ok(())
 }
 
 /// A command that makes summaries.
@@ -203,28 +213,14 @@ fn told(error: &Error, why: &Failed, app: &mut App) -> Failure {
 }
 
 /// Says what became of the span.
-pub fn report(dry_run: bool, on: &On, done: &Compaction, app: &mut App) -> Result<(), Failure> {
-    if dry_run {
-        outcome::foretell(app, "compact", &done.surgery, &[])?;
-        if done.summary.tokens == 0 {
-            app.ui
-                .notice("without the summary, which nothing has made yet");
-        }
-    } else {
-        let replaced = plural(done.surgery.hidden.len() as u64, "message");
-        let did = format!(
-            "Replaced {replaced} by a summary: {} tokens became {}",
-            tokens(done.replaced),
-            tokens(done.summary)
-        );
-        outcome::tell(app, on, &did, &done.surgery);
-    }
+pub fn report(on: &On, done: &Compaction, app: &mut App) {
+    let replaced = plural(done.surgery.hidden.len() as u64, "message");
+    let (before, after) = (tokens(done.replaced), tokens(done.summary));
+    let did = format!("Replaced {replaced} by a summary: {before} tokens became {after}");
+    outcome::tell(app, on, &did, &done.surgery);
     if done.is_no_gain() {
         app.ui.notice(&format!(
-            "the summary is not smaller than what it replaces: {} tokens for {}",
-            tokens(done.summary),
-            tokens(done.replaced)
+            "the summary is not smaller than what it replaces: {after} tokens for {before}"
         ));
     }
-    Ok(())
 }

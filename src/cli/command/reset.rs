@@ -59,16 +59,24 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn back(repo: &Repo, done: &Reset, mode: ResetMode, app: &mut App) -> Result<(), Failure> {
     let from = place(repo, &done.from, app)?;
     let was = format!("it was at {from}");
+    // Without it the way back would be another branch's.
+    let on = match &done.branch {
+        Some(branch) if app.names_a_branch() => format!("--on {} ", branch.short()),
+        _ => String::new(),
+    };
     match mode {
-        ResetMode::Soft => app.ui.hint(&format!("{was}; back: tract reset ORIG_HEAD")),
+        ResetMode::Soft => app
+            .ui
+            .hint(&format!("{was}; back: tract {on}reset ORIG_HEAD")),
         ResetMode::Hard if done.orphaned > 0 => {
             let orphaned = plural(done.orphaned, "commit");
             let verb = if done.orphaned == 1 { "is" } else { "are" };
             app.ui
                 .status(&format!("{orphaned} {verb} now on no branch"));
             let back = done.from.short();
-            app.ui
-                .hint(&format!("{was}; back: tract undo, or tract reset {back}"));
+            app.ui.hint(&format!(
+                "{was}; back: tract undo, or tract {on}reset {back}"
+            ));
         }
         ResetMode::Hard => app.ui.hint(&format!("{was}; back: tract undo")),
     }

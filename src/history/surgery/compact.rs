@@ -78,6 +78,10 @@ impl Repo {
             hidden_links: true,
             part_tokens: false,
         };
+        if !options.dry_run {
+            // Before a summary is made that could not be kept.
+            self.refuse_detached(on)?;
+        }
         let scene = self.scene(on, options.encoding, needs)?;
         let chosen = compact::replaced(&scene.input, span)?;
         let chosen: BTreeSet<EntryId> = chosen

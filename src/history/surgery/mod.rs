@@ -183,6 +183,9 @@ impl Repo {
         options: &SurgeryOptions<'_>,
         mut plan: impl FnMut(&Scene) -> Result<Vec<Draft>>,
     ) -> Result<Surgery> {
+        if !options.dry_run {
+            self.refuse_detached(on)?;
+        }
         let mut attempt = 1;
         loop {
             let scene = self.scene(on, options.encoding, needs)?;
