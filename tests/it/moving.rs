@@ -161,8 +161,10 @@ fn a_detached_head_is_read_only() {
     error: Cannot commit in detached HEAD. Use 'tract checkout main' to return to your branch.
     hint: to go on from here and keep both: tract checkout -b NAME
     $ tract truncate --keep 1
+    exit code: 1
     --- stderr
-    Nothing to hide
+    error: Cannot commit in detached HEAD. Use 'tract checkout main' to return to your branch.
+    hint: to go on from here and keep both: tract checkout -b NAME
     $ tract clear
     exit code: 1
     --- stderr
@@ -264,7 +266,8 @@ fn a_failed_move_changes_no_ref() {
     $ tract checkout -b a..b
     exit code: 2
     --- stderr
-    error: 'refs/heads/a..b' is no valid name: '..' and '@{' have a meaning in revisions
+    error: 'a..b' is no valid name: '..' and '@{' have a meaning in revisions
+    hint: such as fix-parser or ideas/one
     $ tract checkout -b -x
     exit code: 2
     --- stderr
@@ -274,10 +277,12 @@ fn a_failed_move_changes_no_ref() {
     exit code: 2
     --- stderr
     error: 'HEAD' is no valid name: not a branch's name
+    hint: such as fix-parser or ideas/one
     $ tract checkout -b x.lock
     exit code: 2
     --- stderr
-    error: 'refs/heads/x.lock' is no valid name: a piece of it is empty, '@', begins or ends with '.', or ends with '.lock'
+    error: 'x.lock' is no valid name: a piece of it is empty, '@', begins or ends with '.', or ends with '.lock'
+    hint: such as fix-parser or ideas/one
     $ tract reset nowhere
     exit code: 1
     --- stderr
@@ -445,7 +450,7 @@ fn every_form_of_a_revision_is_resolved() {
     exit code: 1
     --- stderr
     error: no commit ':/sea'
-    hint: `tract log --oneline` lists them
+    hint: tract find TEXT searches all branches and sessions
     $ tract rev-parse main@{9}
     exit code: 1
     --- stderr
@@ -669,7 +674,7 @@ fn two_branches_are_worked_on_without_head() {
     $ tract --on agent reset :1
     --- stderr
     agent is now at 73ccde1 ("Name a river.")
-    hint: it was at b9f1b4b ("mine"); back: tract reset ORIG_HEAD
+    hint: it was at b9f1b4b ("mine"); back: tract --on agent reset ORIG_HEAD
     $ tract --on agent log
     73ccde1  2026-03-14 12:02:00  append  user  +11  11  (HEAD -> agent)  Name a river.
     $ tract --on agent checkout main
