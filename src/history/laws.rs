@@ -164,9 +164,9 @@ proptest! {
             prop_assert_eq!(&state(&repo), &states[at]);
         }
         prop_assert!(matches!(repo.undo(None, Millis(0)), Err(Error::NothingToUndo)));
-        for at in 1..states.len() {
+        for after in &states[1..] {
             repo.redo(Millis(0)).expect("done again");
-            prop_assert_eq!(&state(&repo), &states[at]);
+            prop_assert_eq!(&state(&repo), after);
         }
         // Where nothing new was done, the way goes on to where the turn was.
         for after in left.into_iter().rev() {

@@ -464,7 +464,7 @@ fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
 fn nearest_hash(view: &dyn View, text: &str) -> Result<Option<String>> {
     let digits = text.len();
     let hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !hex || digits < HashPrefix::MIN_DIGITS || digits > HASH_DIGITS {
+    if !hex || !(HashPrefix::MIN_DIGITS..=HASH_DIGITS).contains(&digits) {
         return Ok(None);
     }
     let text = text.to_ascii_lowercase();

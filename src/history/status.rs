@@ -138,10 +138,10 @@ fn new_on(
         return Ok(0);
     };
     let mut shared = shared_commits(view, theirs, ours)?;
-    if let Some(taken) = taken {
-        if view.is_ancestor(&taken, theirs)? {
-            shared = shared.max(view.commit(&taken)?.map_or(0, |row| row.depth + 1));
-        }
+    if let Some(taken) = taken
+        && view.is_ancestor(&taken, theirs)?
+    {
+        shared = shared.max(view.commit(&taken)?.map_or(0, |row| row.depth + 1));
     }
     Ok(row.depth + 1 - shared)
 }

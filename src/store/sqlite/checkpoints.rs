@@ -413,7 +413,7 @@ mod tests {
             sizes.push(size(&repo));
         }
         let ((rows_half, bytes_half), (rows, bytes)) = (sizes[9], sizes[19]);
-        assert!(rows >= 10 && rows <= 4_200 / 256, "{rows} rows");
+        assert!((10..=4_200 / 256).contains(&rows), "{rows} rows");
         assert!(rows - rows_half <= rows_half + 1, "{sizes:?}");
         assert!(bytes - bytes_half <= bytes_half * 5 / 4, "{sizes:?}");
     }
