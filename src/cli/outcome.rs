@@ -86,7 +86,7 @@ pub fn foretell(
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
             let title = ui.paint(Label::Strong, &title);
             writeln!(ui.out(), "{title}")?;
-            list(ui, touched)?;
+            list(ui, touched, LINES)?;
         }
     }
     let (before, after) = (surgery.before, surgery.after);
@@ -162,9 +162,10 @@ pub fn kept(surgery: &Surgery) -> String {
     )
 }
 
-fn list(ui: &mut Ui, touched: &[Touched]) -> Result<(), Failure> {
+/// The messages one to a line, at most `limit` of them.
+pub fn list(ui: &mut Ui, touched: &[Touched], limit: usize) -> Result<(), Failure> {
     let number = |touched: &Touched| format!(":{}", touched.number);
-    let shown = &touched[..touched.len().min(LINES)];
+    let shown = &touched[..touched.len().min(limit)];
     let numbers = shown.iter().map(|t| number(t).len()).max().unwrap_or(0);
     let counts = shown
         .iter()
@@ -185,8 +186,8 @@ fn list(ui: &mut Ui, touched: &[Touched]) -> Result<(), Failure> {
         let line = format!("{head}{role}  {count}  {preview}");
         writeln!(ui.out(), "{}", line.trim_end())?;
     }
-    if touched.len() > LINES {
-        let more = format!("  … {} more", touched.len() - LINES);
+    if touched.len() > limit {
+        let more = format!("  … {} more", touched.len() - limit);
         let more = ui.paint(Label::Dim, &more);
         writeln!(ui.out(), "{more}")?;
     }

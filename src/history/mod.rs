@@ -34,7 +34,7 @@ pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};
 pub use pattern::{Line, Pattern};
 pub use repo::{On, Repo};
 pub use revision::Named;
-pub use show::Shown;
+pub use show::{Life, Shown, ShownPart};
 pub use standing::{HiddenBy, Neighbour};
 pub use status::Status;
 pub use surgery::{Needs, Scene, Size, Surgery, SurgeryOptions, Touched};

@@ -1,12 +1,19 @@
 //! One commit, whole.
 
-use crate::error::Result;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::context::{Context, Entry};
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
+use crate::history::surgery::Touched;
 use crate::history::walk;
 use crate::interop::Span;
-use crate::model::{Encoding, Message, Operation};
+use crate::model::{
+    Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, TokenCount,
+};
+use crate::store::View;
 
 /// A commit with everything that belongs to it.
 #[derive(Clone, Debug)]
@@ -19,18 +26,66 @@ pub struct Shown {
     pub replaced: Option<Message>,
     /// What a hide put in place, in order.
     pub replacements: Vec<Message>,
-    /// The messages that went hidden, oldest first: one line each.
-    pub hidden: Vec<String>,
+    /// The messages that went hidden, oldest first.
+    pub hidden: Vec<Touched>,
+    /// The messages that came back, oldest first.
+    pub returned: Vec<Touched>,
+    /// The messages inside a hide's span that stayed, oldest first.
+    pub survivors: Vec<Touched>,
+    /// The parts that a hide took out, in order.
+    pub parts: Vec<ShownPart>,
+    /// The messages that an annotation names, as far as they are in the context.
+    pub targets: Vec<Touched>,
+    /// What a restore was to bring back and another hide still covers: the message's own commit,
+    /// and that hide.
+    pub still_hidden: Vec<(EntryId, CommitHash, HideKind)>,
     /// The records of the source behind it: format, and each record's place.
     pub source: Option<(String, Vec<Span>)>,
 }
 
+/// A part that a hide took out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownPart {
+    /// The message's number before, from 1; none if it was hidden.
+    pub number: Option<usize>,
+    /// Which part it is, from 0.
+    pub part: u32,
+    /// One line of what stands in its place. Hostile until escaped.
+    pub stub: Option<String>,
+}
+
+/// What became of an entry later on a path.
+#[derive(Clone, Debug, Default)]
+pub struct Life {
+    /// The newest edit of it.
+    pub edited: Option<CommitHash>,
+    /// Its message now, where that is not the one it began with.
+    pub current: Option<Message>,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    pub number: Option<usize>,
+    /// Each change of its priority, oldest first: commit, priority, reason.
+    pub priorities: Vec<(CommitHash, Priority, Option<String>)>,
+}
+
 impl Repo {
-    /// Everything about one commit.
+    /// Everything about one commit. Counts what has no count yet.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::UnknownRevision`] if it is not here.
+    /// [`Error::UnknownRevision`] if it is not here.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Encoding, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// let one = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let shown = repo.show(&one[0].hash, Encoding::default())?;
+    /// assert_eq!(shown.message, Some(Message::text(Role::User, "hello")));
+    /// assert_eq!(shown.row.running.tokens, 8);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn show(&self, hash: &CommitHash, encoding: Encoding) -> Result<Shown> {
         let options = LogOptions {
             limit: 1,
@@ -40,56 +95,192 @@ impl Repo {
         let row = self
             .log(hash, &options)?
             .pop()
-            .ok_or_else(|| crate::Error::UnknownRevision {
+            .ok_or_else(|| Error::UnknownRevision {
                 text: hash.to_string(),
                 nearest: None,
             })?;
-        let view = self.store.read()?;
         let before = match row.commit.parent {
-            Some(parent) => walk::context(&*view, &parent)?,
-            None => crate::context::Context::default(),
+            Some(parent) => self.context(&parent)?,
+            None => Context::default(),
         };
-        let after = walk::context(&*view, hash)?;
-        let (mut message, mut replaced, mut replacements) = (None, None, Vec::new());
-        match &row.commit.operation {
-            Operation::Append { content } => message = Some(walk::content(&*view, content)?),
+        let after = self.context(hash)?;
+        let (counts_before, counts_after) = (
+            self.counts(&before, encoding)?,
+            self.counts(&after, encoding)?,
+        );
+        let view = self.store.read()?;
+        let (was, is) = (places(&before), places(&after));
+        let pick = |context: &Context, counts: &[TokenCount], wanted: &dyn Fn(&Entry) -> bool| {
+            let entries = context.entries.iter().zip(counts).enumerate();
+            entries
+                .filter(|(_, (entry, _))| wanted(entry))
+                .map(|(at, (entry, count))| touched(&*view, at, entry, *count))
+                .collect::<Result<Vec<_>>>()
+        };
+        let mut shown = Shown {
+            message: None,
+            replaced: None,
+            replacements: Vec::new(),
+            hidden: pick(&before, &counts_before, &|entry| {
+                !is.contains_key(&entry.id)
+            })?,
+            returned: Vec::new(),
+            survivors: Vec::new(),
+            parts: Vec::new(),
+            targets: Vec::new(),
+            still_hidden: Vec::new(),
+            source: match view.records(hash)?.into_iter().next() {
+                Some((id, spans)) => view.source(id)?.map(|source| (source.format, spans)),
+                None => None,
+            },
+            row,
+        };
+        match &shown.row.commit.operation {
+            Operation::Append { content } => {
+                shown.message = Some(walk::content(&*view, content)?);
+            }
             Operation::Edit { target, content } => {
-                message = Some(walk::content(&*view, content)?);
-                if let Some(entry) = before.entries.iter().find(|entry| entry.id == *target) {
-                    replaced = Some(walk::message(&*view, entry)?);
-                }
+                shown.message = Some(walk::content(&*view, content)?);
+                shown.replaced = match (was.get(target), shown.row.commit.parent) {
+                    (Some(at), _) => Some(walk::message(&*view, &before.entries[*at])?),
+                    (None, Some(parent)) => hidden_message(&*view, &parent, target)?,
+                    (None, None) => None,
+                };
             }
             Operation::Hide(hide) => {
                 for replacement in &hide.replacements {
-                    replacements.push(walk::content(&*view, &replacement.content)?);
+                    let message = walk::content(&*view, &replacement.content)?;
+                    shown.replacements.push(message);
+                }
+                shown.survivors = pick(&after, &counts_after, &|entry| {
+                    hide.keep.contains(&entry.id)
+                })?;
+                for part in &hide.parts {
+                    shown.parts.push(shown_part(&*view, part, &was)?);
                 }
             }
-            Operation::Restore { .. } | Operation::Annotate { .. } => {}
+            Operation::Restore { target, entries } => {
+                shown.returned =
+                    pick(&after, &counts_after, &|entry| !was.contains_key(&entry.id))?;
+                shown.still_hidden = still_hidden(&*view, hash, target, entries)?;
+            }
+            Operation::Annotate { targets, .. } => {
+                shown.targets = pick(&after, &counts_after, &|entry| targets.contains(&entry.id))?;
+                shown.returned =
+                    pick(&after, &counts_after, &|entry| !was.contains_key(&entry.id))?;
+            }
         }
-        let still: std::collections::HashSet<_> =
-            after.entries.iter().map(|entry| entry.id).collect();
-        let gone: Vec<_> = before
-            .entries
-            .iter()
-            .filter(|entry| !still.contains(&entry.id))
-            .map(|entry| entry.content)
-            .collect();
-        let hidden = view
-            .content_rows(&gone)?
-            .into_iter()
-            .map(|row| format!("{} {}", row.role, row.preview))
-            .collect();
-        let source = match view.records(hash)?.into_iter().next() {
-            Some((id, spans)) => view.source(id)?.map(|source| (source.format, spans)),
-            None => None,
-        };
-        Ok(Shown {
-            row,
-            message,
-            replaced,
-            replacements,
-            hidden,
-            source,
-        })
+        Ok(shown)
     }
+
+    /// What became of the entry that `commit` appended, on the path that ends in `tip`. Reads the
+    /// commits after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRevision`] if a commit is not here.
+    pub fn life(&self, commit: &CommitHash, tip: &CommitHash) -> Result<Life> {
+        let view = self.store.read()?;
+        let mut life = Life::default();
+        let id = EntryId::of(*commit);
+        if !view.is_ancestor(commit, tip)? {
+            return Ok(life);
+        }
+        for row in view.ancestors(tip, Some(commit), usize::MAX)?.iter().rev() {
+            match &row.commit.operation {
+                Operation::Edit { target, .. } if *target == id => life.edited = Some(row.hash),
+                Operation::Annotate {
+                    targets,
+                    priority,
+                    reason,
+                } if targets.contains(&id) => {
+                    life.priorities.push((row.hash, *priority, reason.clone()));
+                }
+                _ => {}
+            }
+        }
+        let context = walk::context(&*view, tip)?;
+        let place = context.position(&id);
+        life.number = place.map(|at| at + 1);
+        if let Some(entry) = place.and_then(|at| context.entries.get(at))
+            && (entry.edited || !entry.mask.is_empty())
+        {
+            life.current = Some(walk::message(&*view, entry)?);
+        }
+        Ok(life)
+    }
+}
+
+/// The places of a context's entries, from 0.
+fn places(context: &Context) -> HashMap<EntryId, usize> {
+    let entries = context.entries.iter().enumerate();
+    entries.map(|(at, entry)| (entry.id, at)).collect()
+}
+
+fn touched(view: &dyn View, at: usize, entry: &Entry, tokens: TokenCount) -> Result<Touched> {
+    let row = view.content_rows(&[entry.content])?.pop();
+    let row = row.ok_or_else(|| Error::Damaged {
+        detail: format!("content {:.10} is missing", entry.content),
+    })?;
+    Ok(Touched {
+        id: entry.id,
+        number: at + 1,
+        role: row.role,
+        preview: row.preview,
+        tokens,
+    })
+}
+
+/// What an entry that is hidden at `tip` holds there.
+fn hidden_message(view: &dyn View, tip: &CommitHash, id: &EntryId) -> Result<Option<Message>> {
+    let order = walk::order(view, tip)?;
+    let id = order.resolve(id).unwrap_or(*id);
+    let found = order.entries().find(|entry| entry.id == id);
+    found
+        .map(|entry| walk::content(view, &entry.content))
+        .transpose()
+}
+
+fn shown_part(
+    view: &dyn View,
+    part: &PartHide,
+    was: &HashMap<EntryId, usize>,
+) -> Result<ShownPart> {
+    let stub = match part.stub {
+        Some(stub) => view.content_rows(&[stub])?.pop().map(|row| row.preview),
+        None => None,
+    };
+    Ok(ShownPart {
+        number: was.get(&part.entry).map(|at| at + 1),
+        part: part.part,
+        stub,
+    })
+}
+
+/// Which of the entries that a restore named, or that its hide covered, another hide covers.
+fn still_hidden(
+    view: &dyn View,
+    restore: &CommitHash,
+    target: &CommitHash,
+    named: &[EntryId],
+) -> Result<Vec<(EntryId, CommitHash, HideKind)>> {
+    let order = walk::order(view, restore)?;
+    let before = walk::order(view, target)?;
+    let covered: BTreeMap<EntryId, bool> = before
+        .entries()
+        .map(|entry| (entry.id, entry.hidden_by.contains(target)))
+        .collect();
+    let mut still = Vec::new();
+    for entry in order.entries() {
+        let meant = match named.is_empty() {
+            true => covered.get(&entry.id) == Some(&true),
+            false => named.contains(&entry.id),
+        };
+        if let Some(hide) = entry.hidden_by.last().filter(|_| meant)
+            && let Operation::Hide(by) = &walk::commit(view, hide)?.commit.operation
+        {
+            still.push((entry.id, *hide, by.kind));
+        }
+    }
+    Ok(still)
 }

@@ -21,5 +21,6 @@ mod real_sessions;
 mod restoring;
 mod roo_laws;
 mod sandbox;
+mod showing;
 mod surgery_laws;
 mod truncating;

@@ -2,14 +2,16 @@
 
 use std::io::Write;
 
-use tract::model::{Media, MediaSource, Message, Operation, Part};
+use tract::history::{Repo, Shown};
+use tract::model::{Head, Media, MediaSource, Message, Operation, Part};
 use tract::render::escape;
 
 use super::log::{extras, part_types};
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::listing::{self, marks};
-use crate::cli::number::{bytes, plural, signed, tokens};
+use crate::cli::number::{bytes, grouped, plural, signed, tokens};
+use crate::cli::outcome;
 use crate::cli::ui::{Label, Ui};
 use crate::cli::when;
 
@@ -117,20 +119,72 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         body(ui, message, limit)?;
     }
-    if !shown.hidden.is_empty() {
-        heading(
-            ui,
-            &format!("Hid {}", plural(shown.hidden.len() as u64, "message")),
-        )?;
-        for line in shown.hidden.iter().take(limit) {
-            let (role, text) = line.split_once(' ').unwrap_or((line, ""));
-            let line = format!("{role:<9}  {}", escape::line(text));
-            let line = ui.width_cols().map_or(line.clone(), |width| {
-                crate::cli::columns::cut(&line, width.saturating_sub(2))
-            });
-            writeln!(ui.out(), "  {line}")?;
+    for part in shown.parts.iter().take(limit) {
+        let number = part.number.map_or("-".to_owned(), |n| format!(":{n}"));
+        let stub = part.stub.as_deref().map_or("", |stub| stub);
+        let line = format!("  {number}#{}  {}", part.part, escape::line(stub));
+        writeln!(ui.out(), "{}", line.trim_end())?;
+    }
+    rest(ui, shown.parts.len(), limit)?;
+    let lists = [
+        ("Hid", &shown.hidden),
+        ("Stayed in its midst:", &shown.survivors),
+        ("Brought back", &shown.returned),
+        ("Annotated", &shown.targets),
+    ];
+    for (title, touched) in lists {
+        if !touched.is_empty() {
+            let total: u64 = touched.iter().map(|one| one.tokens.tokens).sum();
+            let count = plural(touched.len() as u64, "message");
+            heading(ui, &format!("{title} {count}, {} tokens", grouped(total)))?;
+            outcome::list(ui, touched, limit)?;
         }
-        rest(ui, shown.hidden.len(), limit)?;
+    }
+    if !shown.still_hidden.is_empty() {
+        let count = plural(shown.still_hidden.len() as u64, "message");
+        heading(ui, &format!("Still hidden: {count}"))?;
+        for (entry, hide, kind) in shown.still_hidden.iter().take(limit) {
+            let (entry, hide) = (entry.commit.short(), hide.short());
+            writeln!(
+                ui.out(),
+                "  {entry} by the {kind} {hide}",
+                kind = kind.as_str()
+            )?;
+        }
+        rest(ui, shown.still_hidden.len(), limit)?;
+    }
+    life(&repo, &shown, &head, limit, app)
+}
+
+/// What became of a message since: its newest text, and its priorities over time.
+fn life(
+    repo: &Repo,
+    shown: &Shown,
+    head: &Head,
+    limit: usize,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let (Operation::Append { .. }, Some(tip)) = (&shown.row.commit.operation, head.commit()) else {
+        return Ok(());
+    };
+    let life = repo.life(&shown.row.hash, &tip)?;
+    let ui = &mut app.ui;
+    if let Some(current) = &life.current {
+        let title = match life.edited {
+            Some(edit) => format!("Edited since, by {}; it reads now", edit.short()),
+            None => "Parts of it are hidden; it reads now".to_owned(),
+        };
+        heading(ui, &title)?;
+        body(ui, current, limit)?;
+    }
+    if !life.priorities.is_empty() {
+        heading(ui, "Priority over time")?;
+        for (commit, priority, reason) in &life.priorities {
+            let reason = reason.as_deref().map(|reason| format!(": {reason}"));
+            let reason = reason.unwrap_or_default();
+            let commit = ui.paint(Label::Hash, &commit.short());
+            writeln!(ui.out(), "  {commit}  {priority}{}", escape::line(&reason))?;
+        }
     }
     Ok(())
 }

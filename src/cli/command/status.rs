@@ -8,7 +8,7 @@ use tract::render::escape;
 
 use crate::cli::app::App;
 use crate::cli::columns;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, SMALLER};
 use crate::cli::listing::{self, Listing};
 use crate::cli::number::{amount, grouped, plural, signed, tokens};
 use crate::cli::ui::{Label, Ui};
@@ -69,8 +69,13 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         .budget
         .is_some_and(|budget| status.total.tokens > budget)
     {
-        app.ui
-            .hint("over budget: an earlier commit can be compiled as well, tract compile REV");
+        app.ui.hint(&format!("over budget: {SMALLER}"));
+    }
+    if let Head::Detached(_) = status.head {
+        let branch = repo.last_branch()?;
+        app.ui.hint(&format!(
+            "to return: tract checkout {branch}; to go on from here: tract checkout -b NAME"
+        ));
     }
     Ok(())
 }
