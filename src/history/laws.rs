@@ -217,3 +217,61 @@ fn an_operation_by_its_number_only_while_its_refs_stay() {
     assert_eq!(repo.undo(None, Millis(0)).expect("undone").operation.id, 1);
     assert_eq!(state(&repo), vec![]);
 }
+
+/// A history of so many commits, of which the newest 200 messages and a system message are visible.
+fn long_history(commits: usize) -> (Repo, std::sync::Arc<std::sync::atomic::AtomicU64>) {
+    let (repo, steps) = Repo::counted();
+    let draft =
+        |role, at: usize| Draft::append(Message::text(role, format!("message {}", at % 50)));
+    let append = |drafts: &[Draft]| {
+        let options = CommitOptions::default();
+        repo.commit(&On::Head, drafts, &options).expect("kept");
+    };
+    append(&[draft(Role::System, 0)]);
+    let before: Vec<Draft> = (0..commits - 202).map(|at| draft(Role::User, at)).collect();
+    append(&before);
+    let options = crate::history::SurgeryOptions::at(Millis(0), "clear");
+    repo.clear(&On::Head, false, &options).expect("cleared");
+    let after: Vec<Draft> = (0..200).map(|at| draft(Role::User, at)).collect();
+    append(&after);
+    (repo, steps)
+}
+
+#[test]
+fn looking_at_the_newest_of_100_000_commits_walks_no_history() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let work = |commits: usize| {
+        let (repo, steps) = long_history(commits);
+        let tip = repo.resolve(&On::Head, "HEAD").expect("there");
+        let options = crate::history::LogOptions {
+            limit: 20,
+            ..crate::history::LogOptions::default()
+        };
+        let log = || drop(repo.log(&tip, &options).expect("listed"));
+        let status = || {
+            drop(
+                repo.status(&On::Head, Default::default())
+                    .expect("summed up"),
+            )
+        };
+        let prefix = || {
+            let found = repo.resolve(&On::Head, &tip.to_string()[..12]);
+            assert_eq!(found.expect("found"), tip);
+        };
+        // Once before, so that every count is known.
+        log();
+        let counted = |what: &dyn Fn()| {
+            let before = steps.load(Relaxed);
+            what();
+            steps.load(Relaxed) - before
+        };
+        [counted(&log), counted(&status), counted(&prefix)]
+    };
+    let (short, long) = (work(1_000), work(100_000));
+    for (short, long) in short.into_iter().zip(long) {
+        assert!(
+            long <= short * 3 / 2,
+            "{long} steps after 100,000 commits, {short} after 1,000"
+        );
+    }
+}

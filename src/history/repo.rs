@@ -110,6 +110,18 @@ impl Repo {
         })
     }
 
+    /// A repository in memory whose engine's steps are counted.
+    #[cfg(test)]
+    pub(crate) fn counted() -> (Self, std::sync::Arc<std::sync::atomic::AtomicU64>) {
+        let mut store = Sqlite::in_memory().expect("made");
+        let steps = store.count_steps();
+        let repo = Self {
+            store: Box::new(store),
+            directory: None,
+        };
+        (repo, steps)
+    }
+
     /// The `.tract` directory; none for a repository in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()

@@ -5,6 +5,7 @@ mod arguments;
 mod bad_use;
 mod budgets;
 mod committing;
+mod compacting;
 mod concurrency;
 mod demo;
 mod diff;

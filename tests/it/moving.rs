@@ -690,3 +690,40 @@ fn two_branches_are_worked_on_without_head() {
     "#
     );
 }
+
+#[test]
+fn an_ambiguous_prefix_lists_its_candidates() {
+    let sandbox = Sandbox::new();
+    let batch: String = (0..1_000)
+        .map(|n| format!("{{\"role\":\"user\",\"content\":\"message {n}\"}}\n"))
+        .collect();
+    sandbox.tract_with(&["commit", "--batch", "-"], batch);
+    let hashes = sandbox.ok(&["log", "-n", "0", "--format", "%H %s"]);
+    let mut lines: Vec<&str> = hashes.lines().collect();
+    lines.sort_unstable();
+    let same = lines.windows(2).find(|two| two[0][..4] == two[1][..4]);
+    let [one, two] = same.expect("a thousand hashes, 65,536 beginnings") else {
+        unreachable!("windows of two");
+    };
+    let told = sandbox.tract(&["rev-parse", &one[..4]]);
+    let candidate = |line: &str| {
+        let (hash, text) = line.split_once(' ').expect("a hash and a text");
+        format!("  {} (\"{text}\")\n", &hash[..7])
+    };
+    assert_eq!(
+        told,
+        format!(
+            "exit code: 1\n--- stderr\nerror: '{}' is the beginning of several commits\n\
+             hint: one of these?\n{}{}",
+            &one[..4],
+            candidate(one),
+            candidate(two)
+        )
+    );
+    let longer = (5..64).find(|digits| one[..*digits] != two[..*digits]);
+    let digits = longer.expect("they differ");
+    assert_eq!(
+        sandbox.ok(&["rev-parse", &one[..digits]]).trim(),
+        &one[..64]
+    );
+}

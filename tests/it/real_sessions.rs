@@ -3,13 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use tract::Error;
 use tract::compile::{Provider, RequestOptions, check, compile};
+use tract::context::pairs::{Links, Pairs};
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, Repo};
+use tract::history::surgery::{Limits, Prune, Reach, Span, Summary, Truncate};
+use tract::history::{LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
 use tract::interop::Format;
 use tract::model::tokens::context_total;
-use tract::model::{Encoding, HideKind, Millis, RefName};
+use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 
 /// The folder, or a line on why the test is skipped.
 fn folder() -> Option<PathBuf> {
@@ -364,4 +367,116 @@ fn formats_of_others_are_named_as_unknown() {
             );
         }
     }
+}
+
+/// What a request of each provider would be at `on`, as bytes.
+fn compiled(repo: &Repo, on: &On) -> Vec<String> {
+    let tip = repo.head(on).unwrap().commit().unwrap();
+    let context = repo.context(&tip).unwrap();
+    let messages = repo.messages(&context).unwrap();
+    let settings = repo.settings(&context).unwrap();
+    let request = |provider| {
+        let options = RequestOptions {
+            provider,
+            ..RequestOptions::default()
+        };
+        compile(&messages, &settings, &options).unwrap().payload
+    };
+    [Provider::OpenAi, Provider::Anthropic, Provider::Text]
+        .map(request)
+        .to_vec()
+}
+
+/// The ids of calls whose result is not in the context, and of results whose call is not.
+fn unpaired(repo: &Repo, on: &On) -> (usize, usize) {
+    let tip = repo.head(on).unwrap().commit().unwrap();
+    let messages = repo.messages(&repo.context(&tip).unwrap()).unwrap();
+    let links: Vec<Links> = messages.iter().map(Links::of).collect();
+    let pairs = Pairs::new(&links);
+    let calls: usize = links.iter().map(|links| links.calls.len()).sum();
+    (calls - pairs.pairs().len(), pairs.unpaired().len())
+}
+
+/// The commands that make a context smaller, in the order of the walk.
+const STEPS: [&str; 6] = ["truncate", "truncate", "compact", "prune", "drop", "clear"];
+
+fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surgery> {
+    let options = SurgeryOptions::at(Millis(now), command);
+    match command {
+        "truncate" => repo.truncate(
+            on,
+            &Truncate::new(Reach::Fraction("0.5".parse()?)),
+            &options,
+        ),
+        "compact" => {
+            let mut words = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
+            let span = Span::KeepLast(4);
+            Ok(repo
+                .compact(on, &span, Summary::From(&mut words), &options)?
+                .surgery)
+        }
+        "prune" => {
+            let prune = Prune {
+                limits: Limits {
+                    turns: 1,
+                    protect: 0,
+                    min: 0,
+                    ..Limits::default()
+                },
+                ..Prune::default()
+            };
+            repo.prune(on, &prune, &options)
+        }
+        "drop" => {
+            let tip = repo.head(on)?.commit().expect("there are commits");
+            let context = repo.context(&tip)?;
+            let middle = context.entries[context.entries.len() / 2].id;
+            repo.drop_named(on, &[Named::Entry(middle)], true, &options)
+        }
+        _ => repo.clear(on, false, &options),
+    }
+}
+
+#[test]
+fn surgery_on_long_sessions_is_undone_and_done_again_to_the_byte() {
+    let Some(folder) = folder() else { return };
+    let mut walked = 0;
+    for path in files(&folder) {
+        let repo = Repo::ephemeral().unwrap();
+        let report = take(&repo, &path);
+        if report.sessions.len() != 1 || report.sessions[0].messages < 60 {
+            continue;
+        }
+        walked += 1;
+        let open = unpaired(&repo, &On::Head);
+        let mut states = vec![compiled(&repo, &On::Head)];
+        for (at, command) in STEPS.into_iter().enumerate() {
+            match smaller(&repo, &On::Head, command, at as i64) {
+                Ok(done) if done.is_nothing() => {}
+                Ok(_) => states.push(compiled(&repo, &On::Head)),
+                Err(Error::Refused { .. }) => {}
+                Err(error) => panic!("{}: {command}: {error}", path.display()),
+            }
+            let now = unpaired(&repo, &On::Head);
+            assert!(
+                now.0 <= open.0 && now.1 <= open.1,
+                "{}: {command} split a pair",
+                path.display()
+            );
+        }
+        assert!(
+            states.len() > 3,
+            "{}: hardly anything was done",
+            path.display()
+        );
+        for before in states[..states.len() - 1].iter().rev() {
+            repo.undo(None, Millis(0)).unwrap();
+            assert_eq!(&compiled(&repo, &On::Head), before, "{}", path.display());
+        }
+        for after in &states[1..] {
+            repo.redo(Millis(0)).unwrap();
+            assert_eq!(&compiled(&repo, &On::Head), after, "{}", path.display());
+        }
+    }
+    assert!(walked > 10, "only {walked} long sessions");
 }

@@ -425,14 +425,17 @@ proptest! {
         let Ok(Some(draft)) = made else { return Ok(()) };
         world.commit(draft).expect("a plan's draft");
         let (now, all) = (before.pairs(), before.pairs_of_all());
+        // What hangs together, in the context or in the whole order, stays or goes together.
+        let joined = now.pairs().iter().chain(all.pairs());
+        let joined = joined.map(|pair| (pair.call.0, pair.result.0));
+        let groups = Groups::new(before.order.len(), joined);
         for entry in world.order.transcript().filter(|entry| !entry.visible) {
             let at = before.place(&entry.id).expect("only the summary is new");
             let stays = |at: &usize| {
                 let entry = &before.order[*at];
                 entry.role.is_system() || entry.pinned() || now.is_open(*at)
             };
-            let mut group = now.group_of(at).iter().chain(all.group_of(at));
-            prop_assert!(stays(&at) || group.any(stays), "{} is neither", entry.id);
+            prop_assert!(stays(&at) || groups.of(at).iter().any(stays), "{} is neither", entry.id);
         }
         let transcript: Vec<EntryId> = world.order.transcript().map(|entry| entry.id).collect();
         for entry in world.order.context().entries {

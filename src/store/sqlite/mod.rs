@@ -129,6 +129,22 @@ impl Sqlite {
     }
 
     /// Settings that touch no file; the wait comes first, since everything after may have to wait.
+    /// Counts the steps of SQLite's virtual machine from here on: how much work there is, whatever
+    /// the machine and its clock.
+    #[cfg(test)]
+    pub(crate) fn count_steps(&mut self) -> Arc<AtomicU64> {
+        let steps = Arc::new(AtomicU64::new(0));
+        let counted = steps.clone();
+        let count = move || {
+            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            false
+        };
+        self.connection
+            .progress_handler(1, Some(count))
+            .expect("no statement runs");
+        steps
+    }
+
     fn prepare(mut connection: Connection) -> Result<Self> {
         let wait_ms = Arc::new(AtomicU64::new(BUSY_TIMEOUT.as_millis() as u64));
         connection

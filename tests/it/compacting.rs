@@ -1,0 +1,298 @@
+//! Summaries in place of spans, and fresh starts.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use crate::sandbox::Sandbox;
+
+/// A conversation of so many exchanges.
+fn talk(exchanges: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["commit", "-r", "system", "-m", "Be brief."]);
+    for n in 1..=exchanges {
+        sandbox.ok(&[
+            "commit",
+            "-r",
+            "user",
+            "-m",
+            &format!("Question number {n}, in some words?"),
+        ]);
+        sandbox.ok(&[
+            "commit",
+            "-r",
+            "assistant",
+            "-m",
+            &format!("Answer number {n}, in some words."),
+        ]);
+    }
+    sandbox
+}
+
+/// Every row of every table.
+fn dump(sandbox: &Sandbox) -> Vec<(String, Vec<Vec<Value>>)> {
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(path).expect("opens");
+    let names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+    let mut names = database.prepare(names).expect("SQL");
+    let names = names
+        .query_map([], |row| row.get::<_, String>(0))
+        .expect("reads");
+    names
+        .map(|name| {
+            let name = name.expect("a name");
+            let mut all = database
+                .prepare(&format!("SELECT * FROM \"{name}\""))
+                .expect("SQL");
+            let columns = all.column_count();
+            let rows = all.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
+            let rows = rows
+                .expect("reads")
+                .map(|row| row.expect("a row"))
+                .collect();
+            (name, rows)
+        })
+        .collect()
+}
+
+#[test]
+fn a_span_is_replaced_and_what_follows_stays() {
+    let sandbox = talk(4);
+    insta::assert_snapshot!(sandbox.tract(&["compact", ":2..:5", "-m", "Two questions were answered."]), @r"
+    --- stderr
+    Replaced 4 messages by a summary: 52 tokens became 9 (-43 tokens); HEAD is now df47bb9
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
+    [1] system
+    Be brief.
+
+    [2] user
+    Two questions were answered.
+
+    [3] user
+    Question number 3, in some words?
+
+    [4] assistant
+    Answer number 3, in some words.
+
+    [5] user
+    Question number 4, in some words?
+
+    [6] assistant
+    Answer number 4, in some words.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l", "--dry-run"]), @r"
+    Would hide 3 messages
+      :2  user        9  Two questions were answered.
+      :3  user       13  Question number 3, in some words?
+      :4  assistant  13  Answer number 3, in some words.
+    Messages  6 → 3
+    Tokens    71 → 36 (-35)
+    Cache     the first message stays as it is: 10 tokens, 14%
+    compact would reach 36, cache kept 14%; truncate (the older half) 63, cache kept 26%
+    --- stderr
+    note: without the summary, which nothing has made yet
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l"]), @r"
+    --- stderr
+    Replaced 3 messages by a summary: 35 tokens became 5 (-30 tokens); HEAD is now 68bb4e7
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["log", "-n", "3"]), @r"
+    68bb4e7  2026-03-14 12:14:00  compact  -2 messages  -30 tokens   41  (HEAD -> main)  7
+    df47bb9  2026-03-14 12:11:00  compact  -3 messages  -43 tokens   71  Two questions were answered.
+    6329e4e  2026-03-14 12:10:00  append   assistant    +13         114  Answer number 4, in some words.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "-m", &"far too long ".repeat(40)]), @r"
+    --- stderr
+    Replaced 3 messages by a summary: 31 tokens became 124 (+93 tokens); HEAD is now 54e6fc0
+    note: the summary is not smaller than what it replaces: 124 tokens for 31
+    ");
+}
+
+#[test]
+fn a_summariser_that_fails_changes_nothing() {
+    let sandbox = talk(2);
+    // So that every count is known.
+    sandbox.ok(&["status"]);
+    let before = dump(&sandbox);
+    let mut told = String::new();
+    for command in [
+        "echo out of tokens >&2; exit 3",
+        "true",
+        "kill -INT $$",
+        "printf '\\377'",
+    ] {
+        told += &sandbox.tract(&["compact", "--exec", command]);
+    }
+    told += &sandbox.tract(&["compact", "--exec", "sleep 30", "--timeout", "1"]);
+    told += &sandbox.tract(&["compact", "-m", " "]);
+    told += &sandbox.tract(&["compact", ":9..:10", "-m", "x"]);
+    told += &sandbox.tract(&["compact", ":4..:2", "-m", "x"]);
+    told += &sandbox.tract(&["compact"]);
+    insta::assert_snapshot!(told, @r#"
+    exit code: 1
+    --- stderr
+    out of tokens
+    error: 'echo out of tokens >&2; exit 3' made no summary: it ended with exit code 3
+    hint: nothing was changed
+    exit code: 1
+    --- stderr
+    error: 'true' made no summary: it printed nothing
+    hint: nothing was changed
+    exit code: 1
+    --- stderr
+    error: 'kill -INT $$' made no summary: it was interrupted
+    hint: nothing was changed
+    exit code: 1
+    --- stderr
+    error: 'printf '\377'' made no summary: what it printed is not UTF-8
+    hint: nothing was changed
+    exit code: 1
+    --- stderr
+    error: 'sleep 30' made no summary: it took longer than 1 s
+    hint: nothing was changed
+    exit code: 1
+    --- stderr
+    error: the summary is empty
+    exit code: 1
+    --- stderr
+    error: no message ':9'
+    hint: there are 5 messages: :1 to :5, :-1 is the last
+    exit code: 1
+    --- stderr
+    error: the span ends before it begins
+    exit code: 2
+    --- stderr
+    error: a summary is needed, from one place: -m, -F, - in a pipe, or --exec
+    hint: tract compact -m "…"
+    "#);
+    assert_eq!(dump(&sandbox), before);
+}
+
+#[test]
+fn what_is_said_while_the_summary_is_made_stays_after_it() {
+    let sandbox = talk(2);
+    let program = env!("CARGO_BIN_EXE_tract");
+    let command = format!(
+        "cat > /dev/null; {program} commit -q -r user -m 'Meanwhile.' > /dev/null; echo All so far."
+    );
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--exec", &command]), @r"
+    --- stderr
+    Replaced 4 messages by a summary: 52 tokens became 8 (-44 tokens); HEAD is now 435c91c
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
+    [1] system
+    Be brief.
+
+    [2] user
+    All so far.
+
+    [3] user
+    Meanwhile.
+    ");
+}
+
+#[test]
+fn nothing_to_compact_is_refused() {
+    let sandbox = talk(0);
+    let before = dump(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["compact", "-m", "x"]), @r"
+    exit code: 1
+    --- stderr
+    error: nothing to compact: at most one message since the last summary
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["clear"]), @r"
+    --- stderr
+    Nothing to clear
+    ");
+    assert_eq!(dump(&sandbox), before);
+    sandbox.ok(&["clear", "--all"]);
+    insta::assert_snapshot!(sandbox.ok(&["compile"]), @"");
+}
+
+#[test]
+fn after_ten_compactions_the_first_message_comes_back_by_every_way() {
+    let sandbox = talk(1);
+    let first = sandbox.ok(&["rev-parse", ":2"]);
+    let mut compactions = Vec::new();
+    let mut states = vec![sandbox.ok(&["compile"])];
+    for n in 1..=10 {
+        sandbox.ok(&["compact", "-m", &format!("Summary {n}.")]);
+        compactions.push(sandbox.ok(&["rev-parse", "HEAD"]).trim().to_owned());
+        sandbox.ok(&["commit", "-r", "user", "-m", &format!("Go on {n}.")]);
+        sandbox.ok(&["commit", "-r", "assistant", "-m", &format!("Gone on {n}.")]);
+        states.push(sandbox.ok(&["compile"]));
+    }
+    let now = states.last().expect("eleven");
+    // Found where it is hidden.
+    insta::assert_snapshot!(sandbox.tract(&["find", "question number 1"]), @r"
+    f220a01  2026-03-14 12:03:00  user  main hidden (compacted by 7d09d2c)
+        Question number 1, in some words?
+    ");
+    // By going back to it.
+    sandbox.ok(&["reset", first.trim()]);
+    assert!(sandbox.ok(&["compile"]).contains("Question number 1"));
+    sandbox.ok(&["reset", "ORIG_HEAD"]);
+    assert_eq!(&sandbox.ok(&["compile"]), now);
+    // By undoing the compactions alone, in any order; what came later stays.
+    for order in [
+        [9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+        [3, 9, 0, 6, 1, 8, 2, 7, 5, 4],
+    ] {
+        for at in order {
+            sandbox.ok(&["restore", &compactions[at]]);
+        }
+        let whole = sandbox.ok(&["compile", "--format", "text"]);
+        assert!(whole.contains("Question number 1") && whole.contains("Gone on 10."));
+        assert!(!whole.contains("Summary"), "{whole}");
+        for _ in order {
+            sandbox.ok(&["undo"]);
+        }
+        assert_eq!(&sandbox.ok(&["compile"]), now);
+    }
+    // And the newest alone brings back exactly what it replaced.
+    sandbox.ok(&["restore", &compactions[9]]);
+    let both = sandbox.ok(&["compile"]);
+    for text in ["Summary 9.", "Gone on 9.", "Gone on 10."] {
+        assert!(both.contains(text), "{text}");
+    }
+    assert!(
+        !both.contains("Summary 10.") && !both.contains("Gone on 8."),
+        "{both}"
+    );
+}
+
+#[test]
+fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
+    let sandbox = talk(3);
+    sandbox.ok(&["annotate", ":4", "--pin"]);
+    insta::assert_snapshot!(sandbox.tract(&["clear", "--dry-run"]), @r"
+    Would hide 5 messages
+      :2  user       13  Question number 1, in some words?
+      :3  assistant  13  Answer number 1, in some words.
+      :5  assistant  13  Answer number 2, in some words.
+      :6  user       13  Question number 3, in some words?
+      :7  assistant  13  Answer number 3, in some words.
+    Messages  7 → 2
+    Tokens    88 → 23 (-65)
+    Cache     the first message stays as it is: 10 tokens, 11%
+    clear would reach 23, cache kept 11%; truncate (the older half) 80, cache kept 26%
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["clear"]), @r"
+    --- stderr
+    Cleared 5 messages (-65 tokens); HEAD is now 5bfef29
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
+    [1] system
+    Be brief.
+
+    [2] user
+    Question number 2, in some words?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["undo"]), @r#"
+    --- stderr
+    Undid #9 (2 min ago): clear
+    On main, at 248f442 ("annotate")
+    hint: back: tract redo
+    "#);
+}
