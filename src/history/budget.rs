@@ -220,6 +220,7 @@ pub(super) fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> 
     let total = context_total(counts.iter().copied());
     match &budget.action {
         BudgetAction::Warn => Ok(Verdict::Over { total }),
+        BudgetAction::Refuse if shrank(making, &mut scale, total)? => Ok(Verdict::Over { total }),
         BudgetAction::Refuse => Err(Error::OverBudget {
             total: total.tokens,
             max: budget.max,
@@ -246,6 +247,17 @@ pub(super) fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> 
             })
         }
     }
+}
+
+/// Whether the context was larger before: an edit that helps is welcome, over budget or not.
+fn shrank(making: &Making<'_>, scale: &mut Scale<'_>, total: TokenCount) -> Result<bool> {
+    let before = making.done.first().and_then(|first| first.commit.parent);
+    let Some(before) = before else {
+        return Ok(false);
+    };
+    let before = walk::context(making.tx, &before)?;
+    let before = context_total(scale.count(making.tx, &before)?);
+    Ok(total.tokens < before.tokens)
 }
 
 /// The hide that takes the context down to the target, or failing that as far as it goes; none if
@@ -504,6 +516,21 @@ mod tests {
         let view = repo.store.read().expect("a view");
         assert_eq!(view.content(&content).expect("reads"), None);
         assert_eq!(view.operations(None, 9).expect("reads").len(), 1);
+    }
+
+    #[test]
+    fn an_edit_that_makes_the_context_smaller_is_not_refused() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let roomy = budget(1_000, BudgetAction::Refuse);
+        let long = said(Role::User, &"long ".repeat(50));
+        let done = commit(&repo, long, &roomy).expect("it fits");
+        let entry = EntryId::of(done.commits[0].hash);
+        let tight = budget(20, BudgetAction::Refuse);
+        let edit = |words| Draft::edit(entry, Message::text(Role::User, "less ".repeat(words)));
+        let done = commit(&repo, edit(30), &tight).expect("it helps");
+        assert!(matches!(done.verdict, Verdict::Over { .. }));
+        let refused = commit(&repo, edit(31), &tight);
+        assert!(matches!(refused, Err(Error::OverBudget { .. })));
     }
 
     #[test]
