@@ -194,6 +194,7 @@ fn what_is_said_while_the_summary_is_made_stays_after_it() {
 #[test]
 fn nothing_to_compact_is_refused() {
     let sandbox = talk(0);
+    sandbox.ok(&["status"]);
     let before = dump(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["compact", "-m", "x"]), @r"
     exit code: 1
