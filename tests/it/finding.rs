@@ -1,34 +1,7 @@
 //! Messages by their text.
 
-use std::process::{Command, Stdio};
-
 use crate::importing::with_demo;
 use crate::sandbox::Sandbox;
-
-/// What `tract find` draws on a terminal of this width; none where there is no
-/// `script` of Linux to make one.
-fn on_terminal(sandbox: &Sandbox, columns: &str, arguments: &[&str]) -> Option<String> {
-    if !cfg!(target_os = "linux") {
-        return None;
-    }
-    let tract = sandbox.command(&[]);
-    let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
-    let program = tract.get_program().to_string_lossy();
-    let line = format!("{program} {}", words.join(" "));
-    let environment = tract.get_envs();
-    let environment = environment.filter_map(|(name, value)| Some((name, value?)));
-    let output = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .stdin(Stdio::null())
-        .current_dir(sandbox.work())
-        .env_clear()
-        .envs(environment)
-        .env("COLUMNS", columns)
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    Some(text.replace("\r\n", "\n"))
-}
 
 #[test]
 fn messages_are_found_by_a_piece_of_their_text() {
@@ -59,8 +32,8 @@ fn a_terminal_sees_the_match_in_its_line() {
     let sandbox = with_demo();
     let arguments = ["find", "decimal mark", "-n", "3", "-C", "1"];
     let (Some(narrow), Some(wide)) = (
-        on_terminal(&sandbox, "80", &arguments),
-        on_terminal(&sandbox, "120", &arguments),
+        sandbox.on_terminal("80", &arguments),
+        sandbox.on_terminal("120", &arguments),
     ) else {
         eprintln!("skipped: no `script` here to make a terminal");
         return;

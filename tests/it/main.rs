@@ -24,4 +24,5 @@ mod roo_laws;
 mod sandbox;
 mod showing;
 mod surgery_laws;
+mod terminal;
 mod truncating;

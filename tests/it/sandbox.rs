@@ -85,6 +85,48 @@ impl Sandbox {
         self.told(&output)
     }
 
+    /// What it draws on a terminal of this width, without colour, with its remarks in their places;
+    /// none where there is no `script` of Linux to make one.
+    pub fn on_terminal(&self, columns: &str, arguments: &[&str]) -> Option<String> {
+        self.drawn(columns, arguments, &[])
+    }
+
+    /// The same with more in its environment; an empty value takes a variable out.
+    pub fn drawn(
+        &self,
+        columns: &str,
+        arguments: &[&str],
+        more: &[(&str, &str)],
+    ) -> Option<String> {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
+        let tract = self.command(&[]);
+        let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
+        let program = tract.get_program().to_string_lossy();
+        let line = format!("{program} {}", words.join(" "));
+        let environment = tract.get_envs();
+        let environment = environment.filter_map(|(name, value)| Some((name, value?)));
+        let mut script = Command::new("script");
+        script
+            .args(["-qec", &line, "/dev/null"])
+            .stdin(Stdio::null())
+            .current_dir(self.work())
+            .env_clear()
+            .envs(environment)
+            .env("COLUMNS", columns);
+        for (name, value) in more {
+            match value.is_empty() {
+                true => script.env_remove(name),
+                false => script.env(name, value),
+            };
+        }
+        let output = script.output().ok()?;
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let text = text.replace("\r\n", "\n");
+        Some(text.replace(&self.root.path().display().to_string(), "[SANDBOX]"))
+    }
+
     /// Runs it with this on standard input.
     pub fn tract_with(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> String {
         let mut child = self

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use tract::history::{BranchRow, On};
-use tract::model::RefName;
+use tract::model::{Millis, RefName};
 use tract::render::escape;
 
 use crate::cli::app::App;
@@ -11,6 +11,7 @@ use crate::cli::columns;
 use crate::cli::failure::Failure;
 use crate::cli::number::{plural, tokens};
 use crate::cli::position::{self, place, typed};
+use crate::cli::table::{self, Cell};
 use crate::cli::ui::Label;
 use crate::cli::when;
 
@@ -109,50 +110,24 @@ fn list(app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     let now = app.now();
-    let cells: Vec<[String; 6]> = rows.iter().map(|row| cells(row, now, app)).collect();
-    let width = |column: usize| {
-        let widths = cells.iter().map(|row| columns::width_cols(&row[column]));
-        widths.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..5).map(width).collect();
-    let room = app.ui.width_cols();
-    for (row, [name, hash, time, size, tool, title]) in rows.iter().zip(&cells) {
-        let mark = if row.is_head { "* " } else { "  " };
-        let label = if row.is_head {
-            Label::Head
-        } else {
-            Label::Branch
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, now, app)).collect();
+    let (lines, width) = table::lines(&cells, &[SIZE], &app.ui);
+    for (row, line) in rows.iter().zip(lines) {
+        let title = escape::line(row.title.as_deref().unwrap_or_default());
+        let title = match app.ui.width_cols() {
+            Some(room) => columns::cut(&title, room.saturating_sub(width + 2)),
+            None => title.into_owned(),
         };
-        let mut line = format!(
-            "{mark}{}  {}  {}  {}",
-            app.ui.paint(label, &columns::left(name, widths[0])),
-            app.ui.paint(Label::Hash, hash),
-            app.ui.paint(Label::Time, &columns::left(time, widths[2])),
-            columns::right(size, widths[3]),
-        );
-        let used = 2 + widths[0] + 2 + widths[1] + 2 + widths[2] + 2 + widths[3];
-        if widths[4] > 0 {
-            line += "  ";
-            line += &app
-                .ui
-                .paint(Label::Session, &columns::left(tool, widths[4]));
-        }
-        let used = used + 2 + widths[4] + 2;
-        let title = match room {
-            Some(room) => columns::cut(title, room.saturating_sub(used)),
-            None => title.clone(),
-        };
-        if !title.is_empty() {
-            line += "  ";
-            line += &title;
-        }
-        writeln!(app.ui.out(), "{}", line.trim_end())?;
+        writeln!(app.ui.out(), "{}", format!("{line}  {title}").trim_end())?;
     }
     Ok(())
 }
 
-/// Name, hash, last activity, size, tool, title.
-fn cells(row: &BranchRow, now: tract::model::Millis, app: &App) -> [String; 6] {
+/// The column of the tokens.
+const SIZE: usize = 3;
+
+/// Name, hash, last activity, tokens, compactions, tool.
+fn cells(row: &BranchRow, now: Millis, app: &App) -> Vec<Cell> {
     let time = match row.last {
         None => "-".to_owned(),
         Some(time) if app.ui.is_terminal() => when::ago(time, now),
@@ -160,17 +135,18 @@ fn cells(row: &BranchRow, now: tract::model::Millis, app: &App) -> [String; 6] {
     };
     let compactions = match row.compactions {
         0 => String::new(),
-        count => format!(", {}", plural(u64::from(count), "compaction")),
+        count => plural(u64::from(count), "compaction"),
     };
-    let title = row.title.as_deref().unwrap_or_default();
-    [
-        row.name.short().to_owned(),
-        row.tip.short(),
-        time,
-        format!("{} tokens", tokens(row.tokens)),
-        row.tool.clone().unwrap_or_default(),
-        format!("{}{compactions}", escape::line(title))
-            .trim_start_matches(", ")
-            .to_owned(),
+    let (mark, label) = match row.is_head {
+        true => ("* ", Label::Head),
+        false => ("  ", Label::Branch),
+    };
+    vec![
+        (label, format!("{mark}{}", row.name.short())),
+        (Label::Hash, row.tip.short()),
+        (Label::Time, time),
+        (Label::Tokens, format!("{} tokens", tokens(row.tokens))),
+        (Label::Hide, compactions),
+        (Label::Session, row.tool.clone().unwrap_or_default()),
     ]
 }

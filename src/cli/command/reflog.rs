@@ -10,6 +10,7 @@ use tract::store::ReflogRow;
 use crate::cli::app::App;
 use crate::cli::columns;
 use crate::cli::failure::Failure;
+use crate::cli::table::{self, Cell};
 use crate::cli::ui::{Label, Ui};
 use crate::cli::when;
 
@@ -47,49 +48,37 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     let now = app.now();
-    let heads: Vec<[String; 3]> = entries
+    let room = app.ui.width_cols();
+    let rows: Vec<Vec<Cell>> = entries
         .iter()
         .map(|entry| {
             let undone = if entry.undone { " (undone)" } else { "" };
-            [
-                format!("#{}", entry.operation.id),
-                time(entry.operation.time, now, &app.ui),
-                format!("{}{undone}", escape::line(&entry.operation.what)),
+            let what = format!("{}{undone}", escape::line(&entry.operation.what));
+            let what = match room {
+                // A long command line leaves room for what it moved.
+                Some(room) => columns::cut(&what, room / 2),
+                None => what,
+            };
+            let label = match entry.undone {
+                true => Label::Dim,
+                false => Label::Strong,
+            };
+            vec![
+                (Label::Hash, format!("#{}", entry.operation.id)),
+                (Label::Time, time(entry.operation.time, now, &app.ui)),
+                (label, what),
             ]
         })
         .collect();
-    let width = |column: usize| {
-        let cells = heads.iter().map(|row| columns::width_cols(&row[column]));
-        cells.max().unwrap_or(0)
-    };
-    let (ids, times) = (width(0), width(1));
-    let room = app.ui.width_cols();
-    // A long command line leaves room for what it moved.
-    let whats = width(2).min(room.map_or(usize::MAX, |room| room / 2));
-    for (entry, [id, time, what]) in entries.iter().zip(&heads) {
-        let what = match room {
-            Some(_) => columns::cut(what, whats),
-            None => what.clone(),
-        };
+    let (lines, width) = table::lines(&rows, &[0], &app.ui);
+    for (entry, line) in entries.iter().zip(lines) {
         let moved = moved(entry);
-        let used = ids + 2 + times + 2 + whats.max(columns::width_cols(&what)) + 2;
         let moved = match room {
-            Some(room) => columns::cut(&moved, room.saturating_sub(used)),
+            Some(room) => columns::cut(&moved, room.saturating_sub(width + 2)),
             None => moved,
         };
-        let label = if entry.undone {
-            Label::Dim
-        } else {
-            Label::Strong
-        };
-        let line = format!(
-            "{}  {}  {}  {}",
-            app.ui.paint(Label::Hash, &columns::right(id, ids)),
-            app.ui.paint(Label::Time, &columns::left(time, times)),
-            app.ui.paint(label, &columns::left(&what, whats)),
-            app.ui.paint(Label::Dim, &moved),
-        );
-        writeln!(app.ui.out(), "{}", line.trim_end())?;
+        let moved = app.ui.paint(Label::Dim, &moved);
+        writeln!(app.ui.out(), "{}", format!("{line}  {moved}").trim_end())?;
     }
     Ok(())
 }
@@ -102,27 +91,17 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         app.ui.status(&format!("{name} has not moved yet"));
     }
     let now = app.now();
-    let times: Vec<String> = rows
-        .iter()
-        .map(|(_, operation)| time(operation.time, now, &app.ui))
-        .collect();
-    let width = times.iter().map(String::len).max().unwrap_or(0);
-    let mark = format!("{}@{{{}}}", full.short(), rows.len()).len();
-    for (back, ((row, operation), time)) in rows.iter().zip(&times).enumerate() {
-        let at = format!("{}@{{{back}}}", full.short());
-        let line = format!(
-            "{}  {}  {}  #{} {}",
-            columns::left(&at, mark),
-            app.ui
-                .paint(Label::Hash, &columns::left(&value(row.new.as_ref()), 7)),
-            app.ui.paint(Label::Time, &columns::left(time, width)),
-            operation.id,
-            escape::line(&operation.what),
-        );
-        let line = match app.ui.width_cols() {
-            Some(room) if !app.ui.is_terminal() => columns::cut(&line, room),
-            _ => line,
-        };
+    let cells = rows.iter().enumerate().map(|(back, (row, operation))| {
+        let what = escape::line(&operation.what);
+        vec![
+            (Label::Branch, format!("{}@{{{back}}}", full.short())),
+            (Label::Hash, value(row.new.as_ref())),
+            (Label::Time, time(operation.time, now, &app.ui)),
+            (Label::Strong, format!("#{} {what}", operation.id)),
+        ]
+    });
+    let cells: Vec<Vec<Cell>> = cells.collect();
+    for line in table::lines(&cells, &[], &app.ui).0 {
         writeln!(app.ui.out(), "{}", line.trim_end())?;
     }
     Ok(())

@@ -1,0 +1,273 @@
+//! What people see on a terminal of 80 and of 120 columns, and its colours.
+
+use crate::importing::with_demo;
+use crate::sandbox::Sandbox;
+
+/// A history with every kind of line: wide characters, an escape sequence, hides, refs.
+fn sandbox() -> Sandbox {
+    let sandbox = with_demo();
+    for arguments in [
+        &[
+            "commit",
+            "-r",
+            "user",
+            "-m",
+            "漢字の長い文章がここに書かれています、そして続きます。もっと長く書きます。",
+        ][..],
+        &[
+            "commit",
+            "-r",
+            "assistant",
+            "-m",
+            "🎉 Done \u{1b}[31mred\u{1b}[0m and more words than fit on one narrow line of text",
+        ],
+        &["tag", "party", ":-1"],
+        &["truncate", "--keep", "4"],
+        &["commit", "--edit", ":-2", "-m", "Shorter."],
+        &["annotate", ":-1", "--pin", "--reason", "worth keeping"],
+        &["config", "budget.max", "2k"],
+        &["branch", "a-branch-with-a-rather-long-name", ":2"],
+    ] {
+        sandbox.ok(arguments);
+    }
+    sandbox
+}
+
+/// Each command as it is drawn at this width; nothing where no terminal can be made.
+fn drawn(sandbox: &Sandbox, columns: &str, commands: &[&[&str]]) -> Option<String> {
+    let mut told = String::new();
+    for arguments in commands {
+        told += &format!("$ tract {}\n", arguments.join(" "));
+        told += &sandbox.on_terminal(columns, arguments)?;
+    }
+    Some(told)
+}
+
+const LOOKS: [&[&str]; 7] = [
+    &["log", "-n", "8"],
+    &["log", "-n", "2", "--verbose"],
+    &["status"],
+    &["branch"],
+    &["tag"],
+    &["reflog", "-n", "5"],
+    &["diff", "HEAD~3", "--stat"],
+];
+
+#[test]
+fn at_80_columns() {
+    let sandbox = sandbox();
+    let Some(told) = drawn(&sandbox, "80", &LOOKS) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(told, @r#"
+    $ tract log -n 8
+    4c993c8  3 min ago  annotate  assistant          430  (HEAD -> main)  pinned, 1…
+    de6f21a  4 min ago  edit      user        -23    430  Shorter.
+    3f2bb77  5 min ago  truncate  -7 msg     -687    453  (a-branch-with-a-rather-…)
+    6bb0a8d  7 min ago  append    assistant   +28  1,140  (party)  🎉 Done ␛[31mred…
+    f94e00f  8 min ago  append    user        +30  1,112  漢字の長い文章がここに書…
+    662930f  2 h ago    append    assistant   +22  1,082  (claude-code/5b0c9a1e…)  …
+    d78474a  2 h ago    append    tool        +20  1,060  The file /home/mara/tally…
+    f1b4ce2  2 h ago    append    assistant   +75  1,040  Edit file_path="/home/mar…
+    $ tract log -n 2 --verbose
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        pinned, 1 message: worth keeping
+
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        Shorter.
+    $ tract status
+    On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
+    Context  7 messages, 31 hidden (1 truncation, 1 compaction)
+    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
+             the provider counted 20,649 for :5 (+20,276;
+             not in the file: system prompt, tool definitions)
+             user 66% · assistant 29% · tool 5%
+             largest: This session is being continued from a previous… 257 (:1)
+
+      4c993c8  5 min ago  annotate  assistant        pinned, 1 message: worth keepi…
+      de6f21a  6 min ago  edit      user        -23  Shorter.
+      3f2bb77  7 min ago  truncate  -7 msg     -687  [Sliding window truncation: 8…
+    $ tract branch
+    * main                              4c993c8  6 min ago  430 tokens  claude-code
+      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code
+    $ tract tag
+    party  6bb0a8d
+    $ tract reflog -n 5
+    #8  6 min ago   branch a-branch-with-a-rather-long-name…  a-branch-with-a-rathe…
+    #7  8 min ago   annotate :-1 --pin --reason …             main de6f21a → 4c993c8
+    #6  9 min ago   commit -m … --edit :-2                    main 3f2bb77 → de6f21a
+    #5  10 min ago  truncate --keep 4                         main 6bb0a8d → 3f2bb77
+    #4  11 min ago  tag party :-1                             party none → 6bb0a8d
+    $ tract diff HEAD~3 --stat
+    comparing HEAD~3 with HEAD
+
+     - :2 … :9   8 messages hidden                        | -705 --------------------
+     + :2        user [Sliding window truncation: 8 mess… |  +18 +
+     ~ :13 → :6  user Shorter.                            |  -23 -
+
+    1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
+    cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
+            first difference: :2 (HEAD~3 df4f355, HEAD 3f2bb77)
+    "#);
+    assert_fits(&told, 80);
+}
+
+#[test]
+fn at_120_columns() {
+    let sandbox = sandbox();
+    let Some(told) = drawn(&sandbox, "120", &LOOKS) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(told, @r#"
+    $ tract log -n 8
+    4c993c8  3 min ago  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
+    de6f21a  4 min ago  edit      user          -23           430  Shorter.
+    3f2bb77  5 min ago  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window trun…
+    6bb0a8d  7 min ago  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on…
+    f94e00f  8 min ago  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
+    662930f  2 h ago    append    assistant     +22         1,082  (claude-code/5b0c9a1e…)  Done: one line under *Unrelease…
+    d78474a  2 h ago    append    tool          +20         1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  2 h ago    append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_stri…
+    $ tract log -n 2 --verbose
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        pinned, 1 message: worth keeping
+
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        Shorter.
+    $ tract status
+    On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
+    Context  7 messages, 31 hidden (1 truncation, 1 compaction)
+    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
+             the provider counted 20,649 for :5 (+20,276; not in the file: system prompt, tool definitions)
+             user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous… 257 (:1)
+
+      4c993c8  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
+      de6f21a  6 min ago  edit      user          -23         Shorter.
+      3f2bb77  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce conte…
+    $ tract branch
+    * main                              4c993c8  6 min ago  430 tokens  claude-code  Read the bank's amounts, and never in…
+      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code  Read the bank's amounts, and never in…
+    $ tract tag
+    party  6bb0a8d
+    $ tract reflog -n 5
+    #8  6 min ago   branch a-branch-with-a-rather-long-name :2  a-branch-with-a-rather-long-name none → 3f2bb77
+    #7  8 min ago   annotate :-1 --pin --reason …               main de6f21a → 4c993c8
+    #6  9 min ago   commit -m … --edit :-2                      main 3f2bb77 → de6f21a
+    #5  10 min ago  truncate --keep 4                           main 6bb0a8d → 3f2bb77
+    #4  11 min ago  tag party :-1                               party none → 6bb0a8d
+    $ tract diff HEAD~3 --stat
+    comparing HEAD~3 with HEAD
+
+     - :2 … :9   8 messages hidden                                                  | -705 ----------------------------------
+     + :2        user [Sliding window truncation: 8 messages hidden to reduce cont… |  +18 +
+     ~ :13 → :6  user Shorter.                                                      |  -23 --
+
+    1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
+    cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
+            first difference: :2 (HEAD~3 df4f355, HEAD 3f2bb77)
+    "#);
+    assert_fits(&told, 120);
+}
+
+#[test]
+fn in_a_pipe() {
+    let sandbox = sandbox();
+    let told: Vec<String> = LOOKS
+        .iter()
+        .map(|arguments| sandbox.tract(arguments))
+        .collect();
+    insta::assert_snapshot!(told.concat(), @r###"
+    4c993c8  2026-03-14 12:08:00  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
+    de6f21a  2026-03-14 12:07:00  edit      user          -23           430  Shorter.
+    3f2bb77  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window truncation: 8 messages hidden to reduce context]
+    6bb0a8d  2026-03-14 12:04:00  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on one narrow line of text
+    f94e00f  2026-03-14 12:03:00  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
+    662930f  2026-03-14 09:19:41  append    assistant     +22         1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d78474a  2026-03-14 09:19:38  append    tool          +20         1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  2026-03-14 09:19:38  append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        pinned, 1 message: worth keeping
+
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        Shorter.
+    On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
+    Context  7 messages, 31 hidden (1 truncation, 1 compaction)
+    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
+             the provider counted 20,649 for :5 (+20,276; not in the file: system prompt, tool definitions)
+             user 66% · assistant 29% · tool 5%
+             largest: This session is being continued from a previous… 257 (:1)
+
+      4c993c8  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
+      de6f21a  2026-03-14 12:07:00  edit      user          -23         Shorter.
+      3f2bb77  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
+    * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  Read the bank's amounts, and never in silence, 1 compaction
+      a-branch-with-a-rather-long-name  3f2bb77  2026-03-14 12:06:00  453 tokens  claude-code  Read the bank's amounts, and never in silence, 1 compaction
+    party  6bb0a8d
+    #8  2026-03-14 12:10:00  branch a-branch-with-a-rather-long-name :2  a-branch-with-a-rather-long-name none → 3f2bb77
+    #7  2026-03-14 12:08:00  annotate :-1 --pin --reason …               main de6f21a → 4c993c8
+    #6  2026-03-14 12:07:00  commit -m … --edit :-2                      main 3f2bb77 → de6f21a
+    #5  2026-03-14 12:06:00  truncate --keep 4                           main 6bb0a8d → 3f2bb77
+    #4  2026-03-14 12:05:00  tag party :-1                               party none → 6bb0a8d
+    comparing HEAD~3 with HEAD
+
+     - :2 … :9   8 messages hidden                        | -705 --------------------
+     + :2        user [Sliding window truncation: 8 mess… |  +18 +
+     ~ :13 → :6  user Shorter.                            |  -23 -
+
+    1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
+    cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
+            first difference: :2 (HEAD~3 df4f355, HEAD 3f2bb77)
+    "###);
+}
+
+/// No line of a list is wider than the terminal; remarks on standard error may be.
+fn assert_fits(told: &str, columns: usize) {
+    let remark = |line: &&str| !line.starts_with("hint:") && !line.starts_with("note:");
+    for line in told.lines().filter(remark) {
+        // Wide characters take two columns, and none of them is left out of this range.
+        let wide = line
+            .chars()
+            .filter(|c| ('\u{2e80}'..='\u{ffff}').contains(c) || *c > '\u{1f000}');
+        let width = line.chars().count() + wide.count();
+        assert!(width <= columns, "{width} columns: {line}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_and_for_who_asks() {
+    let sandbox = sandbox();
+    let log = ["log", "-n", "3"];
+    let Some(plain) = sandbox.drawn("100", &log, &[("NO_COLOR", "1")]) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    assert!(!plain.contains('\u{1b}'));
+    let colour = |more: &[(&str, &str)], arguments: &[&str]| {
+        let told = sandbox.drawn("100", arguments, more).expect("a terminal");
+        told.contains("\u{1b}[")
+    };
+    assert!(colour(&[("NO_COLOR", "")], &log));
+    assert!(!colour(&[("NO_COLOR", ""), ("TERM", "dumb")], &log));
+    assert!(!colour(&[("NO_COLOR", "")], &["log", "--color", "never"]));
+    assert!(colour(&[("NO_COLOR", "1")], &["log", "--color", "always"]));
+    let piped = |name: &str, value: &str, arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        let output = command.env_remove("NO_COLOR").env(name, value).output();
+        let told = String::from_utf8(output.expect("runs").stdout).expect("UTF-8");
+        told.contains("\u{1b}[")
+    };
+    assert!(!piped("TERM", "xterm", &log));
+    assert!(piped("CLICOLOR_FORCE", "1", &log));
+    assert!(!piped("CLICOLOR_FORCE", "0", &log));
+    assert!(!piped("CLICOLOR_FORCE", "1", &["log", "--color", "never"]));
+    // What a message holds is shown, never acted on.
+    assert!(sandbox.ok(&["log"]).contains("␛[31m"));
+}
