@@ -172,7 +172,7 @@ fn an_imported_compaction_is_seen_at_a_glance() {
     insta::assert_snapshot!(sandbox.tract(&["diff", &before, "HEAD", "--stat"]), @r#"
     comparing a091f72^ with HEAD
 
-     - :1 … :23  23 messages hidden                     | -2,962 --------------------
+     - :1 … :23  23 messages hidden                     | -2,962 -------------------
      + :1        user This session is being continued…  |   +257 ++
      + :2        assistant The rule is clear. A quick…  |    +94 +
      + :3        tool src/parse.rs:31:fn records(text:… |   +144 +

@@ -178,6 +178,8 @@ fn a_detached_head_is_read_only() {
 
       0683750  2026-03-14 12:03:00  append  assistant   +8  The Elbe.
       73ccde1  2026-03-14 12:02:00  append  user       +11  Name a river.
+    --- stderr
+    hint: to return: tract checkout main; to go on from here: tract checkout -b NAME
     $ tract log
     0683750  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD)  The Elbe.
     73ccde1  2026-03-14 12:02:00  append  user       +11  11  Name a river.

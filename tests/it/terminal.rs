@@ -91,8 +91,8 @@ fn at_80_columns() {
       de6f21a  6 min ago  edit      user        -23  Shorter.
       3f2bb77  7 min ago  truncate  -7 msg     -687  [Sliding window truncation: 8…
     $ tract branch
-    * main                              4c993c8  6 min ago  430 tokens  claude-code
-      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code
+    * main                              4c993c8  6 min ago  430 tokens  claude-code…
+      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code…
     $ tract tag
     party  6bb0a8d
     $ tract reflog -n 5
@@ -104,9 +104,9 @@ fn at_80_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                        | -705 --------------------
-     + :2        user [Sliding window truncation: 8 mess… |  +18 +
-     ~ :13 → :6  user Shorter.                            |  -23 -
+     - :2 … :9   8 messages hidden                       | -705 --------------------
+     + :2        user [Sliding window truncation: 8 mes… |  +18 +
+     ~ :13 → :6  user Shorter.                           |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
@@ -151,8 +151,8 @@ fn at_120_columns() {
       de6f21a  6 min ago  edit      user          -23         Shorter.
       3f2bb77  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce conte…
     $ tract branch
-    * main                              4c993c8  6 min ago  430 tokens  claude-code  Read the bank's amounts, and never in…
-      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code  Read the bank's amounts, and never in…
+    * main                              4c993c8  6 min ago  430 tokens  claude-code  1 compaction  Read the bank's amounts,…
+      a-branch-with-a-rather-long-name  3f2bb77  8 min ago  453 tokens  claude-code  1 compaction  Read the bank's amounts,…
     $ tract tag
     party  6bb0a8d
     $ tract reflog -n 5
@@ -164,7 +164,7 @@ fn at_120_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                                                  | -705 ----------------------------------
+     - :2 … :9   8 messages hidden                                                  | -705 ---------------------------------
      + :2        user [Sliding window truncation: 8 messages hidden to reduce cont… |  +18 +
      ~ :13 → :6  user Shorter.                                                      |  -23 --
 
@@ -208,8 +208,8 @@ fn in_a_pipe() {
       4c993c8  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
       de6f21a  2026-03-14 12:07:00  edit      user          -23         Shorter.
       3f2bb77  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
-    * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  Read the bank's amounts, and never in silence, 1 compaction
-      a-branch-with-a-rather-long-name  3f2bb77  2026-03-14 12:06:00  453 tokens  claude-code  Read the bank's amounts, and never in silence, 1 compaction
+    * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
+      a-branch-with-a-rather-long-name  3f2bb77  2026-03-14 12:06:00  453 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
     party  6bb0a8d
     #8  2026-03-14 12:10:00  branch a-branch-with-a-rather-long-name :2  a-branch-with-a-rather-long-name none → 3f2bb77
     #7  2026-03-14 12:08:00  annotate :-1 --pin --reason …               main de6f21a → 4c993c8
@@ -218,9 +218,9 @@ fn in_a_pipe() {
     #4  2026-03-14 12:05:00  tag party :-1                               party none → 6bb0a8d
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                        | -705 --------------------
-     + :2        user [Sliding window truncation: 8 mess… |  +18 +
-     ~ :13 → :6  user Shorter.                            |  -23 -
+     - :2 … :9   8 messages hidden                       | -705 --------------------
+     + :2        user [Sliding window truncation: 8 mes… |  +18 +
+     ~ :13 → :6  user Shorter.                           |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)

@@ -113,12 +113,12 @@ fn list(app: &mut App) -> Result<(), Failure> {
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, now, app)).collect();
     let (lines, width) = table::lines(&cells, &[SIZE], &app.ui);
     for (row, line) in rows.iter().zip(lines) {
-        let title = escape::line(row.title.as_deref().unwrap_or_default());
-        let title = match app.ui.width_cols() {
-            Some(room) => columns::cut(&title, room.saturating_sub(width + 2)),
-            None => title.into_owned(),
+        let tail = about(row);
+        let tail = match app.ui.width_cols() {
+            Some(room) => columns::cut(&tail, room.saturating_sub(width + 2)),
+            None => tail,
         };
-        writeln!(app.ui.out(), "{}", format!("{line}  {title}").trim_end())?;
+        writeln!(app.ui.out(), "{}", format!("{line}  {tail}").trim_end())?;
     }
     Ok(())
 }
@@ -126,27 +126,39 @@ fn list(app: &mut App) -> Result<(), Failure> {
 /// The column of the tokens.
 const SIZE: usize = 3;
 
-/// Name, hash, last activity, tokens, compactions, tool.
+/// Name, hash, last activity, tokens.
 fn cells(row: &BranchRow, now: Millis, app: &App) -> Vec<Cell> {
     let time = match row.last {
         None => "-".to_owned(),
         Some(time) if app.ui.is_terminal() => when::ago(time, now),
         Some(time) => when::absolute(time),
     };
-    let compactions = match row.compactions {
-        0 => String::new(),
-        count => plural(u64::from(count), "compaction"),
-    };
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
         false => ("  ", Label::Branch),
     };
+    let name = format!("{mark}{}", row.name.short());
+    let name = match app.ui.width_cols() {
+        Some(room) => columns::cut(&name, room / 2),
+        None => name,
+    };
     vec![
-        (label, format!("{mark}{}", row.name.short())),
+        (label, name),
         (Label::Hash, row.tip.short()),
         (Label::Time, time),
         (Label::Tokens, format!("{} tokens", tokens(row.tokens))),
-        (Label::Hide, compactions),
-        (Label::Session, row.tool.clone().unwrap_or_default()),
     ]
+}
+
+/// Tool, active compactions and title, safe to print.
+fn about(row: &BranchRow) -> String {
+    let compactions = match row.compactions {
+        0 => String::new(),
+        count => plural(u64::from(count), "compaction"),
+    };
+    let title = row.title.as_deref().unwrap_or_default();
+    let words = [row.tool.clone().unwrap_or_default(), compactions];
+    let mut words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.push(escape::line(title).into_owned());
+    words.join("  ").trim_end().to_owned()
 }

@@ -43,7 +43,7 @@ impl Painter<'_> {
         };
         let head_cols = cols(|row| row.head.clone());
         let delta_cols = cols(|row| signed(row.delta));
-        let fixed = "   |  ".len() + head_cols + delta_cols;
+        let fixed = "    |  ".len() + head_cols + delta_cols;
         let room = width.saturating_sub(fixed);
         let what_cols = cols(|row| row.what.clone())
             .min(SHARE_COLS.0)
