@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
-use crate::history::{tokens, walk};
-use crate::model::tokens::context_total;
+use crate::history::status::shared_commits;
+use crate::history::tally::{Along, Change, Counts, Tally};
+use crate::history::walk;
 use crate::model::{Commit, Encoding, EntryId, Operation, RefName, RefValue, Role, TokenCount};
-use crate::store::{CommitRow, CountKey, View};
+use crate::store::{CommitRow, ContentRow, View};
 
 /// How many commits are read at once while looking for those that match.
 const PAGE: usize = 256;
@@ -19,13 +20,17 @@ const PAGE: usize = 256;
 pub struct LogOptions {
     /// At most so many commits; 0: all.
     pub limit: usize,
-    /// Stop before this commit.
+    /// Leave out this commit and all that lead to it.
     pub until: Option<CommitHash>,
     /// Only these operations (`append`, `hide`, …), kinds of hide (`compaction`) and the words
     /// that a listing prints for them (`compact`); empty: all.
     pub operations: Vec<String>,
     /// What tokens are counted in.
     pub encoding: Encoding,
+    /// Say of each message what parts it has, which reads its body.
+    pub parts: bool,
+    /// Say of each message which number it has in the context at the tip.
+    pub numbers: bool,
 }
 
 /// One commit of a log.
@@ -35,216 +40,276 @@ pub struct LogRow {
     pub hash: CommitHash,
     /// The commit.
     pub commit: Commit,
-    /// Who speaks in the message that it adds or edits.
+    /// Who speaks in the message that it adds, edits, puts in place or annotates.
     pub role: Option<Role>,
-    /// One line of that message, or of a hide's first replacement. Hostile until escaped.
+    /// One line of that message; of a restore, what it restores. Hostile until escaped.
     pub preview: String,
+    /// The types of that message's parts and how many there are of each, if asked for.
+    pub parts: Vec<(&'static str, usize)>,
+    /// The number of that message in the context at the tip, from 1, if asked for.
+    pub number: Option<usize>,
     /// The change in the context's tokens.
     pub delta: i64,
     /// The change in the number of visible messages.
     pub messages: i64,
     /// The context's tokens at this commit.
     pub running: TokenCount,
-    /// The number, from 1, among the visible messages at this commit, of the message that it
-    /// appends, edits or puts in place; none where that is hidden, or where there is none.
-    pub number: Option<usize>,
     /// The refs that point here, HEAD included.
     pub refs: Vec<RefName>,
 }
 
+/// What the database says of the commits to list, before anything is counted.
+struct Read {
+    /// Oldest first, each with what happened before it that is not listed, and what it changed.
+    rows: Vec<(CommitRow, Change, Change)>,
+    /// The context before the first of them.
+    base: Context,
+    headlines: HashMap<CommitHash, Headline>,
+    refs: HashMap<CommitHash, Vec<RefName>>,
+    numbers: HashMap<EntryId, usize>,
+}
+
 impl Repo {
-    /// Lists the commits from `tip` back, newest first, in the chain's order.
+    /// Lists the commits from `tip` back, newest first, in the chain's order, whatever their times
+    /// say. Reads the rows that it lists and those since the checkpoint before them, and sums up
+    /// the visible messages there. Counts what has no count yet.
     ///
-    /// Counts what has no count yet.
+    /// ```
+    /// use tract::history::{CommitOptions, LogOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let said = [(Role::System, "You are helpful."), (Role::User, "Hi")];
+    /// let drafts = said.map(|(role, text)| Draft::append(Message::text(role, text)));
+    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let tip = repo.resolve(&On::Head, "HEAD")?;
+    /// let rows = repo.log(&tip, &LogOptions::default())?;
+    /// assert_eq!(rows[0].preview, "Hi");
+    /// assert_eq!(rows[0].delta, 5);
+    /// assert_eq!(rows[0].running.tokens, 16);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
-        let (rows, mut context, names) = {
-            let view = self.store.read()?;
-            let rows = matching(&*view, tip, options)?;
-            let before = rows.last().and_then(|row| row.commit.parent);
-            let context = match before {
-                Some(parent) => walk::context(&*view, &parent)?,
-                None => Context::default(),
-            };
-            (rows, context, decorations(&*view)?)
-        };
-        let mut known: HashMap<CountKey, TokenCount> = HashMap::new();
-        let mut total = self.total(&context, options.encoding, &mut known)?;
-        let mut listed = Vec::with_capacity(rows.len());
-        for row in rows.into_iter().rev() {
-            let next = match context.step(row.hash, &row.commit)? {
-                Some(next) => next,
-                None => self.context(&row.hash)?,
-            };
-            let running = self.total_after(&next, &row, total, options.encoding, &mut known)?;
-            if wanted(&row.commit.operation, &options.operations) {
-                let (role, preview) = self.headline(&row, &context)?;
-                listed.push(LogRow {
-                    role,
-                    preview,
-                    delta: running.tokens as i64 - total.tokens as i64,
-                    messages: next.entries.len() as i64 - context.entries.len() as i64,
-                    running,
-                    number: number(&row, &next),
-                    refs: names.get(&row.hash).cloned().unwrap_or_default(),
-                    hash: row.hash,
-                    commit: row.commit,
-                });
-            }
-            (context, total) = (next, running);
+        let mut read = read(&*self.store.read()?, tip, options)?;
+        let changes = read.rows.iter().flat_map(|(_, skipped, own)| {
+            let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
+            all.into_iter().flatten()
+        });
+        let entries = read.base.entries.iter().chain(changes);
+        let counts = Counts::of(&*self.store, entries, options.encoding)?;
+        let mut tally = Tally::default();
+        for entry in &read.base.entries {
+            tally.add(counts.get(entry));
+        }
+        let mut listed = Vec::with_capacity(read.rows.len());
+        for (row, skipped, own) in read.rows {
+            tally.apply(&skipped, &counts);
+            let before = tally.total();
+            tally.apply(&own, &counts);
+            let running = tally.total();
+            let headline = read.headlines.remove(&row.hash).unwrap_or_default();
+            listed.push(LogRow {
+                role: headline.role,
+                preview: headline.preview,
+                parts: headline.parts,
+                number: headline.entry.and_then(|id| read.numbers.get(&id).copied()),
+                delta: running.tokens as i64 - before.tokens as i64,
+                messages: own.messages(),
+                running,
+                refs: read.refs.get(&row.hash).cloned().unwrap_or_default(),
+                hash: row.hash,
+                commit: row.commit,
+            });
         }
         listed.reverse();
-        if options.limit > 0 {
-            listed.truncate(options.limit);
-        }
         Ok(listed)
-    }
-
-    /// The tokens of a whole context; what is known is not asked for again.
-    fn total(
-        &self,
-        context: &Context,
-        encoding: Encoding,
-        known: &mut HashMap<CountKey, TokenCount>,
-    ) -> Result<TokenCount> {
-        let missing: Vec<_> = context
-            .entries
-            .iter()
-            .filter(|entry| !known.contains_key(&tokens::key(entry)))
-            .collect();
-        let counts = tokens::of_entries(&*self.store, &missing, encoding)?;
-        known.extend(missing.iter().map(|entry| tokens::key(entry)).zip(counts));
-        Ok(context_total(
-            context
-                .entries
-                .iter()
-                .map(|entry| known[&tokens::key(entry)]),
-        ))
-    }
-
-    /// The tokens after `row`: an append adds its own, everything else is summed anew.
-    fn total_after(
-        &self,
-        context: &Context,
-        row: &CommitRow,
-        before: TokenCount,
-        encoding: Encoding,
-        known: &mut HashMap<CountKey, TokenCount>,
-    ) -> Result<TokenCount> {
-        let last = context
-            .entries
-            .last()
-            .filter(|entry| entry.id == EntryId::of(row.hash));
-        match (&row.commit.operation, last) {
-            (Operation::Append { .. }, Some(entry)) if context.entries.len() > 1 => {
-                let key = tokens::key(entry);
-                let count = match known.get(&key) {
-                    Some(count) => *count,
-                    None => {
-                        let count = tokens::of_entries(&*self.store, &[entry], encoding)?[0];
-                        known.insert(key, count);
-                        count
-                    }
-                };
-                Ok(before + count)
-            }
-            _ => self.total(context, encoding, known),
-        }
-    }
-
-    /// Who speaks and what, in the message that a commit brings.
-    fn headline(&self, row: &CommitRow, before: &Context) -> Result<(Option<Role>, String)> {
-        let view = self.store.read()?;
-        let content = match &row.commit.operation {
-            Operation::Append { content } | Operation::Edit { content, .. } => Some(*content),
-            Operation::Hide(hide) => hide.replacements.first().map(|r| r.content),
-            Operation::Restore { .. } => None,
-            Operation::Annotate {
-                targets, priority, ..
-            } => {
-                let shown = targets
-                    .first()
-                    .and_then(|target| before.entries.iter().find(|entry| entry.id == *target));
-                let Some(entry) = shown else {
-                    return Ok((None, priority.to_string()));
-                };
-                Some(entry.content)
-            }
-        };
-        let Some(content) = content else {
-            let target = match &row.commit.operation {
-                Operation::Restore { target, .. } => target.short(),
-                _ => String::new(),
-            };
-            return Ok((None, target));
-        };
-        let found = view.content_rows(&[content])?.pop();
-        Ok(found.map_or((None, String::new()), |row| (Some(row.role), row.preview)))
     }
 }
 
-/// The commits to walk: back from `tip` until enough of them match.
-fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Vec<CommitRow>> {
-    let until = options.until.as_ref();
-    if options.limit == 0 {
-        return view.ancestors(tip, until, usize::MAX);
+fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Read> {
+    let matching = matching(view, tip, options)?;
+    let mut along = Along::default();
+    let mut base = None;
+    let mut rows = Vec::with_capacity(matching.len());
+    let mut headlines = Vec::with_capacity(matching.len());
+    for row in matching.into_iter().rev() {
+        let left = along.context.clone();
+        along.advance_to(view, &row)?;
+        let skipped = match &base {
+            Some(_) => Change::between(&left, &along.context),
+            None => Change::default(),
+        };
+        base.get_or_insert_with(|| along.context.clone());
+        headlines.push((row.hash, Headline::of(view, &row, &along.context)?));
+        let own = along.step(view, &row)?;
+        rows.push((row, skipped, own));
     }
-    let page = if options.operations.is_empty() {
-        options.limit
-    } else {
-        PAGE
+    let mut read = Read {
+        rows,
+        base: base.unwrap_or_default(),
+        headlines: HashMap::new(),
+        refs: decorations(view)?,
+        numbers: HashMap::new(),
     };
-    let (mut rows, mut found, mut next) = (Vec::new(), 0, Some(*tip));
-    while let Some(from) = next {
-        let read = view.ancestors(&from, until, page)?;
-        let full = read.len() == page;
-        next = read
-            .last()
-            .and_then(|row| row.commit.parent)
-            .filter(|_| full);
-        if until.is_some() && next.as_ref() == until {
-            next = None;
+    if options.numbers {
+        let context = walk::context(view, tip)?;
+        let entries = context.entries.iter().enumerate();
+        read.numbers = entries.map(|(at, entry)| (entry.id, at + 1)).collect();
+    }
+    read.headlines = spoken(view, headlines, options.parts)?;
+    Ok(read)
+}
+
+/// The message that says what a commit is about.
+#[derive(Default)]
+struct Headline {
+    entry: Option<EntryId>,
+    content: Option<ContentHash>,
+    role: Option<Role>,
+    preview: String,
+    parts: Vec<(&'static str, usize)>,
+}
+
+impl Headline {
+    fn of(view: &dyn View, row: &CommitRow, before: &Context) -> Result<Self> {
+        let about = |entry, content| Self {
+            entry: Some(entry),
+            content: Some(content),
+            ..Self::default()
+        };
+        Ok(match &row.commit.operation {
+            Operation::Append { content } => about(EntryId::of(row.hash), *content),
+            Operation::Edit { target, content } => about(edited(view, *target)?, *content),
+            Operation::Hide(hide) => {
+                let id = EntryId::replacement(row.hash, 0, hide.replacements.len());
+                let first = hide.replacements.first();
+                first.map_or_else(Self::default, |first| about(id, first.content))
+            }
+            Operation::Restore { target, .. } => {
+                let what = walk::commit(view, target)?.commit.operation;
+                Self {
+                    preview: format!("{} {}", what.verb(), target.short()),
+                    ..Self::default()
+                }
+            }
+            Operation::Annotate { targets, .. } => {
+                let Some(target) = targets.first() else {
+                    return Ok(Self::default());
+                };
+                let id = edited(view, *target)?;
+                let seen = before.entries.iter().rev().find(|entry| entry.id == id);
+                let content = match seen {
+                    Some(entry) => Some(entry.content),
+                    None => made(view, &id)?,
+                };
+                Self {
+                    entry: Some(id),
+                    content,
+                    ..Self::default()
+                }
+            }
+        })
+    }
+}
+
+/// The entry that `id` names: itself, or, where it names an edit, what that edited.
+pub(crate) fn edited(view: &dyn View, mut id: EntryId) -> Result<EntryId> {
+    while let Operation::Edit { target, .. } = walk::commit(view, &id.commit)?.commit.operation {
+        id = target;
+    }
+    Ok(id)
+}
+
+/// The content that an entry had when it was made.
+fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHash>> {
+    let operation = walk::commit(view, &entry.commit)?.commit.operation;
+    Ok(match operation {
+        Operation::Append { content } => Some(content),
+        Operation::Hide(hide) => {
+            let at = entry.index.unwrap_or(0) as usize;
+            hide.replacements.get(at).map(|made| made.content)
         }
-        for row in read {
-            found += usize::from(wanted(&row.commit.operation, &options.operations));
-            rows.push(row);
-            if found == options.limit {
-                return Ok(rows);
+        _ => None,
+    })
+}
+
+/// Adds who speaks and what, for all of them at once.
+fn spoken(
+    view: &dyn View,
+    headlines: Vec<(CommitHash, Headline)>,
+    parts: bool,
+) -> Result<HashMap<CommitHash, Headline>> {
+    let contents: Vec<ContentHash> = headlines.iter().filter_map(|(_, h)| h.content).collect();
+    let rows = view.content_rows(&contents)?;
+    let rows: HashMap<ContentHash, ContentRow> =
+        rows.into_iter().map(|row| (row.hash, row)).collect();
+    let mut spoken = HashMap::with_capacity(headlines.len());
+    for (hash, mut headline) in headlines {
+        if let Some(row) = headline.content.and_then(|content| rows.get(&content)) {
+            headline.role = Some(row.role);
+            headline.preview.clone_from(&row.preview);
+            if parts {
+                headline.parts = walk::content(view, &row.hash)?.part_types();
             }
         }
+        spoken.insert(hash, headline);
     }
-    Ok(rows)
+    Ok(spoken)
+}
+
+/// The commits to list, newest first: back from `tip` until there are enough.
+fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Vec<CommitRow>> {
+    let until = match &options.until {
+        None => None,
+        // Where the paths have parted, what both have is left out.
+        Some(until) => match shared_commits(view, until, tip)? {
+            0 => None,
+            shared => view.ancestor_at(tip, shared - 1)?,
+        },
+    };
+    let until = until.as_ref();
+    let most = match options.limit {
+        0 => usize::MAX,
+        limit => limit,
+    };
+    if options.operations.is_empty() {
+        return view.ancestors(tip, until, most);
+    }
+    let (mut found, mut next) = (Vec::new(), Some(*tip));
+    while let Some(from) = next.filter(|from| until != Some(from)) {
+        let read = view.ancestors(&from, until, PAGE)?;
+        next = read.last().and_then(|row| row.commit.parent);
+        let full = read.len() == PAGE;
+        for row in read {
+            if wanted(&row.commit.operation, &options.operations) {
+                found.push(row);
+                if found.len() == most {
+                    return Ok(found);
+                }
+            }
+        }
+        if !full {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether an operation is one of those that these words name.
 pub(crate) fn wanted(operation: &Operation, words: &[String]) -> bool {
     let matches = |word: &String| {
         let kind = match operation {
-            Operation::Hide(hide) => word == hide.kind.as_str() || word == hide.kind.verb(),
+            Operation::Hide(hide) => word == hide.kind.as_str(),
             _ => false,
         };
-        kind || word == operation.type_name()
+        kind || word == operation.type_name() || word == operation.verb()
     };
     words.is_empty() || words.iter().any(matches)
-}
-
-/// The number in `context` of the message that a commit is about.
-fn number(row: &CommitRow, context: &Context) -> Option<usize> {
-    let id = match &row.commit.operation {
-        Operation::Append { .. } => {
-            // Almost always the last one.
-            let last = context.entries.last()?;
-            if last.id == EntryId::of(row.hash) {
-                return Some(context.entries.len());
-            }
-            EntryId::of(row.hash)
-        }
-        Operation::Edit { target, .. } => *target,
-        Operation::Hide(hide) if !hide.replacements.is_empty() => {
-            EntryId::replacement(row.hash, 0, hide.replacements.len())
-        }
-        _ => return None,
-    };
-    Some(context.position(&id)? + 1)
 }
 
 /// The refs by the commit that they point at; HEAD first.

@@ -21,6 +21,7 @@ pub mod standing;
 pub mod status;
 pub mod surgery;
 pub(crate) mod taken;
+mod tally;
 pub mod tokens;
 pub mod undo;
 pub mod walk;

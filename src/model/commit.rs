@@ -304,6 +304,14 @@ impl Operation {
         }
     }
 
+    /// The word that listings print: the command's name for a hide, else as in the stored form.
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Self::Hide(hide) => hide.kind.verb(),
+            other => other.type_name(),
+        }
+    }
+
     /// The contents that this operation refers to, in order, repeats included.
     pub fn contents(&self) -> Vec<ContentHash> {
         match self {

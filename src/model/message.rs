@@ -169,6 +169,18 @@ impl Message {
         }
     }
 
+    /// The types of its parts, each with how many there are, in order of first appearance.
+    pub fn part_types(&self) -> Vec<(&'static str, usize)> {
+        let mut types: Vec<(&'static str, usize)> = Vec::new();
+        for part in &self.parts {
+            match types.iter_mut().find(|(name, _)| *name == part.type_name()) {
+                Some((_, count)) => *count += 1,
+                None => types.push((part.type_name(), 1)),
+            }
+        }
+        types
+    }
+
     /// The canonical bytes (`docs/object-format.md`, "Content").
     pub fn canonical(&self) -> String {
         let mut object = Canonical::new();

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use tract::context::{Context, Entry, Mask};
-use tract::history::{LogOptions, LogRow, Repo};
-use tract::model::{EntryId, Head, Message, Operation, Priority};
+use tract::history::{LogOptions, LogRow};
+use tract::model::{Head, Message, Operation};
 use tract::render::escape;
 
 use crate::cli::app::App;
@@ -92,6 +91,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         until,
         operations: args.op.clone(),
         encoding: app.encoding(&repo)?,
+        parts: args.verbose,
+        numbers: false,
     };
     let rows = repo.log(&tip, &options)?;
     if rows.is_empty() {
@@ -105,7 +106,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     if args.verbose {
-        return verbose(&repo, &rows, &head, app);
+        return verbose(&rows, &head, app);
     }
     let listing = Listing {
         head: &head,
@@ -134,10 +135,9 @@ pub(super) fn known_operations(words: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {
-    let messages = added(repo, rows)?;
+fn verbose(rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {
     let ui = &mut app.ui;
-    for (index, (row, message)) in rows.iter().zip(messages).enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         if index > 0 {
             writeln!(ui.out())?;
         }
@@ -161,8 +161,8 @@ fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(
         if let Some(role) = row.role {
             facts.push(ui.paint(Label::role(role), role.as_str()));
         }
-        if let Some(message) = message {
-            facts.push(part_types(&message));
+        if !row.parts.is_empty() {
+            facts.push(part_words(&row.parts));
         }
         if row.messages != 1 && !matches!(row.commit.operation, Operation::Append { .. }) {
             facts.push(format!("{} messages", signed(row.messages)));
@@ -190,45 +190,17 @@ fn verbose(repo: &Repo, rows: &[LogRow], head: &Head, app: &mut App) -> Result<(
     Ok(())
 }
 
-/// The message that each commit adds or gives to an entry.
-fn added(repo: &Repo, rows: &[LogRow]) -> Result<Vec<Option<Message>>, Failure> {
-    rows.iter()
-        .map(|row| {
-            let content = match row.commit.operation {
-                Operation::Append { content } | Operation::Edit { content, .. } => content,
-                _ => return Ok(None),
-            };
-            let mut alone = Context::default();
-            alone.entries.push_back(Entry {
-                id: EntryId::of(row.hash),
-                content,
-                mask: Mask::default(),
-                priority: Priority::Normal,
-                placed: None,
-                edited: false,
-            });
-            Ok(repo.messages(&alone)?.pop())
-        })
-        .collect()
-}
-
 /// `thinking, text, 2 tool_call`.
 pub fn part_types(message: &Message) -> String {
-    let mut types: Vec<(&str, u32)> = Vec::new();
-    for part in &message.parts {
-        match types.iter_mut().find(|(name, _)| *name == part.type_name()) {
-            Some((_, count)) => *count += 1,
-            None => types.push((part.type_name(), 1)),
-        }
-    }
-    let words: Vec<String> = types
-        .into_iter()
-        .map(|(name, count)| match count {
-            1 => name.to_owned(),
-            _ => format!("{count} {name}"),
-        })
-        .collect();
-    words.join(", ")
+    part_words(&message.part_types())
+}
+
+fn part_words(types: &[(&str, usize)]) -> String {
+    let word = |(name, count): &(&str, usize)| match count {
+        1 => (*name).to_owned(),
+        _ => format!("{count} {name}"),
+    };
+    types.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// `model=… temp=0.7`, and the note.
