@@ -22,7 +22,7 @@ use crate::cli::when;
 ///
 /// A template's fields, which never change: %H full hash, %h short hash, %P parent, %r role,
 /// %o operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview,
-/// %d time (UTC), %i number among the messages visible at that commit; %n a new line, %x00 a byte,
+/// %d time (UTC), %i number among the visible messages at the first commit listed; %n a new line, %x00 a byte,
 /// %% a percent sign. A field that a commit doesn't have is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -92,7 +92,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         operations: args.op.clone(),
         encoding: app.encoding(&repo)?,
         parts: args.verbose,
-        numbers: false,
+        numbers: template.is_some(),
     };
     let rows = repo.log(&tip, &options)?;
     if rows.is_empty() {
