@@ -11,6 +11,8 @@ pub mod find;
 #[cfg(test)]
 mod laws;
 pub mod log;
+#[cfg(test)]
+mod looking;
 pub mod moves;
 mod newest;
 pub mod pattern;

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use crate::context::Order;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    Commit, EntryId, Hide, HideKind, Interval, Millis, Operation, PartHide, Priority, Replacement,
-    Settings,
+    Commit, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, Part, PartHide,
+    Priority, Replacement, Role, Settings,
 };
 
 /// One number for each choice.
@@ -97,8 +97,23 @@ pub(crate) fn fold(path: &[(CommitHash, Commit)]) -> Order {
 
 /// One of a few contents, so that equal ones occur.
 pub(crate) fn content(number: u32) -> ContentHash {
-    ContentHash::of(&format!("content {}", number % 11))
+    message(number).hash()
 }
+
+/// The message behind [`content`]: of one to three parts, all of another length.
+pub(crate) fn message(number: u32) -> Message {
+    let number = number % CONTENTS;
+    let words = |part| "word ".repeat((number * 3 + part) as usize);
+    Message {
+        parts: (0..=number % 3)
+            .map(|part| Part::text(words(part)))
+            .collect(),
+        ..Message::text(Role::ALL[number as usize % Role::ALL.len()], "")
+    }
+}
+
+/// How many contents there are.
+pub(crate) const CONTENTS: u32 = 11;
 
 fn operation(draw: Draw, order: &Order, path: &[(CommitHash, Commit)]) -> Operation {
     let (op, a, b, c, d) = draw;

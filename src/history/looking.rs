@@ -1,0 +1,95 @@
+//! The laws of looking: every way to ask for a context's tokens gives the same
+//! number, and a narrow log is a part of the whole one.
+
+use proptest::prelude::*;
+
+use crate::context::laws::history::{CONTENTS, History, histories, message};
+use crate::hash::CommitHash;
+use crate::history::{LogOptions, On, Repo};
+use crate::model::tokens::{Counter, context_total};
+use crate::model::{Encoding, Millis, RefName, RefValue};
+
+/// A repository that holds `history`, with a checkpoint wherever `every` says so.
+fn repo(history: &History, every: usize) -> Repo {
+    let repo = Repo::ephemeral().expect("made");
+    let tx = repo.store.write().expect("a transaction");
+    for number in 0..CONTENTS {
+        tx.put_content(&message(number)).expect("kept");
+    }
+    for (at, (hash, commit)) in history.0.iter().enumerate() {
+        tx.put_commit(commit).expect("kept");
+        if at % every == 0 {
+            let context = history.order(at).context();
+            tx.put_checkpoint(hash, &context).expect("kept");
+        }
+    }
+    tx.commit().expect("durable");
+    repo
+}
+
+fn log(repo: &Repo, tip: &CommitHash, limit: usize, operations: &[&str]) -> Vec<(CommitHash, u64)> {
+    let options = LogOptions {
+        limit,
+        operations: operations.iter().map(|op| (*op).to_owned()).collect(),
+        ..LogOptions::default()
+    };
+    let rows = repo.log(tip, &options).expect("listed");
+    rows.iter()
+        .map(|row| (row.hash, row.running.tokens))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// At every commit: the log's running total, what a status says, and the sum over what is
+    /// compiled. And the steps between the totals are the changes that the log says.
+    #[test]
+    fn log_and_status_and_compile_agree_to_the_token(history in histories(24), every in 1_usize..9) {
+        let repo = repo(&history, every);
+        let counter = Counter::load(Encoding::default());
+        let branch = RefName::branch("main").expect("a name");
+        for (at, (hash, _)) in history.0.iter().enumerate() {
+            let tx = repo.store.write().expect("a transaction");
+            tx.begin_operation(Millis(0), "test").expect("open");
+            tx.set_reference(&branch, Some(&RefValue::Commit(*hash))).expect("moved");
+            tx.commit().expect("durable");
+
+            let messages = repo.messages(&history.order(at).context()).expect("read");
+            let compiled = context_total(messages.iter().map(|message| counter.message(message)));
+            let status = repo.status(&On::Head, Encoding::default()).expect("summed up");
+            prop_assert_eq!(status.total, compiled);
+            prop_assert_eq!(status.context.entries.len(), messages.len());
+
+            let rows = repo.log(hash, &LogOptions::default()).expect("listed");
+            prop_assert_eq!(rows[0].running, compiled);
+            let path = history.path(at);
+            prop_assert_eq!(rows.len(), path.len());
+            let sum: i64 = rows.iter().map(|row| row.delta).sum();
+            prop_assert_eq!(sum, compiled.tokens as i64);
+            let count: i64 = rows.iter().map(|row| row.messages).sum();
+            prop_assert_eq!(count, messages.len() as i64);
+            prop_assert!(rows.iter().map(|row| row.hash).eq(path.iter().rev().map(|(hash, _)| *hash)));
+        }
+    }
+
+    /// A log of some operations, and a short one, list what the whole log lists of them.
+    #[test]
+    fn a_narrow_log_is_a_part_of_the_whole_one(history in histories(40), limit in 1_usize..6) {
+        let repo = repo(&history, 7);
+        let tip = &history.0[history.0.len() - 1].0;
+        let whole = repo.log(tip, &LogOptions::default()).expect("listed");
+        for op in ["append", "edit", "hide", "compact", "restore", "annotate"] {
+            let wanted: Vec<_> = whole
+                .iter()
+                .filter(|row| [row.commit.operation.type_name(), row.commit.operation.verb()].contains(&op))
+                .map(|row| (row.hash, row.running.tokens))
+                .collect();
+            prop_assert_eq!(&log(&repo, tip, 0, &[op]), &wanted);
+            let first = wanted.into_iter().take(limit).collect::<Vec<_>>();
+            prop_assert_eq!(log(&repo, tip, limit, &[op]), first);
+        }
+        let all: Vec<_> = whole.iter().map(|row| (row.hash, row.running.tokens)).collect();
+        prop_assert_eq!(&log(&repo, tip, limit, &[]), &all[..limit.min(all.len())]);
+    }
+}
