@@ -277,12 +277,12 @@ fn templates_are_stable() {
     let all = "%H|%h|%P|%r|%o|%k|%t|%T|%s|%d|%i|%%";
     insta::assert_snapshot!(sandbox.tract(&["log", "-n", "3", "--format", all]), @r"
     61f15c6123eb17f2b9a221d7efb5f4814d0baaf09261447a9a2865086cd81567|61f15c6|c26374cd2dd96cfc9550ee073e8c42b3349da763715ee04ae56e56ec41f8b1b0|user|hide|truncation|2|76|[Sliding window truncation: 2 messages hidden to reduce context]|2026-03-14T12:09:00.000Z|3|%
-    c26374cd2dd96cfc9550ee073e8c42b3349da763715ee04ae56e56ec41f8b1b0|c26374c|9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7|assistant|append||13|74|Lake Constance, 湖 🏞.|2026-03-14T12:08:00.000Z|7|%
-    9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7|9c739b9|4d13e3b1545de54ee0dbdb3f124562d416c17dab7be7a2ab9df40bee81f3a0c5|tool|append||10|61|Lake Constance Lake Geneva|2026-03-14T12:07:00.000Z|6|%
+    c26374cd2dd96cfc9550ee073e8c42b3349da763715ee04ae56e56ec41f8b1b0|c26374c|9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7|assistant|append||13|74|Lake Constance, 湖 🏞.|2026-03-14T12:08:00.000Z|6|%
+    9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7|9c739b9|4d13e3b1545de54ee0dbdb3f124562d416c17dab7be7a2ab9df40bee81f3a0c5|tool|append||10|61|Lake Constance Lake Geneva|2026-03-14T12:07:00.000Z|5|%
     ");
     assert_eq!(
         sandbox.ok(&["log", "-n", "2", "-z", "--format", "%o%x09%i"]),
-        "hide\t3\0append\t7\0"
+        "hide\t3\0append\t6\0"
     );
     insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%q"]), @r"
     exit code: 2

@@ -72,11 +72,11 @@ fn at_80_columns() {
     f1b4ce2  2 h ago    append    assistant   +75  1,040  Edit file_path="/home/mar…
     $ tract log -n 2 --verbose
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
-        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
     de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
-        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
@@ -134,11 +134,11 @@ fn at_120_columns() {
     f1b4ce2  2 h ago    append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_stri…
     $ tract log -n 2 --verbose
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
-        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
     de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
-        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
@@ -192,11 +192,11 @@ fn in_a_pipe() {
     d78474a  2026-03-14 09:19:38  append    tool          +20         1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
     f1b4ce2  2026-03-14 09:19:38  append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
-        2026-03-14 12:08:00 +0000  annotate  assistant  0 messages  0 = 430 tokens
+        2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
     de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
-        2026-03-14 12:07:00 +0000  edit  user  text  0 messages  -23 = 430 tokens
+        2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)

@@ -161,10 +161,11 @@ fn verbose(rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {
         if let Some(role) = row.role {
             facts.push(ui.paint(Label::role(role), role.as_str()));
         }
-        if !row.parts.is_empty() {
+        let brings = !matches!(row.commit.operation, Operation::Annotate { .. });
+        if brings && !row.parts.is_empty() {
             facts.push(part_words(&row.parts));
         }
-        if row.messages != 1 && !matches!(row.commit.operation, Operation::Append { .. }) {
+        if row.messages != 0 && !matches!(row.commit.operation, Operation::Append { .. }) {
             facts.push(format!("{} messages", signed(row.messages)));
         }
         facts.push(format!(
