@@ -54,6 +54,21 @@ impl Repo {
     /// [`Error::DetachedHead`] off every branch, [`Error::RefMoved`] when `expect` is lost,
     /// [`Error::NotOnPath`] and [`Error::NotRestorable`] by the rules of the fold,
     /// [`Error::Busy`]. Nothing remains of a call that fails.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, Expect, On, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = || Draft::append(Message::text(Role::User, "hello"));
+    /// let options = CommitOptions {
+    ///     expect: Some(Expect::Nothing),
+    ///     ..CommitOptions::default()
+    /// };
+    /// repo.commit(&On::Head, &[draft()], &options)?;
+    /// assert!(repo.commit(&On::Head, &[draft()], &options).is_err());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn commit(
         &self,
         on: &On,
@@ -72,6 +87,23 @@ impl Repo {
     /// # Errors
     ///
     /// Those of [`Repo::commit`], and [`Error::OverBudget`] where the budget's action is to refuse.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, Verdict};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// repo.set_config("budget.max", Some("9"))?;
+    /// let budget = repo.budget()?.expect("just set");
+    /// let draft = |text| Draft::append(Message::text(Role::User, text));
+    ///
+    /// let options = CommitOptions::default();
+    /// let small = repo.commit_within(&On::Head, &[draft("hello")], &options, &budget)?;
+    /// assert_eq!(small.verdict, Verdict::Fits);
+    /// let large = repo.commit_within(&On::Head, &[draft("and more")], &options, &budget)?;
+    /// assert!(matches!(large.verdict, Verdict::Over { .. }));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn commit_within(
         &self,
         on: &On,

@@ -59,6 +59,23 @@ const TIME_SEARCH: usize = 64;
 
 impl Repo {
     /// The branches, the one with the newest commit first. Counts what has no count yet.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Encoding, Message, Millis, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let idea = RefName::branch("idea")?;
+    /// repo.create_branch(&On::Head, &idea, "HEAD", Millis(0), "branch idea")?;
+    ///
+    /// let branches = repo.branches(Encoding::default())?;
+    /// let names: Vec<&str> = branches.iter().map(|row| row.name.short()).collect();
+    /// assert_eq!(names, ["idea", "main"]);
+    /// assert!(branches[1].is_head);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
         let head = self.head(&On::Head)?;
         let mut rows = Vec::new();
@@ -119,6 +136,20 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::Refused`] for a branch that isn't there, [`Error::RefExists`].
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Millis, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let (main, trunk) = (RefName::branch("main")?, RefName::branch("trunk")?);
+    /// repo.rename_branch(&main, &trunk, Millis(0), "branch -m main trunk")?;
+    /// assert!(repo.resolve(&On::Head, "trunk").is_ok());
+    /// assert!(repo.resolve(&On::Head, "main").is_err());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn rename_branch(
         &self,
         old: &RefName,
@@ -187,6 +218,23 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::RefExists`], and as [`Repo::resolve`].
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Millis, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let name = RefName::tag("v1")?;
+    /// let note = Some("all tests pass");
+    /// repo.create_tag(&On::Head, &name, "HEAD", note, Millis(0), "tag v1 -m …")?;
+    /// assert_eq!(repo.tags()?[0].note, Some(("all tests pass".to_owned(), Millis(0))));
+    ///
+    /// repo.delete_reference(&name, Millis(1), "tag -d v1")?;
+    /// assert!(repo.tags()?.is_empty());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn create_tag(
         &self,
         on: &On,

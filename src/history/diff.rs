@@ -20,6 +20,22 @@ impl Repo {
     /// # Errors
     ///
     /// [`crate::Error::UnknownRevision`] if a commit is not here.
+    ///
+    /// ```
+    /// use tract::diff::DiffOptions;
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Encoding, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let drafts = ["one", "two"].map(|text| Draft::append(Message::text(Role::User, text)));
+    /// let made = repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    ///
+    /// let (one, two) = (&made[0].hash, &made[1].hash);
+    /// let options = DiffOptions::default();
+    /// let diff = repo.diff(Some(one), Some(two), &options, Encoding::default())?;
+    /// assert_eq!(diff.changes.len(), 1);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn diff(
         &self,
         before: Option<&CommitHash>,

@@ -45,6 +45,18 @@ pub struct Status {
 
 impl Repo {
     /// Sums up where `on` stands. Counts what has no count yet.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Encoding, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let status = repo.status(&On::Head, Encoding::default())?;
+    /// assert_eq!((status.context.entries.len(), status.total.tokens), (1, 8));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
         let head = self.head(on)?;
         let budget = self

@@ -26,6 +26,24 @@ pub struct OperationEntry {
 
 impl Repo {
     /// The operations, newest first, at most `limit` (0: all).
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, Millis, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.undo(None, Millis(0))?;
+    ///
+    /// let operations = repo.operations(0)?;
+    /// assert_eq!(operations.len(), 2);
+    /// assert!(operations[1].undone);
+    ///
+    /// let moves = repo.reflog(&RefName::branch("main")?, 0)?;
+    /// assert_eq!((&moves[0].0.old, &moves[0].0.new), (&moves[1].0.new, &None));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
     pub fn operations(&self, limit: usize) -> Result<Vec<OperationEntry>> {
         let view = self.store.read()?;
         let mut state = State::default();

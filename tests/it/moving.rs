@@ -557,6 +557,11 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     "#
     );
     sandbox.ok(&["tag", "said", ":1", "-m", "the first \u{1b}[31mquestion"]);
+    assert!(
+        sandbox
+            .ok(&["show", "said"])
+            .contains("tag       said: the first ␛[31mquestion")
+    );
     insta::assert_snapshot!(sandbox.tract(&["tag"]), @r"
     said  73ccde1  2026-03-14 12:21:00  the first ␛[31mquestion
     ");

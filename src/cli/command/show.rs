@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tract::history::{Repo, Shown};
+use tract::history::{Repo, Shown, TagRow};
 use tract::model::{Head, Media, MediaSource, Message, Operation, Part};
 use tract::render::escape;
 
@@ -42,6 +42,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let hash = repo.resolve(&on, &args.rev)?;
     let shown = repo.show(&hash, app.encoding(&repo)?)?;
     let head = repo.head(&on)?;
+    let notes = tag_notes(&repo, &shown)?;
     let limit = if args.full { usize::MAX } else { LINES };
     let ui = &mut app.ui;
     let row = &shown.row;
@@ -59,6 +60,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .collect();
     if !names.is_empty() {
         field(ui, "refs", &names.join(", "))?;
+    }
+    for (name, note) in &notes {
+        let text = format!("{name}: {}", escape::line(note));
+        field(ui, "tag", &text)?;
     }
     if let Some(parent) = row.commit.parent {
         field(ui, "parent", &parent.short())?;
@@ -154,6 +159,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         rest(ui, shown.still_hidden.len(), limit)?;
     }
     life(&repo, &shown, &head, limit, app)
+}
+
+/// The annotated tags at a commit: name and note.
+fn tag_notes(repo: &Repo, shown: &Shown) -> Result<Vec<(String, String)>, Failure> {
+    let mut tags = repo.tags()?;
+    tags.retain(|tag| shown.row.refs.contains(&tag.name));
+    let noted = |tag: TagRow| Some((tag.name.short().to_owned(), tag.note?.0));
+    Ok(tags.into_iter().filter_map(noted).collect())
 }
 
 /// What became of a message since: its newest text, and its priorities over time.
