@@ -58,6 +58,9 @@ pub enum Error {
     /// `checkout -` before HEAD has ever moved.
     #[error("no previous position")]
     NoPreviousPosition,
+    /// An undo that would reach behind a purge.
+    #[error("what came before was purged")]
+    Purged,
     /// No operation is left to undo.
     #[error("nothing to undo")]
     NothingToUndo,

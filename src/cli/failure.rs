@@ -188,6 +188,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::NoPreviousPosition => {
             Some("`tract checkout -` works once HEAD has moved; tract branch lists places".into())
         }
+        Error::Purged => Some("a purge is for good".into()),
         Error::NothingToUndo | Error::UnknownOperation { .. } => {
             Some("tract reflog lists what was done".into())
         }

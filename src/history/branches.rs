@@ -285,7 +285,7 @@ impl Repo {
 
 /// Where an annotated tag's note is kept: time, commit, and on the next lines the note. It counts
 /// only while the tag points at that commit, so that undoing the tag's making undoes it too.
-fn note_key(name: &RefName) -> String {
+pub(super) fn note_key(name: &RefName) -> String {
     format!("note.{name}")
 }
 

@@ -20,7 +20,7 @@ use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority
 use crate::store::{CountKey, Tx, View};
 
 /// The note on the hides that a budget makes: it tells them from those that someone asked for.
-const NOTE: &str = "automatic: over budget";
+pub(super) const NOTE: &str = "automatic: over budget";
 
 /// How large a context should get, and what happens when it gets larger.
 #[derive(Clone, Debug, PartialEq, Eq)]

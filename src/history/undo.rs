@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
+use crate::history::purge;
 use crate::history::repo::Repo;
 use crate::model::{Millis, RefName, RefValue};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
@@ -78,7 +79,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`];
+    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`]; [`Error::Purged`];
     /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
     ///
     /// ```
@@ -100,7 +101,10 @@ impl Repo {
         let tx = self.store.write()?;
         let (operation, moves) = match named {
             None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
-            Some(id) => named_operation(&*tx, id)?,
+            Some(id) => {
+                refuse_purged(&*tx, id)?;
+                named_operation(&*tx, id)?
+            }
         };
         let what = format!("undo {}: {}", operation.id, operation.what);
         tx.begin_reversal(now, &what, Reversal::Undo(operation.id))?;
@@ -129,6 +133,7 @@ impl Repo {
     pub fn redo(&self, now: Millis) -> Result<OperationEntry> {
         let tx = self.store.write()?;
         let id = newest_undone(&*tx)?;
+        refuse_purged(&*tx, id)?;
         let operation = operation(&*tx, id)?;
         let moves = tx.moves(id)?;
         let what = format!("redo {}: {}", operation.id, operation.what);
@@ -190,6 +195,7 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         };
         before = Some(last.id);
         for operation in page {
+            refuse_purged(view, operation.id)?;
             let undone = state.see(&operation);
             if undone || operation.reversal != Reversal::None {
                 continue;
@@ -271,6 +277,14 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
             }
             return Ok((operation, moves));
         }
+    }
+}
+
+/// What came before a purge is not undone: it would show what is gone.
+fn refuse_purged(view: &dyn View, id: u64) -> Result<()> {
+    match id <= purge::barrier(view)? {
+        true => Err(Error::Purged),
+        false => Ok(()),
     }
 }
 

@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::history::Repo;
+use crate::history::purge::holds_purged;
 use crate::interop::{
     BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Step,
     roo, sniff,
@@ -309,7 +310,16 @@ impl<'a> Intake<'a> {
             _ => RefName::session(self.format.as_str(), stem),
         };
         let older = placed.iter().any(|place| place.is_older);
-        let source = match older {
+        // What was purged stays gone, and so would the file that held it.
+        let view = self.store.read()?;
+        let mut purged = false;
+        for session in &sessions {
+            for tip in session.paths.iter().filter_map(|path| path.tip) {
+                purged = purged || holds_purged(&*view, &tip)?;
+            }
+        }
+        drop(view);
+        let source = match older || purged {
             true => None,
             false => Some(self.keep_source(&source_name, input, &whole)?),
         };
@@ -336,6 +346,10 @@ impl<'a> Intake<'a> {
                 (None, 0) if empty => Some("main".to_owned()),
                 (None, _) => None,
             };
+            let mut session = session;
+            if purged {
+                session.end.title = None;
+            }
             let report = move_refs(&*tx, session, place, chosen.as_deref())?;
             reports.push(report);
         }

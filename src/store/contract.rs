@@ -28,6 +28,7 @@ pub(crate) fn run(make: Make<'_>) {
     what_imports_keep_reads_back(make);
     configuration_reads_back(make);
     searches_miss_nothing(make);
+    what_is_purged_is_gone_and_stays_gone(make);
 }
 
 fn user(text: &str) -> Message {
@@ -816,4 +817,62 @@ fn searches_miss_nothing(make: Make<'_>) {
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// A purged content leaves a tombstone under its hash, which nothing fills again.
+fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 2);
+    let (said, count) = (user("1"), TokenCount::default());
+    let key = CountKey {
+        content: said.hash(),
+        mask: None,
+    };
+    let (encoding, name) = (Encoding::default(), branch("session"));
+    let source = writing(&*store, |tx| {
+        tx.put_count(key, encoding, count).expect("kept");
+        tx.begin_operation(Millis(1), "import secret.json")
+            .expect("kept");
+        let source = tx.put_source(&name, "x").expect("kept");
+        let fingerprint = fingerprint(b"bytes");
+        tx.append_source(source, b"bytes", &fingerprint)
+            .expect("kept");
+        let span = Span { offset: 0, len: 5 };
+        tx.put_records(&tip, source, &[span]).expect("kept");
+        source
+    });
+    // One that is taken back purges nothing.
+    let tx = store.write().expect("the lock");
+    tx.purge_content(&said.hash()).expect("there");
+    drop(tx);
+    assert_eq!(
+        reading(&*store, |view| view.content(&said.hash())),
+        Some(said.clone())
+    );
+    writing(&*store, |tx| {
+        let size = tx.purge_content(&said.hash()).expect("there");
+        assert_eq!(size, said.canonical().len() as u64);
+        tx.purge_source(source).expect("there");
+        let last = tx.begin_operation(Millis(2), "purge").expect("kept");
+        tx.purge_operations(last - 1).expect("done");
+        assert_eq!(tx.put_content(&said).expect("put"), said.hash());
+    });
+    store.scrub().expect("rewritten");
+    reading(&*store, |view| {
+        assert_eq!(view.content(&said.hash())?, Some(user(PURGED)));
+        assert!(view.is_purged(&said.hash())?);
+        assert!(!view.is_purged(&user("0").hash())?);
+        let rows = view.content_rows(&[said.hash()])?;
+        assert_eq!(rows[0].preview, PURGED);
+        assert_eq!(view.counts(&[key], encoding)?, [None]);
+        assert_eq!(view.source(source)?, None);
+        assert_eq!(view.records(&tip)?, []);
+        let operations = view.operations(None, 9)?;
+        let words: Vec<&str> = operations.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(words, ["purge", PURGED]);
+        Ok(())
+    });
+    let missing = user("never said").hash();
+    let tx = store.write().expect("the lock");
+    assert!(tx.purge_content(&missing).is_err());
 }

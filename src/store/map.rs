@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
-    SessionRow, SourceRow, Store, Tx, View, preview,
+    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, PURGED, ReflogRow, ResumeRow,
+    Reversal, SessionRow, SourceRow, Store, Tx, View, preview, tombstone,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -76,6 +76,10 @@ impl Store for Map {
             return Err(Error::Busy { waited_ms: 0 });
         }
         Ok(Box::new(self.session(true)))
+    }
+
+    fn scrub(&self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -327,10 +331,8 @@ impl MapSession<'_> {
 impl Tx for MapSession<'_> {
     fn put_content(&self, message: &Message) -> Result<ContentHash> {
         let hash = message.hash();
-        self.maps
-            .borrow_mut()
-            .contents
-            .insert(hash, message.clone());
+        let contents = &mut self.maps.borrow_mut().contents;
+        contents.entry(hash).or_insert_with(|| message.clone());
         Ok(hash)
     }
 
@@ -436,7 +438,7 @@ impl Tx for MapSession<'_> {
     fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
         let sources = &mut self.maps.borrow_mut().sources;
         let row = SourceRow {
-            id: sources.len() as u64 + 1,
+            id: sources.iter().map(|(row, _)| row.id).max().unwrap_or(0) + 1,
             session: session.clone(),
             format: format.to_owned(),
             size_bytes: 0,
@@ -492,6 +494,33 @@ impl Tx for MapSession<'_> {
     }
 
     fn unindex(&self, _: &[ContentHash]) -> Result<()> {
+        Ok(())
+    }
+
+    fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
+        let maps = &mut *self.maps.borrow_mut();
+        let message = maps
+            .contents
+            .get_mut(hash)
+            .ok_or_else(|| missing("content to purge"))?;
+        let size = message.canonical().len() as u64;
+        *message = tombstone(message.role);
+        maps.counts.retain(|(key, _), _| key.content != *hash);
+        Ok(size)
+    }
+
+    fn purge_source(&self, id: u64) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        maps.sources.retain(|(row, _)| row.id != id);
+        maps.records.retain(|(_, source), _| *source != id);
+        Ok(())
+    }
+
+    fn purge_operations(&self, last: u64) -> Result<()> {
+        let operations = &mut self.maps.borrow_mut().operations;
+        for row in operations.iter_mut().filter(|row| row.id <= last) {
+            PURGED.clone_into(&mut row.what);
+        }
         Ok(())
     }
 

@@ -31,6 +31,9 @@ pub trait Store {
     ///
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
+
+    /// Rewrites what is stored so that nothing that was erased is left of it, in any file.
+    fn scrub(&self) -> Result<()>;
 }
 
 /// A commit with where it stands.
@@ -194,6 +197,12 @@ pub trait View {
     /// The message, whole; none if it is not here.
     fn content(&self, hash: &ContentHash) -> Result<Option<Message>>;
 
+    /// Whether a content was erased for good: what stands in its place has another hash.
+    fn is_purged(&self, hash: &ContentHash) -> Result<bool> {
+        let stored = self.content(hash)?;
+        Ok(stored.is_some_and(|message| message.hash() != *hash))
+    }
+
     /// What listings show of these contents, in the order asked; those not here are left out.
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<ContentRow>>;
 
@@ -319,8 +328,31 @@ pub trait Tx: View {
     /// Rewrites the index, so call it once for many.
     fn unindex(&self, contents: &[ContentHash]) -> Result<()>;
 
+    /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
+    /// content again changes nothing. Its counts go too. Gives the bytes that it had.
+    fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
+
+    /// Erases a source, its bytes and what they were behind.
+    fn purge_source(&self, id: u64) -> Result<()>;
+
+    /// Takes the words of the operations up to `last`.
+    fn purge_operations(&self, last: u64) -> Result<()>;
+
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
+}
+
+/// What stands in place of what was purged.
+pub const PURGED: &str = "[purged]";
+
+/// The message that stands in place of a purged one. A result of a tool becomes a user's word, for
+/// it no longer says which call it answers.
+pub fn tombstone(role: Role) -> Message {
+    let role = match role {
+        Role::Tool => Role::User,
+        role => role,
+    };
+    Message::text(role, PURGED)
 }
 
 /// The longest preview, in bytes.

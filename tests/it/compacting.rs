@@ -1,9 +1,6 @@
 //! Summaries in place of spans, and fresh starts.
 
-use rusqlite::Connection;
-use rusqlite::types::Value;
-
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, dump};
 
 /// A conversation of so many exchanges.
 fn talk(exchanges: usize) -> Sandbox {
@@ -26,32 +23,6 @@ fn talk(exchanges: usize) -> Sandbox {
         ]);
     }
     sandbox
-}
-
-/// Every row of every table.
-fn dump(sandbox: &Sandbox) -> Vec<(String, Vec<Vec<Value>>)> {
-    let path = sandbox.work().join(".tract/tract.db");
-    let database = Connection::open(path).expect("opens");
-    let names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
-    let mut names = database.prepare(names).expect("SQL");
-    let names = names
-        .query_map([], |row| row.get::<_, String>(0))
-        .expect("reads");
-    names
-        .map(|name| {
-            let name = name.expect("a name");
-            let mut all = database
-                .prepare(&format!("SELECT * FROM \"{name}\""))
-                .expect("SQL");
-            let columns = all.column_count();
-            let rows = all.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
-            let rows = rows
-                .expect("reads")
-                .map(|row| row.expect("a row"))
-                .collect();
-            (name, rows)
-        })
-        .collect()
 }
 
 #[test]

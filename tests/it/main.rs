@@ -17,6 +17,7 @@ mod layers;
 mod looking;
 mod moving;
 mod pruning;
+mod purging;
 mod readme;
 mod real_sessions;
 mod restoring;

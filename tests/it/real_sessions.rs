@@ -64,6 +64,35 @@ fn tips(report: &ImportReport) -> Vec<Option<CommitHash>> {
     report.sessions.iter().map(|session| session.tip).collect()
 }
 
+/// Checks the request that a commit compiles to against the rules of each provider.
+fn valid(repo: &Repo, commit: &CommitHash) {
+    let context = repo.context(commit).unwrap();
+    let messages = repo.messages(&context).unwrap();
+    if messages.iter().all(|message| message.role.is_system()) {
+        // Nothing to answer yet: no provider takes that.
+        return;
+    }
+    let settings = repo.settings(&context).unwrap();
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        for whole_request in [false, true] {
+            let options = RequestOptions {
+                provider,
+                whole_request,
+                strict: false,
+            };
+            let request = compile(&messages, &settings, &options).unwrap();
+            let twice = compile(&messages, &settings, &options).unwrap();
+            assert_eq!(request.payload, twice.payload);
+            let value = serde_json::from_str(&request.payload).unwrap();
+            let wrong = match provider {
+                Provider::OpenAi => check::check_openai(&value),
+                _ => check::check_anthropic(&value),
+            };
+            assert!(wrong.is_empty(), "{commit:.7}: {wrong:?}");
+        }
+    }
+}
+
 #[test]
 fn every_file_comes_in_once_and_the_same_everywhere() {
     let Some(folder) = folder() else { return };
@@ -116,35 +145,7 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
                 }
             }
             for commit in stages {
-                let context = repo.context(&commit).unwrap();
-                let messages = repo.messages(&context).unwrap();
-                if messages.iter().all(|message| message.role.is_system()) {
-                    // Nothing to answer yet: no provider takes that.
-                    continue;
-                }
-                let settings = repo.settings(&context).unwrap();
-                for provider in [Provider::OpenAi, Provider::Anthropic] {
-                    for whole_request in [false, true] {
-                        let options = RequestOptions {
-                            provider,
-                            whole_request,
-                            strict: false,
-                        };
-                        let request = compile(&messages, &settings, &options).unwrap();
-                        let twice = compile(&messages, &settings, &options).unwrap();
-                        assert_eq!(request.payload, twice.payload);
-                        let value = serde_json::from_str(&request.payload).unwrap();
-                        let wrong = match provider {
-                            Provider::OpenAi => check::check_openai(&value),
-                            _ => check::check_anthropic(&value),
-                        };
-                        assert!(
-                            wrong.is_empty(),
-                            "{} {commit:.7}: {wrong:?}",
-                            path.display()
-                        );
-                    }
-                }
+                valid(&repo, &commit);
             }
         }
     }
@@ -476,6 +477,13 @@ fn surgery_on_long_sessions_is_undone_and_done_again_to_the_byte() {
         for after in &states[1..] {
             repo.redo(Millis(0)).unwrap();
             assert_eq!(&compiled(&repo, &On::Head), after, "{}", path.display());
+        }
+        // Purged, every commit still compiles, to what the rules of the providers allow.
+        repo.purge(&On::Head, Millis(9), "clear --purge").unwrap();
+        let tip = repo.head(&On::Head).unwrap().commit().unwrap();
+        let rows = repo.log(&tip, &LogOptions::default()).unwrap();
+        for row in rows.iter().step_by(7) {
+            valid(&repo, &row.hash);
         }
     }
     assert!(walked > 10, "only {walked} long sessions");

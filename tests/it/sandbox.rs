@@ -7,6 +7,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
 /// 2026-03-14 12:00:00 UTC.
 const CLOCK: i64 = 1_773_489_600_000;
 
@@ -169,4 +172,30 @@ impl Sandbox {
         }
         text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
     }
+}
+
+/// Every row of every table.
+pub fn dump(sandbox: &Sandbox) -> Vec<(String, Vec<Vec<Value>>)> {
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(path).expect("opens");
+    let names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+    let mut names = database.prepare(names).expect("SQL");
+    let names = names
+        .query_map([], |row| row.get::<_, String>(0))
+        .expect("reads");
+    names
+        .map(|name| {
+            let name = name.expect("a name");
+            let mut all = database
+                .prepare(&format!("SELECT * FROM \"{name}\""))
+                .expect("SQL");
+            let columns = all.column_count();
+            let rows = all.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
+            let rows = rows
+                .expect("reads")
+                .map(|row| row.expect("a row"))
+                .collect();
+            (name, rows)
+        })
+        .collect()
 }

@@ -1,35 +1,63 @@
 //! `tract clear`: a fresh start.
 
+use tract::history::{On, Repo};
+use tract::render::escape;
+
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
+use crate::cli::number::{bytes, plural};
 use crate::cli::outcome;
 
 /// Start over from the system messages
 ///
 /// Everything else leaves the context; pinned messages stay, and calls that wait for a result.
 /// Nothing is lost: tract undo brings it all back.
+///
+/// With --purge, what only the time before the clear reaches is erased for good, kept session files
+/// included: it reads [purged] from then on, no undo brings it back, and importing the session
+/// again does not fill it. What other branches, tags and sessions with commits of their own need
+/// stays, and is reported. Notes and reasons are part of a commit's hash and cannot be erased: where
+/// there are any, nothing is done. Request settings (model, tools) stay for the same reason.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract clear              all but the system messages
-  tract clear --all        those too
-  tract clear --dry-run    what would go")]
+  tract clear                   all but the system messages
+  tract clear --all             those too
+  tract clear --dry-run         what would go
+  tract clear --purge --force   and erase it for good")]
 pub struct Args {
     /// Not even the system messages stay
     #[arg(long)]
     all: bool,
     /// Change nothing; say what would go
-    #[arg(long)]
+    #[arg(long, conflicts_with = "purge")]
     dry_run: bool,
+    /// Erase what came before, for good
+    #[arg(long)]
+    purge: bool,
+    /// Yes, for good
+    #[arg(long, requires = "purge")]
+    force: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let what = if args.all { "clear --all" } else { "clear" };
+    if args.purge {
+        if !args.force {
+            let failure = Failure::usage("a purge erases for good: no command brings it back");
+            return Err(failure.with_hint("tract clear --purge --force"));
+        }
+        repo.purgeable(&on)?;
+    }
+    let what = match (args.all, args.purge) {
+        (false, false) => "clear",
+        (true, false) => "clear --all",
+        (false, true) => "clear --purge",
+        (true, true) => "clear --all --purge",
+    };
     let options = outcome::options(app, &repo, what, args.dry_run)?;
     let done = repo.clear(&on, args.all, &options)?;
-    if done.is_nothing() {
+    if done.is_nothing() && !args.purge {
         app.ui.status("Nothing to clear");
         return Ok(());
     }
@@ -38,6 +66,39 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return outcome::foretell(app, "clear", &done, &gentler);
     }
     let hidden = plural(done.hidden.len() as u64, "message");
-    outcome::tell(app, &on, &format!("Cleared {hidden}"), &done);
+    let cleared = format!("Cleared {hidden}");
+    if args.purge {
+        app.ui.status(&cleared);
+        return purge(&repo, &on, what, app);
+    }
+    outcome::tell(app, &on, &cleared, &done);
+    Ok(())
+}
+
+/// Erases, and says what is gone and what is not.
+fn purge(repo: &Repo, on: &On, what: &str, app: &mut App) -> Result<(), Failure> {
+    let purged = repo.purge(on, app.now(), what)?;
+    let contents = plural(purged.contents, "message");
+    let size = bytes(purged.size_bytes);
+    let files = match purged.sources {
+        0 => String::new(),
+        count => format!(" and {}", plural(count, "kept session file")),
+    };
+    app.ui
+        .status(&format!("Erased {contents} ({size}){files} for good"));
+    if purged.shared > 0 {
+        let shared = plural(purged.shared, "message");
+        app.ui.notice(&format!(
+            "kept from before: {shared} that the context, another branch, a tag or a session needs"
+        ));
+    }
+    for session in &purged.kept_sessions {
+        let name = escape::line(session.short());
+        app.ui.notice(&format!(
+            "the file of {name} stays: that session has commits of its own"
+        ));
+    }
+    app.ui
+        .hint("session files outside of .tract are not touched");
     Ok(())
 }

@@ -19,7 +19,7 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
     include_str!("../../../migrations/0004_search.sql"),
-    include_str!("../../../migrations/0006_undo.sql"),
+    include_str!("../../../migrations/0005_undo.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

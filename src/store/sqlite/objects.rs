@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::interop::Usage;
 use crate::model::{Commit, Encoding, Message, Operation, TokenCount};
-use crate::store::{CommitRow, ContentRow, CountKey, preview};
+use crate::store::{CommitRow, ContentRow, CountKey, preview, tombstone};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,6 +319,35 @@ pub(super) fn put_content(session: &Session<'_>, message: &Message) -> Result<Co
         params![id, encoding, body.as_ref()],
     )?;
     Ok(hash)
+}
+
+pub(super) fn purge_content(session: &Session<'_>, hash: &ContentHash) -> Result<u64> {
+    let Some(id) = content_id(session, hash)? else {
+        return Err(missing("content to purge", hash));
+    };
+    let message = content(session, hash)?.ok_or_else(|| missing("content to purge", hash))?;
+    // Freed pages are overwritten even before the file is rewritten.
+    session.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
+    let size = message.canonical().len() as u64;
+    let stone = tombstone(message.role);
+    let canonical = stone.canonical();
+    session.execute(
+        "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = 0, results = 0
+         WHERE id = ?1",
+        params![
+            id,
+            role_number(stone.role),
+            preview(&stone),
+            number(canonical.len() as u64)
+        ],
+    )?;
+    let (encoding, body) = pack(canonical.as_bytes());
+    session.execute(
+        "UPDATE bodies SET encoding = ?2, body = ?3 WHERE content = ?1",
+        params![id, encoding, body.as_ref()],
+    )?;
+    session.execute("DELETE FROM counts WHERE content = ?1", [id])?;
+    Ok(size)
 }
 
 pub(super) fn put_commit(session: &Session<'_>, commit: &Commit) -> Result<(CommitHash, bool)> {

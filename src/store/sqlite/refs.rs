@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, RefValue};
-use crate::store::{OperationRow, ReflogRow, Reversal};
+use crate::store::{OperationRow, PURGED, ReflogRow, Reversal};
 
 /// A target's hash and another ref's name: at most one is there.
 type Held = (Option<CommitHash>, Option<String>);
@@ -197,6 +197,14 @@ pub(super) fn set_reference(
             new_target,
             new_symbolic
         ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn purge_operations(session: &Session<'_>, last: u64) -> Result<()> {
+    session.execute(
+        "UPDATE operations SET what = ?1 WHERE id <= ?2",
+        params![PURGED, number(last)],
     )?;
     Ok(())
 }

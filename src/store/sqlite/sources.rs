@@ -74,6 +74,13 @@ pub(super) fn source(session: &Session<'_>, id: u64) -> Result<Option<SourceRow>
     raw.map(RawSource::parse).transpose()
 }
 
+pub(super) fn purge_source(session: &Session<'_>, id: u64) -> Result<()> {
+    // Blocks and records go with their source.
+    session.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;
+    session.block.replace(None);
+    Ok(())
+}
+
 pub(super) fn source_bytes(session: &Session<'_>, id: u64, span: Span) -> Result<Vec<u8>> {
     let mut found = Vec::new();
     let end = span.offset.saturating_add(span.len);

@@ -188,6 +188,18 @@ impl Tx for Session<'_> {
         search::unindex(self, contents)
     }
 
+    fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
+        objects::purge_content(self, hash)
+    }
+
+    fn purge_source(&self, id: u64) -> Result<()> {
+        sources::purge_source(self, id)
+    }
+
+    fn purge_operations(&self, last: u64) -> Result<()> {
+        refs::purge_operations(self, last)
+    }
+
     fn commit(self: Box<Self>) -> Result<()> {
         self.finish()
     }

@@ -1,0 +1,268 @@
+//! Erasing for good what only the time before a commit reaches.
+//!
+//! Commits keep their hashes: they name what was said by its hash, which cannot be turned back.
+//! Deliberately absent: making the clear that a purge follows; and what lies outside the
+//! repository, such as the session file that was imported.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::budget;
+use crate::history::repo::{self, On, Repo};
+use crate::history::walk;
+use crate::model::{Millis, Operation, RefName, RefValue};
+use crate::store::{CommitRow, View};
+
+/// The number of the newest operation that an undo may no longer reach.
+const BARRIER: &str = "purge.operation";
+
+/// What a purge erased.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Contents that now read `[purged]`.
+    pub contents: u64,
+    /// Their bytes, as they were before compression.
+    pub size_bytes: u64,
+    /// Contents that stay, because other history or the context needs them.
+    pub shared: u64,
+    /// Kept session files that were erased.
+    pub sources: u64,
+    /// Sessions whose kept file stays, because it has history of its own.
+    pub kept_sessions: Vec<RefName>,
+}
+
+impl Repo {
+    /// Whether [`Repo::purge`] could erase what is before the tip of `on`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where a note or a reason stands on a commit there: those are hashed with
+    /// the commit and cannot be erased.
+    pub fn purgeable(&self, on: &On) -> Result<()> {
+        let view = self.store.read()?;
+        let Some(tip) = repo::head(&*view, on)?.commit() else {
+            return Ok(());
+        };
+        refuse_notes(&view.ancestors(&tip, None, usize::MAX)?)?;
+        for commit in left_behind(&*view, &tip)? {
+            refuse_notes(&view.ancestors(&commit, None, usize::MAX)?)?;
+        }
+        Ok(())
+    }
+
+    /// Erases what only the commits before the tip of `on` reach: bodies, previews, search terms,
+    /// kept session files and titles, and what operations were called. What the context at the tip
+    /// holds stays, and what the path of any branch, tag or session needs that has commits of its
+    /// own. What was reset away or undone goes too, wherever it was. Request settings stay: they
+    /// are part of a commit's hash. Then every file is rewritten, so that nothing erased is left in a free page or the
+    /// journal.
+    ///
+    /// Erased contents read `[purged]`; a repeated import does not fill them again, and no undo
+    /// reaches behind the purge.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::purgeable`], [`Error::EmptyBranch`], [`Error::Busy`]. Where it fails, nothing is
+    /// erased.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Millis, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "a secret"));
+    /// let made = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.clear(&On::Head, false, &SurgeryOptions::at(Millis(0), "clear"))?;
+    ///
+    /// let purged = repo.purge(&On::Head, Millis(0), "clear --purge")?;
+    /// assert_eq!(purged.contents, 1);
+    /// let before = repo.messages(&repo.context(&made[0].hash)?)?;
+    /// assert_eq!(before[0], Message::text(Role::User, "[purged]"));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn purge(&self, on: &On, now: Millis, what: &str) -> Result<Purged> {
+        let tx = self.store.write()?;
+        let head = repo::head(&*tx, on)?;
+        let Some(tip) = head.commit() else {
+            return Err(Error::EmptyBranch {
+                branch: on_name(on),
+            });
+        };
+        let mut path = tx.ancestors(&tip, None, usize::MAX)?;
+        refuse_notes(&path)?;
+        path.retain(|row| row.hash != tip);
+        for commit in left_behind(&*tx, &tip)? {
+            let orphans = tx.ancestors(&commit, None, usize::MAX)?;
+            refuse_notes(&orphans)?;
+            path.extend(orphans);
+        }
+        let erased: BTreeSet<ContentHash> = contents(&path);
+        let stays = needed(&*tx, &tip)?;
+        let mut purged = Purged {
+            shared: erased.intersection(&stays).count() as u64,
+            ..Purged::default()
+        };
+        let mut sources = BTreeSet::new();
+        for row in &path {
+            for (source, _) in tx.records(&row.hash)? {
+                sources.insert(source);
+            }
+        }
+        let gone: Vec<ContentHash> = erased.difference(&stays).copied().collect();
+        for content in &gone {
+            if !tx.is_purged(content)? {
+                purged.contents += 1;
+                purged.size_bytes += tx.purge_content(content)?;
+            }
+        }
+        tx.unindex(&gone)?;
+        for id in sources {
+            let Some(source) = tx.source(id)? else {
+                continue;
+            };
+            if is_elsewhere(&*tx, &source.session, &tip)? {
+                purged.kept_sessions.push(source.session);
+                continue;
+            }
+            tx.purge_source(id)?;
+            purged.sources += 1;
+            if let Some(mut session) = tx.session(&source.session)? {
+                session.title = None;
+                session.cwd = None;
+                tx.put_session(&source.session, &session)?;
+            }
+        }
+        for (name, value) in tx.references(RefName::TAGS)? {
+            if let RefValue::Commit(commit) = value
+                && tx.is_ancestor(&commit, &tip)?
+            {
+                tx.set_config(&super::branches::note_key(&name), None)?;
+            }
+        }
+        let operation = tx.begin_operation(now, what)?;
+        tx.purge_operations(operation - 1)?;
+        tx.set_config(BARRIER, Some(&operation.to_string()))?;
+        tx.commit()?;
+        self.store.scrub()?;
+        Ok(purged)
+    }
+}
+
+/// The newest operation that no undo reaches any more; 0 where nothing was purged.
+pub(super) fn barrier(view: &dyn View) -> Result<u64> {
+    match view.config(BARRIER)? {
+        None => Ok(0),
+        Some(text) => text.parse().map_err(|_| Error::Damaged {
+            detail: format!("{BARRIER} is '{text}'"),
+        }),
+    }
+}
+
+/// Whether the path to `tip` holds anything that was purged. Free where nothing ever was.
+pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
+    if barrier(view)? == 0 {
+        return Ok(false);
+    }
+    for content in contents(&view.ancestors(tip, None, usize::MAX)?) {
+        if view.is_purged(&content)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn on_name(on: &On) -> String {
+    match on {
+        On::Branch(branch) => branch.short().to_owned(),
+        On::Head => "HEAD".to_owned(),
+    }
+}
+
+/// All contents that these commits name.
+fn contents(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
+    let rows = rows.iter();
+    rows.flat_map(|row| row.commit.operation.contents())
+        .collect()
+}
+
+/// The contents that must stay: those of the context at `tip`, and those of every path that has
+/// commits which `tip`'s has not.
+fn needed(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<ContentHash>> {
+    let mut needed = BTreeSet::new();
+    for entry in &walk::context(view, tip)?.entries {
+        needed.insert(entry.content);
+        needed.extend(entry.mask.parts().iter().filter_map(|part| part.stub));
+    }
+    needed.extend(walk::commit(view, tip)?.commit.operation.contents());
+    let mut seen: HashSet<CommitHash> = HashSet::new();
+    for (_, value) in view.references("refs/")? {
+        if let RefValue::Commit(other) = value
+            && seen.insert(other)
+            && !view.is_ancestor(&other, tip)?
+        {
+            needed.extend(contents(&view.ancestors(&other, None, usize::MAX)?));
+        }
+    }
+    Ok(needed)
+}
+
+/// The commits that a ref once held and that no branch, tag or session reaches any more: what was
+/// reset away or undone would otherwise keep what is to be erased.
+fn left_behind(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<CommitHash>> {
+    let mut held = BTreeSet::new();
+    for operation in view.operations(None, usize::MAX)? {
+        for row in view.moves(operation.id)? {
+            for value in [row.old, row.new].into_iter().flatten() {
+                if let RefValue::Commit(commit) = value {
+                    held.insert(commit);
+                }
+            }
+        }
+    }
+    let mut reached = vec![*tip];
+    for (_, value) in view.references("refs/")? {
+        if let RefValue::Commit(commit) = value {
+            reached.push(commit);
+        }
+    }
+    let mut left = BTreeSet::new();
+    for commit in held {
+        let mut is_reached = false;
+        for by in &reached {
+            is_reached = is_reached || view.is_ancestor(&commit, by)?;
+        }
+        if !is_reached {
+            left.insert(commit);
+        }
+    }
+    Ok(left)
+}
+
+/// Whether a session has commits that the path to `tip` has not.
+fn is_elsewhere(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<bool> {
+    match view.reference(session)? {
+        Some(RefValue::Commit(theirs)) => Ok(!view.is_ancestor(&theirs, tip)?),
+        _ => Ok(false),
+    }
+}
+
+fn refuse_notes(rows: &[CommitRow]) -> Result<()> {
+    let noted = |row: &&CommitRow| {
+        let reason = match &row.commit.operation {
+            Operation::Annotate { reason, .. } => reason.is_some(),
+            _ => false,
+        };
+        let own = row.commit.note.as_deref() == Some(budget::NOTE);
+        reason || (row.commit.note.is_some() && !own)
+    };
+    match rows.iter().find(noted) {
+        None => Ok(()),
+        Some(row) => Err(Error::Refused {
+            reason: format!(
+                "{} has a note or a reason, which is part of its hash and cannot be purged",
+                row.hash.short()
+            ),
+        }),
+    }
+}
