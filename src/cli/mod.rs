@@ -139,6 +139,15 @@ fn refuse(error: &clap::Error, env: &Environment) -> ExitCode {
 }
 
 fn usage_hint(error: &clap::Error) -> String {
+    // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
+        let root = Cli::command();
+        let names = root.get_subcommands().map(clap::Command::get_name);
+        return match failure::nearest(typed, names) {
+            Some(name) => format!("did you mean {name}?"),
+            None => "tract --help".to_owned(),
+        };
+    }
     let suggested = [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,

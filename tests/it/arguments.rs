@@ -69,3 +69,20 @@ fn the_version_is_the_packages() {
     let version = Sandbox::empty().ok(&["--version"]);
     assert_eq!(version, format!("tract {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn a_slip_in_a_commands_name_finds_the_command() {
+    let sandbox = Sandbox::empty();
+    for (typed, meant) in [
+        ("comit", "did you mean commit?"),
+        ("stauts", "did you mean status?"),
+        ("xyzzy", "tract --help"),
+    ] {
+        assert_eq!(
+            sandbox.tract(&[typed]),
+            format!(
+                "exit code: 2\n--- stderr\nerror: unrecognized subcommand '{typed}'\nhint: {meant}\n"
+            )
+        );
+    }
+}
