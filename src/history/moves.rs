@@ -10,7 +10,7 @@ use crate::history::repo::{self, On, Repo};
 use crate::history::revision;
 use crate::history::status::shared_commits;
 use crate::history::walk;
-use crate::model::{Head, Millis, RefName, RefValue};
+use crate::model::{Head, Millis, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// What becomes of the commits that a reset leaves behind.
@@ -258,13 +258,19 @@ fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName
     Ok(count - reached)
 }
 
-/// The calls that wait at the end of the context at `tip`. Reads the last message alone, unless it
-/// is a part of a group.
+/// The calls that wait at the end of the context at `tip`.
 fn open_call(
     view: &dyn View,
     tip: &CommitHash,
     after: Option<&CommitHash>,
 ) -> Result<Option<OpenCall>> {
+    // Most commits are plain words, and then the context need not be read.
+    if let Operation::Append { content } = walk::commit(view, tip)?.commit.operation {
+        let row = view.content_rows(&[content])?.pop();
+        if row.is_some_and(|row| row.calls == 0 && row.results == 0) {
+            return Ok(None);
+        }
+    }
     let context = walk::context(view, tip)?;
     // Open calls stand at the end: the last message that calls, and what answers it.
     let mut waiting: Vec<String> = Vec::new();
@@ -306,7 +312,7 @@ fn open_call(
             break;
         };
         let row = walk::commit(view, &next)?;
-        if let crate::model::Operation::Append { content } = row.commit.operation {
+        if let Operation::Append { content } = row.commit.operation {
             let message = walk::content(view, &content)?;
             let before = waiting.len();
             waiting.retain(|id| !message.results().any(|done| done == id));

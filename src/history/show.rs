@@ -99,11 +99,12 @@ impl Repo {
                 text: hash.to_string(),
                 nearest: None,
             })?;
-        let before = match row.commit.parent {
-            Some(parent) => self.context(&parent)?,
-            None => Context::default(),
+        // An append changes nothing of what stood before it: the contexts need not be read.
+        let (before, after) = match (&row.commit.operation, row.commit.parent) {
+            (Operation::Append { .. }, _) => <(Context, Context)>::default(),
+            (_, None) => (Context::default(), self.context(hash)?),
+            (_, Some(parent)) => (self.context(&parent)?, self.context(hash)?),
         };
-        let after = self.context(hash)?;
         let (counts_before, counts_after) = (
             self.counts(&before, encoding)?,
             self.counts(&after, encoding)?,
