@@ -1,9 +1,15 @@
 //! Runs a command of the user's: text in, text out, never at the terminal.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(10);
@@ -41,13 +47,18 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     let stdout = child.stdout.take().expect("it is piped");
     let stderr = child.stderr.take().expect("it is piped");
     let (stdout, stderr) = (drain(stdout), drain(stderr));
-    let Some(status) = wait(&mut child, timeout).map_err(|error| silent(error.to_string()))? else {
-        let seconds = timeout.as_secs();
+    let ended = wait(&mut child, timeout).map_err(|error| silent(error.to_string()))?;
+    let stopped = match ended {
+        Ended::ByItself(status) => Ok(status),
+        Ended::Interrupted => Err("it was interrupted".to_owned()),
+        Ended::Late => Err(format!("it took longer than {} s", timeout.as_secs())),
+    };
+    let status = stopped.map_err(|reason| {
         let _ = child.kill();
         let _ = child.wait();
         // What it started may still hold the streams open: they are not waited for.
-        return Err(silent(format!("it took longer than {seconds} s")));
-    };
+        silent(reason)
+    })?;
     let text = |stream: thread::JoinHandle<Vec<u8>>| stream.join().unwrap_or_default();
     let stderr = String::from_utf8_lossy(&text(stderr)).into_owned();
     let failed = |reason: &str| {
@@ -70,6 +81,15 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     }
 }
 
+/// A signal's handler, taken off when this is dropped.
+struct Handler(SigId);
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        unregister(self.0);
+    }
+}
+
 fn drain(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -78,15 +98,29 @@ fn drain(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> 
     })
 }
 
-/// Its exit status; none if it still runs when the time is over.
-fn wait(child: &mut Child, timeout: Duration) -> std::io::Result<Option<std::process::ExitStatus>> {
+/// How a command ended, or why it is to be stopped.
+enum Ended {
+    ByItself(ExitStatus),
+    Interrupted,
+    Late,
+}
+
+/// Waits for its end, an interrupt, or the end of its time.
+fn wait(child: &mut Child, timeout: Duration) -> std::io::Result<Ended> {
     let start = Instant::now();
+    // From here on an interrupt stops the command, and what called it goes on to say so.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let handler = flag::register(SIGINT, Arc::clone(&interrupted))?;
+    let _restored = Handler(handler);
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok(Ended::ByItself(status));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Ended::Interrupted);
         }
         if start.elapsed() >= timeout {
-            return Ok(None);
+            return Ok(Ended::Late);
         }
         thread::sleep(POLL);
     }

@@ -140,6 +140,30 @@ fn a_summariser_that_fails_changes_nothing() {
 }
 
 #[test]
+fn an_interrupt_while_the_summary_is_made_changes_nothing() {
+    let sandbox = talk(2);
+    sandbox.ok(&["status"]);
+    let before = dump(&sandbox);
+    let started = sandbox.work().join("started");
+    let exec = format!("touch {}; sleep 60", started.display());
+    let mut child = sandbox
+        .command(&["compact", "--exec", &exec])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    while !started.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.expect("kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    std::fs::remove_file(started).expect("it is there");
+    assert_eq!(dump(&sandbox), before);
+}
+
+#[test]
 fn what_is_said_while_the_summary_is_made_stays_after_it() {
     let sandbox = talk(2);
     let program = env!("CARGO_BIN_EXE_tract");
