@@ -44,10 +44,7 @@ impl Repo {
         let Some(tip) = repo::head(&*view, on)?.commit() else {
             return Ok(());
         };
-        refuse_notes(&view.ancestors(&tip, None, usize::MAX)?)?;
-        for commit in left_behind(&*view, &tip)? {
-            refuse_notes(&view.ancestors(&commit, None, usize::MAX)?)?;
-        }
+        erasable(&*view, &tip)?;
         Ok(())
     }
 
@@ -89,14 +86,8 @@ impl Repo {
                 branch: on_name(on),
             });
         };
-        let mut path = tx.ancestors(&tip, None, usize::MAX)?;
-        refuse_notes(&path)?;
+        let mut path = erasable(&*tx, &tip)?;
         path.retain(|row| row.hash != tip);
-        for commit in left_behind(&*tx, &tip)? {
-            let orphans = tx.ancestors(&commit, None, usize::MAX)?;
-            refuse_notes(&orphans)?;
-            path.extend(orphans);
-        }
         let erased: BTreeSet<ContentHash> = contents(&path);
         let stays = needed(&*tx, &tip)?;
         let mut purged = Purged {
@@ -205,6 +196,20 @@ fn needed(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<ContentHash>> {
         }
     }
     Ok(needed)
+}
+
+/// The commits up to `tip`, and those that were left behind.
+///
+/// # Errors
+///
+/// [`Error::Refused`] for what a purge cannot erase.
+fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
+    let mut rows = view.ancestors(tip, None, usize::MAX)?;
+    for commit in left_behind(view, tip)? {
+        rows.extend(view.ancestors(&commit, None, usize::MAX)?);
+    }
+    refuse_notes(&rows)?;
+    Ok(rows)
 }
 
 /// The commits that a ref once held and that no branch, tag or session reaches any more: what was
