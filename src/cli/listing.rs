@@ -102,11 +102,6 @@ impl Listing<'_> {
     }
 
     fn cells(&self, row: &LogRow, roomy: bool, words: bool, ui: &Ui) -> Cells {
-        let time = match row.commit.time {
-            None => "-".to_owned(),
-            Some(time) if ui.is_terminal() => when::ago(time, self.now),
-            Some(time) => when::absolute(time),
-        };
         let operation = &row.commit.operation;
         let (who, delta) = match operation {
             _ if is_message(operation) => {
@@ -132,7 +127,7 @@ impl Listing<'_> {
         Cells {
             columns: vec![
                 (Label::Hash, row.hash.short()),
-                (Label::Time, time),
+                (Label::Time, when::listed(row.commit.time, self.now, ui)),
                 (verb_label(operation), verb(operation).to_owned()),
                 who,
                 (Label::Tokens, delta),

@@ -2,7 +2,7 @@
 
 use tract::hash::CommitHash;
 use tract::history::{On, OpenCall, Repo};
-use tract::model::Head;
+use tract::model::{Head, RefName};
 use tract::render::escape;
 
 use super::app::App;
@@ -37,6 +37,31 @@ pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
         Head::Detached(commit) => format!("HEAD is detached at {}", place(repo, &commit, app)?),
     };
     app.ui.status(&line);
+    Ok(())
+}
+
+/// Deletes a branch or a tag, and says how it comes back.
+pub fn delete(
+    repo: &Repo,
+    command: &str,
+    reference: &RefName,
+    more: Option<&str>,
+    app: &mut App,
+) -> Result<(), Failure> {
+    if let Some(rev) = more {
+        let what = format!("-d takes one name, not '{rev}' too");
+        return Err(Failure::usage(what));
+    }
+    let name = reference.short();
+    let what = format!("{command} -d {name}");
+    let was = repo.delete_reference(reference, app.now(), &what)?;
+    let shown = place(repo, &was, app)?;
+    app.ui
+        .status(&format!("Deleted {name}, which was at {shown}"));
+    app.ui.hint(&format!(
+        "back: tract undo, or tract {command} {name} {}",
+        was.short()
+    ));
     Ok(())
 }
 

@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tract::model::Millis;
 
+use super::ui::Ui;
+
 /// `just now`, `2 min ago`, `3 h ago`, `5 days ago`, and the date from two months on.
 pub fn ago(time: Millis, now: Millis) -> String {
     let seconds = now.0.saturating_sub(time.0) / 1_000;
@@ -16,6 +18,15 @@ pub fn ago(time: Millis, now: Millis) -> String {
         (.., 1) => "yesterday".to_owned(),
         (.., 2..60) => format!("{days} days ago"),
         _ => date(time),
+    }
+}
+
+/// A time as a list shows it: its age on a terminal, exact in a pipe, `-` where there is none.
+pub fn listed(time: Option<Millis>, now: Millis, ui: &Ui) -> String {
+    match time {
+        None => "-".to_owned(),
+        Some(time) if ui.is_terminal() => ago(time, now),
+        Some(time) => absolute(time),
     }
 }
 

@@ -61,20 +61,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let branch = RefName::branch(name)?;
     if args.delete {
-        if let Some(rev) = &args.rev {
-            return Err(Failure::usage(format!(
-                "-d takes one name, not '{rev}' too"
-            )));
-        }
-        let tip = repo.delete_reference(&branch, now, &format!("branch -d {name}"))?;
-        let tip_shown = place(&repo, &tip, app)?;
-        app.ui
-            .status(&format!("Deleted {name}, which was at {tip_shown}"));
-        app.ui.hint(&format!(
-            "back: tract undo, or tract branch {name} {}",
-            tip.short()
-        ));
-        return Ok(());
+        return position::delete(&repo, "branch", &branch, args.rev.as_deref(), app);
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let what = format!("branch {name} {}", typed(rev));
@@ -128,11 +115,6 @@ const SIZE: usize = 3;
 
 /// Name, hash, last activity, tokens.
 fn cells(row: &BranchRow, now: Millis, app: &App) -> Vec<Cell> {
-    let time = match row.last {
-        None => "-".to_owned(),
-        Some(time) if app.ui.is_terminal() => when::ago(time, now),
-        Some(time) => when::absolute(time),
-    };
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
         false => ("  ", Label::Branch),
@@ -145,7 +127,7 @@ fn cells(row: &BranchRow, now: Millis, app: &App) -> Vec<Cell> {
     vec![
         (label, name),
         (Label::Hash, row.tip.short()),
-        (Label::Time, time),
+        (Label::Time, when::listed(row.last, now, &app.ui)),
         (Label::Tokens, format!("{} tokens", tokens(row.tokens))),
     ]
 }

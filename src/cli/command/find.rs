@@ -191,11 +191,7 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// Hash, time, role and place.
 fn cells(found: &Found, args: &Args, app: &App) -> [(Label, String); 4] {
-    let time = match found.commit.time {
-        None => "-".to_owned(),
-        Some(time) if app.ui.is_terminal() => when::ago(time, app.now()),
-        Some(time) => when::absolute(time),
-    };
+    let time = when::listed(found.commit.time, app.now(), &app.ui);
     let role = match &found.commit.operation {
         Operation::Append { .. } => found.role.to_string(),
         other => format!("{} ({})", found.role, listing::verb(other)),

@@ -355,10 +355,7 @@ fn row(
 ) -> Result<[String; 6], Failure> {
     let since = session.modified.duration_since(UNIX_EPOCH);
     let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
-    let age = match app.ui.is_terminal() {
-        true => when::ago(modified, now),
-        false => when::absolute(modified),
-    };
+    let age = when::listed(Some(modified), now, &app.ui);
     let file = session.path.display().to_string();
     let (mut size, mut here) = (String::new(), String::new());
     let title;

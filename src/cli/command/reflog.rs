@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use tract::history::OperationEntry;
-use tract::model::{Millis, RefName, RefValue};
+use tract::model::{RefName, RefValue};
 use tract::render::escape;
 use tract::store::ReflogRow;
 
@@ -11,7 +11,7 @@ use crate::cli::app::App;
 use crate::cli::columns;
 use crate::cli::failure::Failure;
 use crate::cli::table::{self, Cell};
-use crate::cli::ui::{Label, Ui};
+use crate::cli::ui::Label;
 use crate::cli::when;
 
 /// List what was done, and where refs were
@@ -65,7 +65,10 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
             };
             vec![
                 (Label::Hash, format!("#{}", entry.operation.id)),
-                (Label::Time, time(entry.operation.time, now, &app.ui)),
+                (
+                    Label::Time,
+                    when::listed(Some(entry.operation.time), now, &app.ui),
+                ),
                 (label, what),
             ]
         })
@@ -96,7 +99,10 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         vec![
             (Label::Branch, format!("{}@{{{back}}}", full.short())),
             (Label::Hash, value(row.new.as_ref())),
-            (Label::Time, time(operation.time, now, &app.ui)),
+            (
+                Label::Time,
+                when::listed(Some(operation.time), now, &app.ui),
+            ),
             (Label::Strong, format!("#{} {what}", operation.id)),
         ]
     });
@@ -105,13 +111,6 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         writeln!(app.ui.out(), "{}", line.trim_end())?;
     }
     Ok(())
-}
-
-fn time(time: Millis, now: Millis, ui: &Ui) -> String {
-    match ui.is_terminal() {
-        true => when::ago(time, now),
-        false => when::absolute(time),
-    }
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref, from its first value to its last.

@@ -8,7 +8,7 @@ use tract::render::escape;
 use crate::cli::app::App;
 use crate::cli::columns;
 use crate::cli::failure::Failure;
-use crate::cli::position::{place, typed};
+use crate::cli::position::{self, place, typed};
 use crate::cli::ui::Label;
 use crate::cli::when;
 
@@ -45,20 +45,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on, now) = (app.repo()?, app.on()?, app.now());
     let tag = RefName::tag(name)?;
     if args.delete {
-        if let Some(rev) = &args.rev {
-            return Err(Failure::usage(format!(
-                "-d takes one name, not '{rev}' too"
-            )));
-        }
-        let was = repo.delete_reference(&tag, now, &format!("tag -d {name}"))?;
-        let shown = place(&repo, &was, app)?;
-        app.ui
-            .status(&format!("Deleted {name}, which was at {shown}"));
-        app.ui.hint(&format!(
-            "back: tract undo, or tract tag {name} {}",
-            was.short()
-        ));
-        return Ok(());
+        return position::delete(&repo, "tag", &tag, args.rev.as_deref(), app);
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let note = args.note.as_deref();
