@@ -115,7 +115,8 @@ fn document(bytes: &[u8], start: usize) -> Option<Verdict> {
 
 /// One record by the keys of a whole document.
 fn object(record: &Keys<'_>) -> Option<Verdict> {
-    if ["trajectory", "projectHash", "mapping"]
+    // The last is Amp's, whose messages are Anthropic's but for the results.
+    if ["trajectory", "projectHash", "mapping", "nextMessageId"]
         .iter()
         .any(|key| record.has(key))
     {
@@ -190,6 +191,9 @@ fn messages(bytes: &[u8], items: &[Range<usize>]) -> Option<Verdict> {
         let content = message.get("content");
         for block in content.map_or(Vec::new(), |span| elements(bytes, span.start).0) {
             let block = Keys::of(bytes, block.start);
+            if block.has("toolUseID") {
+                return Some(Verdict::Foreign);
+            }
             match block.text("type").as_deref() {
                 Some("image_url" | "input_audio" | "file" | "refusal") => {
                     return Some(Verdict::Is(Format::OpenAi));
@@ -245,6 +249,12 @@ fn line_record(record: &Keys<'_>) -> Option<Verdict> {
         return Some(Verdict::Is(Format::Codex));
     }
     if record.has("projectHash") {
+        return Some(Verdict::Foreign);
+    }
+    // Qwen Code has Claude Code's envelope around Gemini's messages.
+    let message = record.get("message");
+    let parts = |span: Range<usize>| Keys::of(record.bytes, span.start).has("parts");
+    if record.has("systemPayload") || message.is_some_and(parts) {
         return Some(Verdict::Foreign);
     }
     if record.has("parentUuid") || kind.is_some_and(|kind| CLAUDE_CODE_TYPES.contains(&kind)) {

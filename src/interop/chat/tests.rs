@@ -473,6 +473,26 @@ fn every_real_file_is_recognised() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn what_only_looks_like_a_known_format_is_taken_for_none() {
+    // Qwen Code: Claude Code's envelope, Gemini's messages; its first record may have no message.
+    for qwen in [
+        &br#"{"uuid":"a","parentUuid":null,"type":"user","message":{"role":"user","parts":[]}}"#[..],
+        br#"{"uuid":"a","parentUuid":null,"type":"system","systemPayload":{"phase":"x"}}"#,
+    ] {
+        assert_eq!(sniffed(qwen), None);
+    }
+    // Amp: Anthropic's blocks, but for the results.
+    let result = r#"{"role":"user","content":[{"type":"tool_result","toolUseID":"t","run":{}}]}"#;
+    let think = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}"#;
+    for amp in [
+        format!(r#"{{"v":4,"id":"T-1","messages":[{result}]}}"#),
+        format!(r#"{{"v":4,"id":"T-1","messages":[{think}],"nextMessageId":1}}"#),
+    ] {
+        assert_eq!(sniffed(amp.as_bytes()), None);
+    }
+}
+
 /// The messages of a document, found in another way: as a tree of values.
 fn expected(value: &Value) -> Vec<Vec<Value>> {
     if let Some(list) = value.as_array() {
