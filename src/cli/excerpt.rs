@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tract::history::Line;
+use tract::history::MatchedLine;
 use tract::render::escape;
 
 use super::columns;
@@ -10,7 +10,7 @@ use super::ui::{Label, Ui};
 
 /// A line with its matches marked, without its indent. On a terminal it is cut to what `used` columns
 /// leave, so that the first match is seen.
-pub fn of(line: &Line, used: usize, ui: &Ui) -> String {
+pub fn of(line: &MatchedLine, used: usize, ui: &Ui) -> String {
     let trimmed = line.text.trim_start();
     let indent = line.text.len() - trimmed.len();
     let first = line.matches.first().map_or(0, |first| first.start);

@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use tract::Error;
-use tract::history::surgery::{Budget, Prune, Reach, Truncate};
-use tract::history::{On, Repo, Size, Surgery, SurgeryOptions, Touched};
+use tract::history::surgery::{Prune, Reach, Truncate};
+use tract::history::{On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::render::escape;
 
 use super::app::App;
@@ -33,7 +33,12 @@ pub fn options<'a>(
 }
 
 /// What `--to-budget` and `--as-counted` ask for.
-pub fn budget(app: &App, repo: &Repo, share: Share, as_counted: bool) -> Result<Budget, Failure> {
+pub fn budget(
+    app: &App,
+    repo: &Repo,
+    share: Share,
+    as_counted: bool,
+) -> Result<TokenBudget, Failure> {
     let tokens = match (share, app.budget_max(repo)?) {
         (Share::Tokens(tokens), _) => tokens,
         (Share::Percent(percent), Some(max)) => max * percent / 100,
@@ -42,7 +47,7 @@ pub fn budget(app: &App, repo: &Repo, share: Share, as_counted: bool) -> Result<
             return Err(Failure::usage(what).with_hint("tract config budget.max 128k"));
         }
     };
-    Ok(Budget { tokens, as_counted })
+    Ok(TokenBudget { tokens, as_counted })
 }
 
 /// `Hid 12 messages (-3,400 tokens); HEAD is now a1b2c3d`, and on a terminal how to get back.
@@ -123,7 +128,7 @@ pub fn gentler(
     let (name, reach) = match app.budget_max(repo)? {
         Some(max) => (
             "truncate",
-            Reach::ToBudget(Budget {
+            Reach::ToBudget(TokenBudget {
                 tokens: max,
                 as_counted: false,
             }),

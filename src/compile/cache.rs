@@ -252,7 +252,7 @@ mod tests {
                 tokens: 10 * u64::from(a),
                 marker: 20,
             }),
-            8 => compact::compact(input, &compact::Span::KeepLast(a as usize % 6), "summary"),
+            8 => compact::compact(input, &compact::Extent::KeepLast(a as usize % 6), "summary"),
             9 if a > 180 => clear::clear(input, false),
             9 | 10 => drop::drop(input, &[id(a)], &[(id(b), 0)], true),
             11 => prune::prune(input, prune, |_, _| Some(("gone".into(), 0))),

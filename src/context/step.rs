@@ -67,9 +67,9 @@ impl Context {
 
     /// Where these entries stand among the visible ones, looked for from the end. None if one of
     /// them isn't visible.
-    fn places<'a>(&self, ids: impl IntoIterator<Item = &'a EntryId>) -> Option<Places> {
+    fn places<'a>(&self, ids: impl IntoIterator<Item = &'a EntryId>) -> Option<Positions> {
         let mut wanted: HashSet<EntryId, FirstBytes> = ids.into_iter().copied().collect();
-        let mut places = Places::default();
+        let mut places = Positions::default();
         for (back, entry) in self.entries.iter().rev().enumerate() {
             if wanted.is_empty() {
                 break;
@@ -81,7 +81,7 @@ impl Context {
         wanted.is_empty().then_some(places)
     }
 
-    fn prioritise(&mut self, places: &Places, priority: Priority) {
+    fn prioritise(&mut self, places: &Positions, priority: Priority) {
         let places: BTreeSet<usize> = places.values().copied().collect();
         if priority == Priority::Skip {
             let gone: Vec<Range<usize>> = places.into_iter().map(|at| at..at + 1).collect();
@@ -192,7 +192,7 @@ fn copy<T: Clone>(from: &Vector<T>, range: Range<usize>, to: &mut Vector<T>) {
 }
 
 /// Where entries stand among the visible ones.
-type Places = HashMap<EntryId, usize, FirstBytes>;
+type Positions = HashMap<EntryId, usize, FirstBytes>;
 
 /// Hashes names by the first bytes of their commit's hash, which are as good as random: a search
 /// looks at every visible entry.

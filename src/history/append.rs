@@ -3,9 +3,8 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::budget::{self, Budget, Within};
 use crate::history::repo::{self, On, Repo};
-use crate::history::{tokens, walk};
+use crate::history::{counts, load};
 use crate::model::tokens::Counter;
 use crate::model::{Commit, Draft, Head, Millis, Operation, RefName, RefValue};
 use crate::store::{CountKey, Tx, View};
@@ -79,45 +78,8 @@ impl Repo {
         Ok(commits)
     }
 
-    /// The same, held to a budget: what it hides is part of the one operation.
-    ///
-    /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
-    /// to be, the write lock is held that long.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Repo::commit`], and [`Error::OverBudget`] where the budget's action is to refuse.
-    ///
-    /// ```
-    /// use tract::history::{CommitOptions, On, Repo, Verdict};
-    /// use tract::model::{Draft, Message, Role};
-    ///
-    /// let repo = Repo::ephemeral()?;
-    /// repo.set_config("budget.max", Some("9"))?;
-    /// let budget = repo.budget()?.expect("just set");
-    /// let draft = |text| Draft::append(Message::text(Role::User, text));
-    ///
-    /// let options = CommitOptions::default();
-    /// let small = repo.commit_within(&On::Head, &[draft("hello")], &options, &budget)?;
-    /// assert_eq!(small.verdict, Verdict::Fits);
-    /// let large = repo.commit_within(&On::Head, &[draft("and more")], &options, &budget)?;
-    /// assert!(matches!(large.verdict, Verdict::Over { .. }));
-    /// # Ok::<(), tract::Error>(())
-    /// ```
-    pub fn commit_within(
-        &self,
-        on: &On,
-        drafts: &[Draft],
-        options: &CommitOptions<'_>,
-        budget: &Budget,
-    ) -> Result<Within> {
-        let hold = |making: &mut Making<'_>| budget::hold(making, budget);
-        let (commits, verdict) = self.make(on, drafts, options, hold)?;
-        Ok(Within { commits, verdict })
-    }
-
     /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
-    fn make<T>(
+    pub(super) fn make<T>(
         &self,
         on: &On,
         drafts: &[Draft],
@@ -128,7 +90,7 @@ impl Repo {
         let (branch, tip) = match repo::head(&*tx, on)? {
             Head::Attached { branch, tip } => (branch, tip),
             Head::Detached(_) => {
-                let branch = last_branch(&*tx)?;
+                let branch = repo::last_branch(&*tx)?;
                 return Err(Error::DetachedHead { branch });
             }
         };
@@ -176,7 +138,7 @@ impl Repo {
         match repo::head(&*view, on)? {
             Head::Attached { .. } => Ok(()),
             Head::Detached(_) => Err(Error::DetachedHead {
-                branch: last_branch(&*view)?,
+                branch: repo::last_branch(&*view)?,
             }),
         }
     }
@@ -201,7 +163,7 @@ impl Repo {
         context: &Context,
         encoding: crate::model::Encoding,
     ) -> Result<Vec<crate::model::TokenCount>> {
-        tokens::of_context(&*self.store, context, encoding)
+        counts::of_context(&*self.store, context, encoding)
     }
 }
 
@@ -238,16 +200,6 @@ impl Making<'_> {
     }
 }
 
-/// The short name of the branch that HEAD was last attached to.
-pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
-    for row in view.reflog(&RefName::head(), 1_000)? {
-        if let Some(RefValue::Symbolic(branch)) = row.old {
-            return Ok(branch.short().to_owned());
-        }
-    }
-    Ok("main".to_owned())
-}
-
 /// The end of a path while commits are added to it.
 pub(crate) struct Chain {
     tip: Option<CommitHash>,
@@ -279,7 +231,7 @@ impl Chain {
             let tip = self
                 .tip
                 .expect("an empty chain has its context from the start");
-            self.context = Some(walk::context(view, &tip)?);
+            self.context = Some(load::context(view, &tip)?);
         }
         Ok(self.context.as_ref().expect("filled above"))
     }
@@ -287,10 +239,10 @@ impl Chain {
     /// Moves on to a commit that is stored already.
     pub(crate) fn follow(&mut self, view: &dyn View, hash: CommitHash) -> Result<()> {
         if let Some(context) = self.context.take() {
-            let row = walk::commit(view, &hash)?;
+            let row = load::commit(view, &hash)?;
             self.context = match context.step(hash, &row.commit)? {
                 Some(next) => Some(next),
-                None => Some(walk::context(view, &hash)?),
+                None => Some(load::context(view, &hash)?),
             };
         }
         self.since = self.since.map(|since| since + 1);
@@ -330,7 +282,7 @@ impl Chain {
                 Some(next) => self.context = Some(next),
                 None => {
                     let mut order = match tip {
-                        Some(tip) => walk::order(tx, &tip)?,
+                        Some(tip) => load::order(tx, &tip)?,
                         None => crate::context::Order::default(),
                     };
                     order.apply(hash, &commit)?;

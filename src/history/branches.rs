@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::moves::OpenCall;
-use crate::history::repo::{self, On, Repo, session_of};
+use crate::history::open_call::OpenCall;
+use crate::history::path;
+use crate::history::repo::{self, On, Repo};
 use crate::history::revision;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
@@ -86,7 +87,7 @@ impl Repo {
             let context = self.context(&tip)?;
             let tokens = context_total(self.counts(&context, encoding)?);
             let view = self.store.read()?;
-            let session = session_of(&*view, &tip)?;
+            let session = path::session_of(&*view, &tip)?;
             let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
             let is_head = matches!(&head, Head::Attached { branch, .. } if *branch == name);
             let tool = session.as_ref().and_then(|(session, _)| {
@@ -164,7 +165,7 @@ impl Repo {
         if tip.is_none() && !on_it {
             return Err(missing(old));
         }
-        refuse_taken(&*tx, new)?;
+        repo::refuse_taken(&*tx, new)?;
         tx.begin_operation(now, what)?;
         tx.set_reference(new, tip.as_ref())?;
         tx.set_reference(old, None)?;
@@ -276,7 +277,7 @@ impl Repo {
         what: &str,
     ) -> Result<CommitHash> {
         let commit = revision::resolve(tx, on, target)?;
-        refuse_taken(tx, name)?;
+        repo::refuse_taken(tx, name)?;
         tx.begin_operation(now, what)?;
         tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
         Ok(commit)
@@ -303,16 +304,6 @@ pub(crate) fn tag_note(
         (of == commit.to_string()).then_some((note.to_owned(), Millis(time.parse().ok()?)))
     });
     Ok(parsed)
-}
-
-/// Refuses a name that is taken.
-pub(super) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
-    match view.reference(name)? {
-        None => Ok(()),
-        Some(_) => Err(Error::RefExists {
-            name: name.short().to_owned(),
-        }),
-    }
 }
 
 fn missing(name: &RefName) -> Error {

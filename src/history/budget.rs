@@ -11,10 +11,10 @@ use std::str::FromStr;
 use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
 use crate::context::{Context, OrderEntry};
 use crate::error::{Error, Result};
-use crate::history::append::{Committed, Making};
-use crate::history::repo::Repo;
+use crate::history::append::{CommitOptions, Committed, Making};
+use crate::history::repo::{On, Repo};
 use crate::history::surgery::{self, Needs};
-use crate::history::{self, walk};
+use crate::history::{counts, load};
 use crate::model::tokens::{self, Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
 use crate::store::{CountKey, Tx, View};
@@ -197,6 +197,43 @@ impl Repo {
             encoding: encoding.unwrap_or_default(),
         }))
     }
+
+    /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.
+    ///
+    /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
+    /// to be, the write lock is held that long.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::commit`], and [`Error::OverBudget`] where the budget's action is to refuse.
+    ///
+    /// ```
+    /// use tract::history::{CommitOptions, On, Repo, Verdict};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// repo.set_config("budget.max", Some("9"))?;
+    /// let budget = repo.budget()?.expect("just set");
+    /// let draft = |text| Draft::append(Message::text(Role::User, text));
+    ///
+    /// let options = CommitOptions::default();
+    /// let small = repo.commit_within(&On::Head, &[draft("hello")], &options, &budget)?;
+    /// assert_eq!(small.verdict, Verdict::Fits);
+    /// let large = repo.commit_within(&On::Head, &[draft("and more")], &options, &budget)?;
+    /// assert!(matches!(large.verdict, Verdict::Over { .. }));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn commit_within(
+        &self,
+        on: &On,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        budget: &Budget,
+    ) -> Result<Within> {
+        let hold = |making: &mut Making<'_>| hold(making, budget);
+        let (commits, verdict) = self.make(on, drafts, options, hold)?;
+        Ok(Within { commits, verdict })
+    }
 }
 
 /// Holds what was just added to a chain to a budget. A truncation is added as well.
@@ -204,7 +241,7 @@ impl Repo {
 /// # Errors
 ///
 /// [`Error::OverBudget`] where the action is to refuse; nothing of the transaction may remain then.
-pub(super) fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
+fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
     let held = |committed: &Committed| {
         let operation = &committed.commit.operation;
         matches!(operation, Operation::Append { .. } | Operation::Edit { .. })
@@ -255,7 +292,7 @@ fn shrank(making: &Making<'_>, scale: &mut Scale<'_>, total: TokenCount) -> Resu
     let Some(before) = before else {
         return Ok(false);
     };
-    let before = walk::context(making.tx, &before)?;
+    let before = load::context(making.tx, &before)?;
     let before = context_total(scale.count(making.tx, &before)?);
     Ok(total.tokens < before.tokens)
 }
@@ -269,7 +306,7 @@ fn truncation(
     counter: &Counter,
 ) -> Result<Option<Draft>> {
     let tip = making.chain.tip().expect("something was just added");
-    let order = walk::order(making.tx, &tip)?;
+    let order = load::order(making.tx, &tip)?;
     let new: HashSet<EntryId> = making
         .done
         .iter()
@@ -316,10 +353,10 @@ fn automatic(view: &dyn View, entry: &OrderEntry) -> Result<Option<u64>> {
     let (Some((hide, HideKind::Truncation)), true) = (entry.placed, entry.visible) else {
         return Ok(None);
     };
-    if walk::commit(view, &hide)?.commit.note.as_deref() != Some(NOTE) {
+    if load::commit(view, &hide)?.commit.note.as_deref() != Some(NOTE) {
         return Ok(None);
     }
-    let message = walk::content(view, &entry.content)?;
+    let message = load::content(view, &entry.content)?;
     Ok(match message.parts.as_slice() {
         [Part::Text { text }] => marker_number(text),
         _ => None,
@@ -364,7 +401,7 @@ impl<'a> Scale<'a> {
         for (entry, known) in context.entries.iter().zip(self.known(tx, context)?) {
             at_most.push(match known {
                 Some(count) => count,
-                None => tokens::at_most(&walk::message(tx, entry)?),
+                None => tokens::at_most(&load::message(tx, entry)?),
             });
         }
         if context_total(at_most).tokens <= max {
@@ -382,8 +419,8 @@ impl<'a> Scale<'a> {
             counts.push(match known {
                 Some(count) => count,
                 None => {
-                    let count = self.counter().message(&walk::message(tx, entry)?);
-                    tx.put_count(history::tokens::key(entry), self.encoding, count)?;
+                    let count = self.counter().message(&load::message(tx, entry)?);
+                    tx.put_count(counts::key(entry), self.encoding, count)?;
                     count
                 }
             });
@@ -392,7 +429,7 @@ impl<'a> Scale<'a> {
     }
 
     fn known(&self, view: &dyn View, context: &Context) -> Result<Vec<Option<TokenCount>>> {
-        let keys: Vec<CountKey> = context.entries.iter().map(history::tokens::key).collect();
+        let keys: Vec<CountKey> = context.entries.iter().map(counts::key).collect();
         view.counts(&keys, self.encoding)
     }
 }

@@ -7,8 +7,8 @@ use crate::diff::{ContextDiff, DiffOptions, Side};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::repo::Repo;
-use crate::history::{tokens, walk};
-use crate::model::{Commit, Encoding, EntryId, Message, Operation};
+use crate::history::{counts, load, path};
+use crate::model::{Commit, Encoding, EntryId, Message};
 use crate::store::{CountKey, View};
 
 impl Repo {
@@ -59,7 +59,7 @@ impl Repo {
     ///
     /// [`crate::Error::UnknownRevision`] if it is not here.
     pub fn commit_at(&self, hash: &CommitHash) -> Result<Commit> {
-        Ok(walk::commit(&*self.store.read()?, hash)?.commit)
+        Ok(load::commit(&*self.store.read()?, hash)?.commit)
     }
 
     /// The entry that an edit gave its content.
@@ -68,7 +68,7 @@ impl Repo {
     ///
     /// [`crate::Error::UnknownRevision`] if the commit is not here.
     pub fn edited_entry(&self, edit: &CommitHash) -> Result<EntryId> {
-        made_by(&*self.store.read()?, edit)
+        path::entry_of(&*self.store.read()?, EntryId::of(*edit))
     }
 
     /// One side of a comparison, but for its messages and what the other knows of it.
@@ -95,19 +95,9 @@ impl Repo {
 fn set_by(view: &dyn View, context: &Context) -> Result<BTreeMap<String, EntryId>> {
     let mut set_by = BTreeMap::new();
     for (key, commit) in &context.settings {
-        set_by.insert(key.clone(), made_by(view, commit)?);
+        set_by.insert(key.clone(), path::entry_of(view, EntryId::of(*commit))?);
     }
     Ok(set_by)
-}
-
-/// The entry that a commit appends, edits or puts in place. An edit of an edit is one of the entry
-/// that the first one edited.
-fn made_by(view: &dyn View, commit: &CommitHash) -> Result<EntryId> {
-    let mut entry = EntryId::of(*commit);
-    while let Operation::Edit { target, .. } = walk::commit(view, &entry.commit)?.commit.operation {
-        entry = target;
-    }
-    Ok(entry)
 }
 
 /// The entries of `side` that the history of `other` knows.
@@ -133,14 +123,14 @@ fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
     let have: HashMap<CountKey, &Message> = read
         .entries
         .iter()
-        .map(tokens::key)
+        .map(counts::key)
         .zip(&read.messages)
         .collect();
     side.entries
         .iter()
-        .map(|entry| match have.get(&tokens::key(entry)) {
+        .map(|entry| match have.get(&counts::key(entry)) {
             Some(message) => Ok((*message).clone()),
-            None => walk::message(view, entry),
+            None => load::message(view, entry),
         })
         .collect()
 }

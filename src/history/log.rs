@@ -6,9 +6,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
-use crate::history::status::shared_commits;
-use crate::history::tally::{Along, Change, Counts, Tally};
-use crate::history::walk;
+use crate::history::totals::{Along, Change, Counts, RunningTotal};
+use crate::history::{load, path};
 use crate::model::{Commit, Encoding, EntryId, Operation, RefName, RefValue, Role, TokenCount};
 use crate::store::{CommitRow, ContentRow, View};
 
@@ -102,16 +101,16 @@ impl Repo {
         });
         let entries = read.base.entries.iter().chain(changes);
         let counts = Counts::of(&*self.store, entries, options.encoding)?;
-        let mut tally = Tally::default();
+        let mut total = RunningTotal::default();
         for entry in &read.base.entries {
-            tally.add(counts.get(entry));
+            total.add(counts.get(entry));
         }
         let mut listed = Vec::with_capacity(read.rows.len());
         for (row, skipped, own) in read.rows {
-            tally.apply(&skipped, &counts);
-            let before = tally.total();
-            tally.apply(&own, &counts);
-            let running = tally.total();
+            total.apply(&skipped, &counts);
+            let before = total.total();
+            total.apply(&own, &counts);
+            let running = total.total();
             let headline = read.headlines.remove(&row.hash).unwrap_or_default();
             listed.push(LogRow {
                 role: headline.role,
@@ -157,7 +156,7 @@ fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Read>
         numbers: HashMap::new(),
     };
     if options.numbers {
-        let context = walk::context(view, tip)?;
+        let context = load::context(view, tip)?;
         let entries = context.entries.iter().enumerate();
         read.numbers = entries.map(|(at, entry)| (entry.id, at + 1)).collect();
     }
@@ -184,14 +183,14 @@ impl Headline {
         };
         Ok(match &row.commit.operation {
             Operation::Append { content } => about(EntryId::of(row.hash), *content),
-            Operation::Edit { target, content } => about(edited(view, *target)?, *content),
+            Operation::Edit { target, content } => about(path::entry_of(view, *target)?, *content),
             Operation::Hide(hide) => {
                 let id = EntryId::replacement(row.hash, 0, hide.replacements.len());
                 let first = hide.replacements.first();
                 first.map_or_else(Self::default, |first| about(id, first.content))
             }
             Operation::Restore { target, .. } => {
-                let what = walk::commit(view, target)?.commit.operation;
+                let what = load::commit(view, target)?.commit.operation;
                 Self {
                     preview: format!("{} {}", what.verb(), target.short()),
                     ..Self::default()
@@ -201,11 +200,11 @@ impl Headline {
                 let Some(target) = targets.first() else {
                     return Ok(Self::default());
                 };
-                let id = edited(view, *target)?;
+                let id = path::entry_of(view, *target)?;
                 let seen = before.entries.iter().rev().find(|entry| entry.id == id);
                 let content = match seen {
                     Some(entry) => Some(entry.content),
-                    None => made(view, &id)?,
+                    None => path::made(view, &id)?,
                 };
                 Self {
                     entry: Some(id),
@@ -215,27 +214,6 @@ impl Headline {
             }
         })
     }
-}
-
-/// The entry that `id` names: itself, or, where it names an edit, what that edited.
-pub(crate) fn edited(view: &dyn View, mut id: EntryId) -> Result<EntryId> {
-    while let Operation::Edit { target, .. } = walk::commit(view, &id.commit)?.commit.operation {
-        id = target;
-    }
-    Ok(id)
-}
-
-/// The content that an entry had when it was made.
-fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHash>> {
-    let operation = walk::commit(view, &entry.commit)?.commit.operation;
-    Ok(match operation {
-        Operation::Append { content } => Some(content),
-        Operation::Hide(hide) => {
-            let at = entry.index.unwrap_or(0) as usize;
-            hide.replacements.get(at).map(|made| made.content)
-        }
-        _ => None,
-    })
 }
 
 /// Adds who speaks and what, for all of them at once.
@@ -254,7 +232,7 @@ fn spoken(
             headline.role = Some(row.role);
             headline.preview.clone_from(&row.preview);
             if parts {
-                headline.parts = walk::content(view, &row.hash)?.part_types();
+                headline.parts = load::content(view, &row.hash)?.part_types();
             }
         }
         spoken.insert(hash, headline);
@@ -267,7 +245,7 @@ fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<V
     let until = match &options.until {
         None => None,
         // Where the paths have parted, what both have is left out.
-        Some(until) => match shared_commits(view, until, tip)? {
+        Some(until) => match path::shared_commits(view, until, tip)? {
             0 => None,
             shared => view.ancestor_at(tip, shared - 1)?,
         },

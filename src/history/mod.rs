@@ -3,44 +3,42 @@
 //! One transaction per call. Deliberately absent: formatting, the clock (callers pass "now" in),
 //! and SQL.
 
+pub(crate) mod adopted;
 pub mod append;
 pub mod branches;
 pub mod budget;
+mod counts;
 pub mod diff;
 pub mod find;
 #[cfg(test)]
 mod laws;
+pub(crate) mod load;
 pub mod log;
-#[cfg(test)]
-mod looking;
 pub mod moves;
-mod newest;
-pub mod pattern;
+pub mod open_call;
+pub(crate) mod path;
+pub mod provider;
 pub mod purge;
 pub mod repo;
 pub mod revision;
 pub mod show;
-pub mod standing;
 pub mod status;
 pub mod surgery;
-pub(crate) mod taken;
-mod tally;
-pub mod tokens;
+mod totals;
 pub mod undo;
-pub mod walk;
 
 pub use append::{CommitOptions, Committed, Expect};
 pub use branches::{BranchRow, Made, TagRow};
 pub use budget::{Budget, BudgetAction, BudgetTarget, Verdict, Within};
-pub use find::{FindOptions, FindProgress, Found};
+pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};
 pub use log::{LogOptions, LogRow};
-pub use moves::{Checkout, OpenCall, Reset, ResetMode, Target};
-pub use pattern::{Line, Pattern};
+pub use moves::{Checkout, Reset, ResetMode, Target};
+pub use open_call::OpenCall;
+pub use provider::TokenBudget;
 pub use purge::Purged;
 pub use repo::{On, Repo};
 pub use revision::Named;
 pub use show::{Life, Shown, ShownPart};
-pub use standing::{HiddenBy, Neighbour};
 pub use status::Status;
 pub use surgery::{Needs, Scene, Size, Surgery, SurgeryOptions, Touched};
 pub use undo::OperationEntry;

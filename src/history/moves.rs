@@ -5,12 +5,11 @@
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::append::last_branch;
+use crate::history::open_call::{OpenCall, open_call};
 use crate::history::repo::{self, On, Repo};
 use crate::history::revision;
-use crate::history::status::shared_commits;
-use crate::history::walk;
-use crate::model::{Head, Millis, Operation, RefName, RefValue};
+use crate::history::{load, path};
+use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::View;
 
 /// What becomes of the commits that a reset leaves behind.
@@ -36,16 +35,6 @@ pub struct Reset {
     pub orphaned: u64,
     /// The calls that wait for a result there.
     pub open: Option<OpenCall>,
-}
-
-/// A context that ends with a tool call that has no result yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenCall {
-    /// The number, from 1, of the message that calls.
-    pub number: usize,
-    /// The number of the last message that answers it on the path that one came from, and the
-    /// commit there.
-    pub answered: Option<(usize, CommitHash)>,
 }
 
 /// Where to check out.
@@ -180,7 +169,7 @@ impl Repo {
                     Some(start) => Some(revision::resolve(&*tx, &On::Head, start)?),
                     None => from.commit(),
                 };
-                super::branches::refuse_taken(&*tx, branch)?;
+                repo::refuse_taken(&*tx, branch)?;
                 if let Some(start) = start {
                     tx.set_reference(branch, Some(&RefValue::Commit(start)))?;
                     open = open_call(&*tx, &start, from.commit().as_ref())?;
@@ -208,18 +197,8 @@ impl Repo {
         let view = self.store.read()?;
         match repo::head(&*view, &On::Head)? {
             Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
-            Head::Detached(_) => last_branch(&*view),
+            Head::Detached(_) => repo::last_branch(&*view),
         }
-    }
-
-    /// Where `tip`'s context ends with an open tool call, and where on the path to `after` its
-    /// results are.
-    pub fn open_call(
-        &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-    ) -> Result<Option<OpenCall>> {
-        open_call(&*self.store.read()?, tip, after)
     }
 }
 
@@ -238,8 +217,8 @@ fn on_branch(head: &Head, name: &str) -> bool {
 /// How many commits on the path to `from` neither `to` nor any branch (but `moved`, which goes
 /// away from them), tag or session reaches.
 fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName) -> Result<u64> {
-    let count = walk::commit(view, from)?.depth + 1;
-    let mut reached = shared_commits(view, from, to)?;
+    let count = load::commit(view, from)?.depth + 1;
+    let mut reached = path::shared_commits(view, from, to)?;
     for (name, value) in view.references("refs/")? {
         let RefValue::Commit(commit) = value else {
             continue;
@@ -252,81 +231,8 @@ fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName
         if let Some(next) = next
             && view.is_ancestor(&next, &commit)?
         {
-            reached = shared_commits(view, from, &commit)?;
+            reached = path::shared_commits(view, from, &commit)?;
         }
     }
     Ok(count - reached)
 }
-
-/// The calls that wait at the end of the context at `tip`.
-fn open_call(
-    view: &dyn View,
-    tip: &CommitHash,
-    after: Option<&CommitHash>,
-) -> Result<Option<OpenCall>> {
-    // Most commits are plain words, and then the context need not be read.
-    if let Operation::Append { content } = walk::commit(view, tip)?.commit.operation {
-        let row = view.content_rows(&[content])?.pop();
-        if row.is_some_and(|row| row.calls == 0 && row.results == 0) {
-            return Ok(None);
-        }
-    }
-    let context = walk::context(view, tip)?;
-    // Open calls stand at the end: the last message that calls, and what answers it.
-    let mut waiting: Vec<String> = Vec::new();
-    let mut number = 0;
-    let mut answered: Vec<String> = Vec::new();
-    for (at, entry) in context.entries.iter().enumerate().rev() {
-        let message = walk::message(view, entry)?;
-        answered.extend(message.results().map(str::to_owned));
-        let calls: Vec<&str> = message.calls().collect();
-        if !calls.is_empty() {
-            waiting = calls
-                .into_iter()
-                .filter(|id| !answered.iter().any(|done| done == id))
-                .map(str::to_owned)
-                .collect();
-            number = at + 1;
-            break;
-        }
-        if message.results().next().is_none() {
-            break;
-        }
-    }
-    if waiting.is_empty() {
-        return Ok(None);
-    }
-    let mut open = OpenCall {
-        number,
-        answered: None,
-    };
-    let Some(after) = after.filter(|after| *after != tip) else {
-        return Ok(Some(open));
-    };
-    if !view.is_ancestor(tip, after)? {
-        return Ok(Some(open));
-    }
-    let depth = walk::commit(view, tip)?.depth;
-    for ahead in 1..=RESULTS_AHEAD {
-        let Some(next) = view.ancestor_at(after, depth + ahead)? else {
-            break;
-        };
-        let row = walk::commit(view, &next)?;
-        if let Operation::Append { content } = row.commit.operation {
-            let message = walk::content(view, &content)?;
-            let before = waiting.len();
-            waiting.retain(|id| !message.results().any(|done| done == id));
-            if waiting.len() < before {
-                let number = context.entries.len() + ahead as usize;
-                open.answered = Some((number, next));
-            }
-        }
-        if waiting.is_empty() {
-            break;
-        }
-    }
-    Ok(Some(open))
-}
-
-/// How far ahead the results of an open call are looked for, in commits.
-const RESULTS_AHEAD: u64 = 64;

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::budget;
+use crate::history::load;
 use crate::history::repo::{self, On, Repo};
-use crate::history::walk;
 use crate::model::{Millis, Operation, RefName, RefValue};
 use crate::store::{CommitRow, View};
 
@@ -181,11 +181,11 @@ fn contents(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
 /// commits which `tip`'s has not.
 fn needed(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<ContentHash>> {
     let mut needed = BTreeSet::new();
-    for entry in &walk::context(view, tip)?.entries {
+    for entry in &load::context(view, tip)?.entries {
         needed.insert(entry.content);
         needed.extend(entry.mask.parts().iter().filter_map(|part| part.stub));
     }
-    needed.extend(walk::commit(view, tip)?.commit.operation.contents());
+    needed.extend(load::commit(view, tip)?.commit.operation.contents());
     let mut seen: HashSet<CommitHash> = HashSet::new();
     for (_, value) in view.references("refs/")? {
         if let RefValue::Commit(other) = value

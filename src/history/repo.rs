@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::context::{Context, Order};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::walk;
+use crate::history::{load, path};
 use crate::model::{Head, Message, RefName, RefValue};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
@@ -134,12 +134,12 @@ impl Repo {
 
     /// What compiling `commit` gives, before any body is read.
     pub fn context(&self, commit: &CommitHash) -> Result<Context> {
-        walk::context(&*self.store.read()?, commit)
+        load::context(&*self.store.read()?, commit)
     }
 
     /// The whole order of entries at `commit`, hidden ones included. Grows with history.
     pub fn order(&self, commit: &CommitHash) -> Result<Order> {
-        walk::order(&*self.store.read()?, commit)
+        load::order(&*self.store.read()?, commit)
     }
 
     /// The messages of a context, in order, hidden parts left out or replaced.
@@ -148,7 +148,7 @@ impl Repo {
         context
             .entries
             .iter()
-            .map(|entry| walk::message(&*view, entry))
+            .map(|entry| load::message(&*view, entry))
             .collect()
     }
 
@@ -157,7 +157,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut settings = crate::model::Settings::new();
         for (key, commit) in &context.settings {
-            let row = walk::commit(&*view, commit)?;
+            let row = load::commit(&*view, commit)?;
             if let Some(value) = row.commit.settings.get(key) {
                 settings.insert(key.clone(), value.clone());
             }
@@ -167,7 +167,7 @@ impl Repo {
 
     /// The session that the newest imported commit on the path to `commit` came from.
     pub fn session_of(&self, commit: &CommitHash) -> Result<Option<(RefName, SessionRow)>> {
-        session_of(&*self.store.read()?, commit)
+        path::session_of(&*self.store.read()?, commit)
     }
 
     /// A value of the repository's configuration.
@@ -187,27 +187,6 @@ impl Repo {
         self.store.read()?.references(prefix)
     }
 }
-
-pub(crate) fn session_of(
-    view: &dyn View,
-    commit: &CommitHash,
-) -> Result<Option<(RefName, SessionRow)>> {
-    // Imported commits come first on most paths, own ones last: look from the end.
-    for row in view.ancestors(commit, None, SESSION_SEARCH)? {
-        for (source, _) in view.records(&row.hash)? {
-            let Some(source) = view.source(source)? else {
-                continue;
-            };
-            // A file of many conversations has no session of its own name.
-            let session = view.session(&source.session)?.unwrap_or_default();
-            return Ok(Some((source.session, session)));
-        }
-    }
-    Ok(None)
-}
-
-/// How many own commits may stand after an imported one before it no longer counts.
-const SESSION_SEARCH: usize = 1_000;
 
 /// Where HEAD is until it has been moved.
 pub(crate) fn default_branch() -> RefName {
@@ -234,6 +213,26 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         None => None,
     };
     Ok(Head::Attached { branch, tip })
+}
+
+/// The short name of the branch that HEAD was last attached to.
+pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
+    for row in view.reflog(&RefName::head(), 1_000)? {
+        if let Some(RefValue::Symbolic(branch)) = row.old {
+            return Ok(branch.short().to_owned());
+        }
+    }
+    Ok("main".to_owned())
+}
+
+/// Refuses a name that is taken.
+pub(crate) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
+    match view.reference(name)? {
+        None => Ok(()),
+        Some(_) => Err(Error::RefExists {
+            name: name.short().to_owned(),
+        }),
+    }
 }
 
 #[cfg(unix)]

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::repo::{self, On, Repo};
-use crate::history::status::shared_commits;
-use crate::history::{find, walk};
+use crate::history::{find, load, path};
 use crate::model::{EntryId, Head, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -69,7 +68,7 @@ impl Repo {
         };
         let end = |text: &str| resolve(&*view, on, if text.is_empty() { "HEAD" } else { text });
         let (from, to) = (end(from)?, end(to)?);
-        let shared = shared_commits(&*view, &from, &to)?;
+        let shared = path::shared_commits(&*view, &from, &to)?;
         let until = match shared.checked_sub(1) {
             Some(depth) => view.ancestor_at(&to, depth)?,
             None => None,
@@ -130,7 +129,7 @@ impl Repo {
                 entry: text.to_owned(),
             })
         };
-        match (walk::commit(&*view, &hash)?.commit.operation, index) {
+        match (load::commit(&*view, &hash)?.commit.operation, index) {
             (Operation::Append { .. }, None) => Ok(EntryId::of(hash)),
             (Operation::Edit { target, .. }, None) => Ok(target),
             (Operation::Hide(hide), None) if hide.replacements.len() == 1 => Ok(EntryId::of(hash)),
@@ -178,7 +177,7 @@ fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>
         return Ok(None);
     };
     let base = if base.is_empty() { "HEAD" } else { base };
-    let context = walk::context(view, &resolve(view, on, base)?)?;
+    let context = load::context(view, &resolve(view, on, base)?)?;
     let count = context.entries.len();
     let index = match usize::try_from(place) {
         Ok(place) => place.checked_sub(1),
@@ -227,7 +226,7 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
             }
             found => found?,
         };
-        let depth = walk::commit(view, &tip)?.depth;
+        let depth = load::commit(view, &tip)?.depth;
         let back = depth.checked_sub(back);
         let Some(back) = back else {
             let first = view.ancestor_at(&tip, 0)?.unwrap_or(tip);
@@ -430,7 +429,7 @@ fn describe(view: &dyn View, hash: &CommitHash) -> Result<String> {
 
 /// One line about a commit.
 fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
-    let row = walk::commit(view, hash)?;
+    let row = load::commit(view, hash)?;
     Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => view
             .content_rows(&[*content])?

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::load;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
 use crate::history::surgery::Touched;
-use crate::history::walk;
 use crate::interop::Span;
 use crate::model::{
     Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, TokenCount,
@@ -138,19 +138,19 @@ impl Repo {
         };
         match &shown.row.commit.operation {
             Operation::Append { content } => {
-                shown.message = Some(walk::content(&*view, content)?);
+                shown.message = Some(load::content(&*view, content)?);
             }
             Operation::Edit { target, content } => {
-                shown.message = Some(walk::content(&*view, content)?);
+                shown.message = Some(load::content(&*view, content)?);
                 shown.replaced = match (was.get(target), shown.row.commit.parent) {
-                    (Some(at), _) => Some(walk::message(&*view, &before.entries[*at])?),
+                    (Some(at), _) => Some(load::message(&*view, &before.entries[*at])?),
                     (None, Some(parent)) => hidden_message(&*view, &parent, target)?,
                     (None, None) => None,
                 };
             }
             Operation::Hide(hide) => {
                 for replacement in &hide.replacements {
-                    let message = walk::content(&*view, &replacement.content)?;
+                    let message = load::content(&*view, &replacement.content)?;
                     shown.replacements.push(message);
                 }
                 shown.survivors = pick(&after, &counts_after, &|entry| {
@@ -200,13 +200,13 @@ impl Repo {
                 _ => {}
             }
         }
-        let context = walk::context(&*view, tip)?;
+        let context = load::context(&*view, tip)?;
         let place = context.position(&id);
         life.number = place.map(|at| at + 1);
         if let Some(entry) = place.and_then(|at| context.entries.get(at))
             && (entry.edited || !entry.mask.is_empty())
         {
-            life.current = Some(walk::message(&*view, entry)?);
+            life.current = Some(load::message(&*view, entry)?);
         }
         Ok(life)
     }
@@ -234,11 +234,11 @@ fn touched(view: &dyn View, at: usize, entry: &Entry, tokens: TokenCount) -> Res
 
 /// What an entry that is hidden at `tip` holds there.
 fn hidden_message(view: &dyn View, tip: &CommitHash, id: &EntryId) -> Result<Option<Message>> {
-    let order = walk::order(view, tip)?;
+    let order = load::order(view, tip)?;
     let id = order.resolve(id).unwrap_or(*id);
     let found = order.entries().find(|entry| entry.id == id);
     found
-        .map(|entry| walk::content(view, &entry.content))
+        .map(|entry| load::content(view, &entry.content))
         .transpose()
 }
 
@@ -265,8 +265,8 @@ fn still_hidden(
     target: &CommitHash,
     named: &[EntryId],
 ) -> Result<Vec<(EntryId, CommitHash, HideKind)>> {
-    let order = walk::order(view, restore)?;
-    let before = walk::order(view, target)?;
+    let order = load::order(view, restore)?;
+    let before = load::order(view, target)?;
     let covered: BTreeMap<EntryId, bool> = before
         .entries()
         .map(|entry| (entry.id, entry.hidden_by.contains(target)))
@@ -278,7 +278,7 @@ fn still_hidden(
             false => named.contains(&entry.id),
         };
         if let Some(hide) = entry.hidden_by.last().filter(|_| meant)
-            && let Operation::Hide(by) = &walk::commit(view, hide)?.commit.operation
+            && let Operation::Hide(by) = &load::commit(view, hide)?.commit.operation
         {
             still.push((entry.id, *hide, by.kind));
         }

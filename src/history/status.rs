@@ -4,8 +4,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::log::{LogOptions, LogRow};
-use crate::history::repo::{On, Repo, session_of};
-use crate::history::taken;
+use crate::history::repo::{On, Repo};
+use crate::history::{adopted, path};
 use crate::interop::Usage;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
@@ -106,12 +106,12 @@ impl Repo {
                 break;
             }
         }
-        let session = session_of(&*view, &tip)?;
+        let session = path::session_of(&*view, &tip)?;
         let session_new = match &session {
             Some((name, _)) => match view.reference(name)? {
                 Some(RefValue::Commit(theirs)) => {
-                    let taken = taken::newest(&*view, name, &tip)?;
-                    new_on(&*view, &theirs, &tip, taken)?
+                    let adopted = adopted::newest(&*view, name, &tip)?;
+                    new_on(&*view, &theirs, &tip, adopted)?
                 }
                 _ => 0,
             },
@@ -139,47 +139,21 @@ impl Repo {
     }
 }
 
-/// How many commits lead to `theirs` that `ours` neither has nor has taken over, up to `taken`.
+/// How many commits lead to `theirs` that `ours` neither has nor has taken over, up to `adopted`.
 fn new_on(
     view: &dyn View,
     theirs: &CommitHash,
     ours: &CommitHash,
-    taken: Option<CommitHash>,
+    adopted: Option<CommitHash>,
 ) -> Result<u64> {
     let Some(row) = view.commit(theirs)? else {
         return Ok(0);
     };
-    let mut shared = shared_commits(view, theirs, ours)?;
-    if let Some(taken) = taken
-        && view.is_ancestor(&taken, theirs)?
+    let mut shared = path::shared_commits(view, theirs, ours)?;
+    if let Some(adopted) = adopted
+        && view.is_ancestor(&adopted, theirs)?
     {
-        shared = shared.max(view.commit(&taken)?.map_or(0, |row| row.depth + 1));
+        shared = shared.max(view.commit(&adopted)?.map_or(0, |row| row.depth + 1));
     }
     Ok(row.depth + 1 - shared)
-}
-
-/// How many commits the paths to `theirs` and `ours` have in common, from the root.
-pub(crate) fn shared_commits(
-    view: &dyn View,
-    theirs: &CommitHash,
-    ours: &CommitHash,
-) -> Result<u64> {
-    let Some(row) = view.commit(theirs)? else {
-        return Ok(0);
-    };
-    // By halving: once the paths have parted they never meet again.
-    let (mut shared, mut apart) = (0, row.depth + 1);
-    while shared < apart {
-        let middle = shared + (apart - shared) / 2;
-        let on_ours = match view.ancestor_at(theirs, middle)? {
-            Some(commit) => view.is_ancestor(&commit, ours)?,
-            None => false,
-        };
-        if on_ours {
-            shared = middle + 1;
-        } else {
-            apart = middle;
-        }
-    }
-    Ok(shared)
 }

@@ -8,7 +8,7 @@ use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::history::{Repo, walk};
+use crate::history::{Repo, load};
 use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
     SessionStart, Sink, Span, Step,
@@ -70,7 +70,7 @@ pub fn export(
     let view = repo.store.read()?;
     let path = view.ancestors(commit, None, usize::MAX)?;
     if path.is_empty() {
-        walk::commit(&*view, commit)?;
+        load::commit(&*view, commit)?;
     }
     let origin = origin(&*view, &path, options.format)?;
     if let Some(origin) = &origin
@@ -79,7 +79,7 @@ pub fn export(
         return Ok(done);
     }
     let source = origin.as_ref().map(|origin| &origin.source);
-    let context = walk::context(&*view, commit)?;
+    let context = load::context(&*view, commit)?;
     if origin.is_none()
         && let Some(provider) = provider(options.format)
     {
@@ -148,7 +148,7 @@ fn as_request(
 ) -> Result<Exported> {
     let entries = context.entries.iter();
     let messages = entries
-        .map(|entry| walk::message(view, entry))
+        .map(|entry| load::message(view, entry))
         .collect::<Result<Vec<_>>>()?;
     let settings = settings(view, &context.settings)?;
     let options = RequestOptions {
@@ -185,7 +185,7 @@ pub fn resume(
 ) -> Result<(Vec<u8>, Vec<String>)> {
     let (bytes, remarks) = {
         let view = repo.store.read()?;
-        let context = walk::context(&*view, commit)?;
+        let context = load::context(&*view, commit)?;
         let messages = context
             .entries
             .iter()
@@ -341,7 +341,7 @@ fn as_it_was(
                 continue;
             };
             messages.push(Outgoing {
-                message: walk::content(view, &content)?,
+                message: load::content(view, &content)?,
                 time: row.commit.time,
                 settings: row.commit.settings.clone(),
                 usage: view.usage(&row.hash)?,
@@ -350,7 +350,7 @@ fn as_it_was(
                 is_summary: false,
             });
         }
-        let context = walk::context(view, commit)?;
+        let context = load::context(view, commit)?;
         let document = Document {
             session_id: session_id(Some(origin), commit),
             cwd: origin.cwd.clone().unwrap_or_default(),
@@ -388,7 +388,7 @@ fn first_16(bytes: &HashBytes) -> [u8; 16] {
 
 /// One visible entry on its way out; `source` is where records may be taken from.
 fn outgoing(view: &dyn View, entry: &Entry, source: Option<&SourceRow>) -> Result<Outgoing> {
-    let row = walk::commit(view, &entry.id.commit)?;
+    let row = load::commit(view, &entry.id.commit)?;
     // Only there a summary or a marker is a record like any other, and the hide's only one.
     let is_record =
         |source: &&SourceRow| entry.placed.is_none() || source.format == Format::Roo.as_str();
@@ -406,7 +406,7 @@ fn outgoing(view: &dyn View, entry: &Entry, source: Option<&SourceRow>) -> Resul
         (records, Vec::new())
     };
     Ok(Outgoing {
-        message: walk::message(view, entry)?,
+        message: load::message(view, entry)?,
         time: row.commit.time,
         settings: row.commit.settings,
         usage: view.usage(&row.hash)?,
@@ -442,7 +442,7 @@ fn settings(
 ) -> Result<crate::model::Settings> {
     let mut settings = crate::model::Settings::new();
     for (key, commit) in set_by {
-        if let Some(value) = walk::commit(view, commit)?.commit.settings.remove(key) {
+        if let Some(value) = load::commit(view, commit)?.commit.settings.remove(key) {
             settings.insert(key.clone(), value);
         }
     }

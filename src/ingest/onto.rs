@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::adopted;
 use crate::history::append::Chain;
-use crate::history::status::shared_commits;
-use crate::history::taken;
-use crate::history::{Repo, walk};
+use crate::history::{Repo, load, path};
 use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -59,7 +58,7 @@ pub fn onto(
     tx.begin_operation(now, what)?;
     if let Some(tip) = chain.tip().filter(|_| !rows.is_empty()) {
         tx.set_reference(branch, Some(&RefValue::Commit(tip)))?;
-        taken::remember(&*tx, session, &theirs, &tip)?;
+        adopted::remember(&*tx, session, &theirs, &tip)?;
     }
     tx.commit()?;
     Ok(rows.len() as u64)
@@ -73,13 +72,13 @@ fn base(
     ours: Option<&CommitHash>,
 ) -> Result<Option<CommitHash>> {
     let Some(ours) = ours else { return Ok(None) };
-    if let Some(taken) = taken::newest(view, session, ours)?
-        && view.is_ancestor(&taken, theirs)?
+    if let Some(adopted) = adopted::newest(view, session, ours)?
+        && view.is_ancestor(&adopted, theirs)?
     {
-        return Ok(Some(taken));
+        return Ok(Some(adopted));
     }
-    let depth = walk::commit(view, theirs)?.depth;
-    let shared = shared_commits(view, theirs, ours)?;
+    let depth = load::commit(view, theirs)?.depth;
+    let shared = path::shared_commits(view, theirs, ours)?;
     match shared {
         0 => Ok(None),
         shared => view.ancestor_at(theirs, (shared - 1).min(depth)),

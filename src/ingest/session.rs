@@ -8,7 +8,7 @@ use self::waiting::Waiting;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::append::Chain;
-use crate::history::walk;
+use crate::history::load;
 use crate::interop::{
     Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, Span, Step, StepEntry,
     StepId,
@@ -170,8 +170,8 @@ impl Session {
         if digest(&contents) != resume.digest {
             return Ok(false);
         }
-        let context = walk::context(tx, &resume.commit)?;
-        let order = walk::order(tx, &resume.commit)?;
+        let context = load::context(tx, &resume.commit)?;
+        let order = load::order(tx, &resume.commit)?;
         let mut entries = order.entries().map(|entry| entry.id);
         let first = entries.next();
         self.ends = first.map(|first| (first, entries.next_back().unwrap_or(first)));
@@ -288,7 +288,7 @@ impl Session {
         commit: CommitHash,
         is_new: bool,
     ) -> Result<()> {
-        let row = walk::commit(tx, &commit)?;
+        let row = load::commit(tx, &commit)?;
         let main = self.paths.len() == 1;
         let mut replacements = 0;
         let mut placed = None;
@@ -425,7 +425,7 @@ fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Opt
     };
     let mut found = None;
     for hash in tx.appends_after(tip, &message.hash())? {
-        let row = walk::commit(tx, &hash)?;
+        let row = load::commit(tx, &hash)?;
         if row.commit.settings != step.settings || row.commit.note.is_some() {
             continue;
         }

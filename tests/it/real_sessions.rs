@@ -7,7 +7,7 @@ use tract::Error;
 use tract::compile::{Provider, RequestOptions, check, compile};
 use tract::context::pairs::{Links, Pairs};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Limits, Prune, Reach, Span, Summary, Truncate};
+use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
 use tract::history::{LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
 use tract::interop::Format;
@@ -411,7 +411,7 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
         ),
         "compact" => {
             let mut words = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
-            let span = Span::KeepLast(4);
+            let span = Extent::KeepLast(4);
             Ok(repo
                 .compact(on, &span, Summary::From(&mut words), &options)?
                 .surgery)

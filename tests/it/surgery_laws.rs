@@ -8,10 +8,12 @@ use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::context::pairs::{Links, Pairs};
 use tract::context::plan::clear::clear;
-use tract::context::plan::compact::{Span, compact};
+use tract::context::plan::compact::{Extent, compact};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Budget, Limits, Lost, Prune, Reach, Truncate};
-use tract::history::{CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions};
+use tract::history::surgery::{Limits, Lost, Prune, Reach, Truncate};
+use tract::history::{
+    CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions, TokenBudget,
+};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, Priority, RefName, Role,
@@ -171,7 +173,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
         }
         2 => {
             let tokens = scene.size().tokens.tokens / 100 * dice.below(100) as u64;
-            let budget = Budget {
+            let budget = TokenBudget {
                 tokens,
                 as_counted: true,
             };
@@ -207,7 +209,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
             .restore(on, &[Lost::Entry(any)], &options)
             .map(|done| done.surgery),
         9 => planned(repo, on, &options, |input| {
-            compact(input, &Span::KeepLast(visible.len() / 3), "in short")
+            compact(input, &Extent::KeepLast(visible.len() / 3), "in short")
         }),
         _ => planned(repo, on, &options, |input| clear(input, false)),
     }
@@ -301,7 +303,7 @@ fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
             let done = match step {
                 0 | 1 => repo.truncate(&ON, &half(), &options),
                 2 => planned(repo, &ON, &options, |input| {
-                    compact(input, &Span::KeepLast(3), "in short")
+                    compact(input, &Extent::KeepLast(3), "in short")
                 }),
                 3 => repo.prune(&ON, &prune, &options),
                 4 => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tract::compile::Provider;
 use tract::context::Context;
-use tract::history::surgery::Span;
+use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
 use tract::render::escape;
@@ -222,7 +222,7 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
     let what = "compact --exec … (budget.action)";
     let done = turn(repo, on).and_then(|turn| {
         let options = outcome::options(app, repo, what, false)?;
-        let done = summariser.compact(repo, on, &Span::KeepLast(turn), &options, app)?;
+        let done = summariser.compact(repo, on, &Extent::KeepLast(turn), &options, app)?;
         super::compact::report(on, &done, app);
         Ok(())
     });

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
-use tract::history::surgery::{Compaction, Span, Summary};
+use tract::history::surgery::{Compaction, Extent, Summary};
 use tract::history::{On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
 use tract::render::escape;
@@ -70,8 +70,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (dashes, ranges): (Vec<&String>, Vec<&String>) =
         args.range.iter().partition(|word| *word == "-");
     let span = match (ranges.as_slice(), args.keep) {
-        ([], None) => Span::All,
-        ([], Some(keep)) => Span::KeepLast(keep),
+        ([], None) => Extent::All,
+        ([], Some(keep)) => Extent::KeepLast(keep),
         ([range], _) => span(&repo, &on, range)?,
         _ => return Err(Failure::usage("one span at a time").with_hint("tract compact A..B -m …")),
     };
@@ -133,7 +133,7 @@ impl Summariser<'_> {
         &self,
         repo: &Repo,
         on: &On,
-        span: &Span,
+        span: &Extent,
         options: &SurgeryOptions<'_>,
         app: &mut App,
     ) -> Result<Compaction, Failure> {
@@ -160,14 +160,14 @@ impl Summariser<'_> {
 }
 
 /// One end of a range may be left out: the first or the last message.
-fn span(repo: &Repo, on: &On, range: &str) -> Result<Span, Failure> {
+fn span(repo: &Repo, on: &On, range: &str) -> Result<Extent, Failure> {
     let Some((from, to)) = range.split_once("..") else {
         let what = format!("'{range}' is no span");
         return Err(Failure::usage(what).with_hint("both ends: tract compact :4..:20"));
     };
     let from = if from.is_empty() { ":1" } else { from };
     let to = if to.is_empty() { ":-1" } else { to };
-    Ok(Span::Range(
+    Ok(Extent::Range(
         repo.resolve_entry(on, from)?,
         repo.resolve_entry(on, to)?,
     ))

@@ -430,7 +430,7 @@ fn a_compaction_and_its_restore() {
     world.plan(|scene| {
         Ok(compact::compact(
             &scene.input,
-            &compact::Span::KeepLast(2),
+            &compact::Extent::KeepLast(2),
             "We talked about prices.",
         )?
         .into_iter()

@@ -8,7 +8,7 @@ use crate::model::{Draft, EntryId, HideKind, Message, Role};
 
 /// What a summary replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum Extent {
     /// All but the system messages.
     All,
     /// All but the system messages and the newest so many others.
@@ -24,18 +24,18 @@ pub enum Span {
 ///
 /// [`Error::Refused`](crate::error::Error::Refused) where there is nothing to compact or an end
 /// isn't visible.
-pub fn replaced(input: &PlanInput, span: &Span) -> Result<BTreeSet<usize>> {
+pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
     let others: Vec<usize> = input
         .visible()
         .filter(|at| !input.order[*at].role.is_system())
         .collect();
     let (from, to) = match span {
-        Span::All => (0, input.order.len()),
-        Span::KeepLast(keep) => {
+        Extent::All => (0, input.order.len()),
+        Extent::KeepLast(keep) => {
             let tail = others.len().saturating_sub(*keep);
             (0, others.get(tail).copied().unwrap_or(input.order.len()))
         }
-        Span::Range(first, last) => {
+        Extent::Range(first, last) => {
             let (first, last) = (input.place(first)?, input.place(last)?);
             if !input.order[first].visible() || !input.order[last].visible() {
                 return refused("an end of the span is not in the context");
@@ -46,7 +46,7 @@ pub fn replaced(input: &PlanInput, span: &Span) -> Result<BTreeSet<usize>> {
             (first, last + 1)
         }
     };
-    if !matches!(span, Span::Range(..)) {
+    if !matches!(span, Extent::Range(..)) {
         let is_summary = |at: &usize| input.order[*at].placed_by(HideKind::Compaction);
         let since = match others.iter().rposition(is_summary) {
             Some(summary) => others.len() - summary - 1,
@@ -74,7 +74,7 @@ pub fn replaced(input: &PlanInput, span: &Span) -> Result<BTreeSet<usize>> {
 /// # Errors
 ///
 /// As [`replaced`].
-pub fn compact(input: &PlanInput, span: &Span, summary: &str) -> Result<Option<Draft>> {
+pub fn compact(input: &PlanInput, span: &Extent, summary: &str) -> Result<Option<Draft>> {
     let chosen = replaced(input, span)?;
     Ok(Some(draft(input, &chosen, Some(summary))))
 }

@@ -148,8 +148,12 @@ impl World {
                     &Marker::Default,
                 )
             }
-            2 => compact::compact(&input, &compact::Span::KeepLast(a as usize % 8), "summary"),
-            3 => compact::compact(&input, &compact::Span::Range(id(a), id(b)), "summary"),
+            2 => compact::compact(
+                &input,
+                &compact::Extent::KeepLast(a as usize % 8),
+                "summary",
+            ),
+            3 => compact::compact(&input, &compact::Extent::Range(id(a), id(b)), "summary"),
             4 if b > 160 => clear::clear(&input, b > 230),
             4 => skip::annotate(&input, &[id(a)], Priority::Skip, None),
             5 => drop::drop(&input, &[id(a)], &[(id(b), 0)], b > 200),
@@ -422,7 +426,7 @@ proptest! {
         }
         let before = world.input();
         let made = match summary {
-            true => compact::compact(&before, &compact::Span::All, "summary"),
+            true => compact::compact(&before, &compact::Extent::All, "summary"),
             false => clear::clear(&before, false),
         };
         let Ok(Some(draft)) = made else { return Ok(()) };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::context::plan::compact;
-pub use crate::context::plan::compact::Span;
+pub use crate::context::plan::compact::Extent;
 use crate::error::{Error, Result};
 use crate::history::repo::{On, Repo};
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
@@ -49,7 +49,7 @@ impl Repo {
     /// [`Repo::operate`] does. Nothing is changed then.
     ///
     /// ```
-    /// use tract::history::surgery::{Span, Summary};
+    /// use tract::history::surgery::{Extent, Summary};
     /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
@@ -59,7 +59,7 @@ impl Repo {
     ///
     /// let mut count = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
     /// let options = SurgeryOptions::at(Millis(0), "compact");
-    /// let done = repo.compact(&On::Head, &Span::KeepLast(1), Summary::From(&mut count), &options)?;
+    /// let done = repo.compact(&On::Head, &Extent::KeepLast(1), Summary::From(&mut count), &options)?;
     ///
     /// let context = repo.context(&done.surgery.commits[0].hash)?;
     /// let texts = repo.messages(&context)?;
@@ -70,7 +70,7 @@ impl Repo {
     pub fn compact(
         &self,
         on: &On,
-        span: &Span,
+        span: &Extent,
         summary: Summary<'_>,
         options: &SurgeryOptions<'_>,
     ) -> Result<Compaction> {

@@ -3,7 +3,6 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
-mod budget;
 mod clear;
 mod compact;
 mod drop;
@@ -20,14 +19,13 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::append::{Chain, CommitOptions, Committed, Expect};
 use crate::history::repo::{On, Repo};
-use crate::history::{tokens, walk};
+use crate::history::{counts, load};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, Message, Millis, Part, Role, TokenCount};
 use crate::store::{CountKey, View};
 
 pub use annotate::Annotated;
-pub use budget::Budget;
-pub use compact::{Compaction, Span, Summary};
+pub use compact::{Compaction, Extent, Summary};
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored, StillHidden};
 pub use truncate::{Fraction, Marker, Reach, Truncate};
@@ -301,7 +299,7 @@ pub(super) fn scene(
 ) -> Result<Scene> {
     let context = order.context();
     let messages = context.entries.iter();
-    let messages = messages.map(|entry| walk::message(view, entry));
+    let messages = messages.map(|entry| load::message(view, entry));
     let messages = messages.collect::<Result<Vec<_>>>()?;
     let visible: HashMap<EntryId, usize> = context
         .entries
@@ -324,12 +322,12 @@ pub(super) fn scene(
         let seen = match at {
             Some(at) => Some(messages[*at].clone()),
             None if needs.hidden_links && row.calls + row.results > 0 => {
-                Some(walk::message(view, &order_entry(&entry))?)
+                Some(load::message(view, &order_entry(&entry))?)
             }
             None => None,
         };
         let own = match &seen {
-            Some(_) if !entry.mask.is_empty() => Some(walk::content(view, &entry.content)?),
+            Some(_) if !entry.mask.is_empty() => Some(load::content(view, &entry.content)?),
             Some(seen) => Some(seen.clone()),
             None => None,
         };
@@ -385,9 +383,9 @@ fn counts_after(
     fresh: &HashMap<ContentHash, &Message>,
     encoding: Encoding,
 ) -> Result<Vec<TokenCount>> {
-    let before = scene.context.entries.iter().map(tokens::key);
+    let before = scene.context.entries.iter().map(counts::key);
     let before: HashMap<CountKey, TokenCount> = before.zip(scene.counts.iter().copied()).collect();
-    let keys: Vec<CountKey> = after.entries.iter().map(tokens::key).collect();
+    let keys: Vec<CountKey> = after.entries.iter().map(counts::key).collect();
     let stored = view.counts(&keys, encoding)?;
     let mut counter = None;
     let mut counts = Vec::with_capacity(keys.len());
@@ -398,7 +396,7 @@ fn counts_after(
         }
         let find = |hash: &ContentHash| match fresh.get(hash) {
             Some(message) => Ok((*message).clone()),
-            None => walk::content(view, hash),
+            None => load::content(view, hash),
         };
         let mut stubs = HashMap::new();
         for stub in entry.mask.parts().iter().filter_map(|part| part.stub) {

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 pub use crate::context::plan::prune::Limits;
 use crate::context::plan::{PlanEntry, PlanInput, prune};
 use crate::error::Result;
+use crate::history::provider::TokenBudget;
 use crate::history::repo::{On, Repo};
-use crate::history::surgery::{Budget, Needs, Scene, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
 use crate::model::tokens::{Counter, grouped};
 use crate::model::{EntryId, Part};
 
@@ -20,7 +21,7 @@ pub struct Prune {
     /// Only outputs of more tokens than this.
     pub larger_than: u64,
     /// Only as many, the oldest first, as let the context fit; none if it fits already.
-    pub budget: Option<Budget>,
+    pub budget: Option<TokenBudget>,
 }
 
 impl Repo {
@@ -74,8 +75,8 @@ impl Repo {
         self.operate(on, needs, options, |scene| {
             let mut limits = prune.limits;
             if let Some(budget) = prune.budget {
-                let taken = self.taken(budget, scene.tip.as_ref(), options.encoding)?;
-                let total = scene.size().tokens.tokens + taken;
+                let reserved = self.reserved(budget, scene.tip.as_ref(), options.encoding)?;
+                let total = scene.size().tokens.tokens + reserved;
                 limits.enough = total.saturating_sub(budget.tokens);
             }
             let counter = Counter::load(options.encoding);

@@ -6,10 +6,10 @@ use crate::context::plan::restore;
 pub use crate::context::plan::restore::Lost;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::load;
 use crate::history::repo::{On, Repo};
 use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
-use crate::history::walk;
 use crate::model::{Draft, EntryId, HideKind, Operation};
 
 /// What became of a restore.
@@ -43,7 +43,7 @@ impl Repo {
     pub fn resolve_lost(&self, on: &On, text: &str) -> Result<Lost> {
         match self.resolve(on, text) {
             Ok(commit) => {
-                let row = walk::commit(&*self.store.read()?, &commit)?;
+                let row = load::commit(&*self.store.read()?, &commit)?;
                 Ok(match row.commit.operation {
                     Operation::Append { .. } => Lost::Entry(EntryId::of(commit)),
                     _ => Lost::Whole(commit),
@@ -107,7 +107,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut still_hidden = Vec::new();
         for (by, messages) in covered {
-            if let Operation::Hide(hide) = walk::commit(&*view, &by)?.commit.operation {
+            if let Operation::Hide(hide) = load::commit(&*view, &by)?.commit.operation {
                 let kind = hide.kind;
                 still_hidden.push(StillHidden { by, kind, messages });
             }
@@ -145,7 +145,7 @@ fn still_covered(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::plan::compact::{Span, compact};
+    use crate::context::plan::compact::{Extent, compact};
     use crate::history::CommitOptions;
     use crate::model::{Message, Millis, Role};
 
@@ -164,7 +164,7 @@ mod tests {
             .expect("dropped");
         let compacted = repo
             .operate(&on, Needs::default(), &options, |scene| {
-                let plan = compact(&scene.input, &Span::All, "in short")?;
+                let plan = compact(&scene.input, &Extent::All, "in short")?;
                 Ok(plan.into_iter().collect())
             })
             .expect("compacted");

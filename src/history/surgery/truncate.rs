@@ -3,8 +3,9 @@
 use crate::context::plan::truncate::{self, Window};
 pub use crate::context::plan::truncate::{Fraction, Marker};
 use crate::error::{Error, Result};
+use crate::history::provider::TokenBudget;
 use crate::history::repo::{On, Repo};
-use crate::history::surgery::{Budget, Needs, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 use crate::model::tokens::Counter;
 
 /// How far a truncation goes.
@@ -15,7 +16,7 @@ pub enum Reach {
     /// All but the newest so many of the counted messages.
     Keep(usize),
     /// As few of the oldest exchanges as let the context fit. The newest one stays.
-    ToBudget(Budget),
+    ToBudget(TokenBudget),
 }
 
 /// A truncation. Counted are visible messages, without system messages and markers of earlier
@@ -75,25 +76,25 @@ impl Repo {
     ) -> Result<Surgery> {
         self.operate(on, Needs::default(), options, |scene| {
             let marker = &truncate.marker;
-            let (window, taken) = match truncate.reach {
+            let (window, reserved) = match truncate.reach {
                 Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),
                 Reach::Keep(keep) => (Window::Keep(keep), 0),
                 Reach::ToBudget(budget) => {
-                    let taken = self.taken(budget, scene.tip.as_ref(), options.encoding)?;
+                    let reserved = self.reserved(budget, scene.tip.as_ref(), options.encoding)?;
                     let longest = marker.longest(&scene.input);
                     let counter = Counter::load(options.encoding);
                     let window = Window::Budget {
-                        tokens: budget.tokens.saturating_sub(taken),
+                        tokens: budget.tokens.saturating_sub(reserved),
                         marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
                     };
-                    (window, taken)
+                    (window, reserved)
                 }
             };
             let plan = truncate::truncate(&scene.input, window, truncate.drop_first, marker);
             match (plan, truncate.reach) {
                 (Err(Error::CannotFit { least, .. }), Reach::ToBudget(budget)) => {
                     Err(Error::CannotFit {
-                        least: least + taken,
+                        least: least + reserved,
                         tokens: budget.tokens,
                     })
                 }

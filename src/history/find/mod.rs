@@ -4,19 +4,28 @@
 //! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), what "newest" means
 //! across branches, and where a found message stands in its branch's context.
 
+mod merge;
+mod pattern;
+#[cfg(test)]
+mod tests;
+mod visibility;
+
 use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::log::wanted;
-use crate::history::newest::Newest;
-use crate::history::pattern::{Line, Pattern};
+use crate::history::path;
 use crate::history::repo::{self, On, Repo};
-use crate::history::standing::{HiddenBy, Neighbour, Standings};
 use crate::model::{
     Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, RefValue, Role,
 };
 use crate::store::{CommitRow, Hit, View};
+
+use merge::Merge;
+pub use pattern::{MatchedLine, Pattern};
+use visibility::Visibility;
+pub use visibility::{HiddenBy, Neighbour};
 
 /// How many bytes of contents one transaction indexes: some 80 ms, 200 on a slow machine.
 const INDEX_BYTES: u64 = 2 << 20;
@@ -88,7 +97,7 @@ pub struct Found {
     /// Why the text is not in the context there.
     pub hidden_by: Option<HiddenBy>,
     /// The lines that match, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<MatchedLine>,
     /// The messages before it, oldest first, hidden ones included.
     pub before: Vec<Neighbour>,
     /// The messages after it, likewise.
@@ -152,10 +161,10 @@ impl Repo {
         let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
         let hits = view.search(options.pattern.literals(), &commits)?;
         let total = hits.len();
-        let mut newest = Newest::of(&*view, hits)?;
-        let mut standings = Standings::new(commits);
+        let mut hits = Merge::of(&*view, hits)?;
+        let mut visibility = Visibility::new(commits);
         let (mut found, mut messages) = (Vec::new(), 0);
-        while let Some((hit, row)) = newest.next(&*view)? {
+        while let Some((hit, row)) = hits.next(&*view)? {
             progress(FindProgress::Reading { messages, total });
             messages += 1;
             if messages.is_multiple_of(VIEW_HITS) {
@@ -167,10 +176,11 @@ impl Repo {
             };
             let entry = entry_of(&*view, &hit, &row.commit.operation)?;
             let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
-            let (number, hidden_by) = standings.of(&*view, hit.tip, entry, &hit.content, &parts)?;
+            let (number, hidden_by) =
+                visibility.of(&*view, hit.tip, entry, &hit.content, &parts)?;
             let (before, after) = match options.neighbours {
                 0 => Default::default(),
-                around => standings.neighbours(&*view, hit.tip, &entry, around)?,
+                around => visibility.neighbours(&*view, hit.tip, &entry, around)?,
             };
             found.push(Found {
                 hash: row.hash,
@@ -178,7 +188,7 @@ impl Repo {
                 entry,
                 role,
                 branch: tips[hit.tip].0.clone(),
-                title: standings.title(&*view, hit.tip)?,
+                title: visibility.title(&*view, hit.tip)?,
                 number,
                 hidden_by,
                 lines,
@@ -270,7 +280,7 @@ fn read(
     hit: &Hit,
     row: &CommitRow,
     options: &FindOptions,
-) -> Result<Option<(Role, Vec<Line>)>> {
+) -> Result<Option<(Role, Vec<MatchedLine>)>> {
     let time = row.commit.time;
     let in_time = options
         .since
@@ -350,17 +360,7 @@ fn uses(view: &dyn View, row: &CommitRow, message: &Message, tool: &str) -> Resu
 /// The entry to which a commit gives a content.
 fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId> {
     let entry = match operation {
-        Operation::Edit { target, .. } => {
-            let mut entry = *target;
-            // An edit of an edit is one of the message.
-            while entry.index.is_none()
-                && let Some(row) = view.commit(&entry.commit)?
-                && let Operation::Edit { target, .. } = row.commit.operation
-            {
-                entry = target;
-            }
-            entry
-        }
+        Operation::Edit { target, .. } => path::entry_of(view, *target)?,
         Operation::Hide(hide) => {
             let count = hide.replacements.len();
             let mut replacements = hide.replacements.iter();
@@ -380,6 +380,3 @@ fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId
     };
     Ok(entry)
 }
-
-#[cfg(test)]
-mod tests;

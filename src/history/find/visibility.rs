@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::context::{Context, OrderEntry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::{repo, walk};
+use crate::history::{load, path};
 use crate::model::{EntryId, HideKind, Operation, Priority, Role};
 use crate::store::View;
 
@@ -45,7 +45,7 @@ pub struct Neighbour {
 
 /// What is known of the contexts at some commits. Each is folded when it is first asked for, and the
 /// whole order, hidden messages included, only for those that need it.
-pub(crate) struct Standings {
+pub(crate) struct Visibility {
     tips: Vec<CommitHash>,
     paths: HashMap<usize, Path>,
 }
@@ -63,7 +63,7 @@ struct Whole {
     places: HashMap<EntryId, usize>,
 }
 
-impl Standings {
+impl Visibility {
     pub(crate) fn new(tips: Vec<CommitHash>) -> Self {
         let paths = HashMap::new();
         Self { tips, paths }
@@ -98,7 +98,7 @@ impl Standings {
         let hidden_by = match hidden {
             Some(OrderEntry { hidden_by, .. }) if !hidden_by.is_empty() => {
                 let commit = hidden_by[hidden_by.len() - 1];
-                match walk::commit(view, &commit)?.commit.operation {
+                match load::commit(view, &commit)?.commit.operation {
                     Operation::Hide(hide) => HiddenBy::Hide {
                         commit,
                         kind: hide.kind,
@@ -155,12 +155,12 @@ impl Standings {
     fn path(&mut self, view: &dyn View, tip: usize) -> Result<&mut Path> {
         if !self.paths.contains_key(&tip) {
             let commit = &self.tips[tip];
-            let context = walk::context(view, commit)?;
+            let context = load::context(view, commit)?;
             let visible = context.entries.iter().enumerate();
             let path = Path {
                 visible: visible.map(|(at, entry)| (entry.id, at)).collect(),
                 context,
-                title: repo::session_of(view, commit)?.and_then(|(_, session)| session.title),
+                title: path::session_of(view, commit)?.and_then(|(_, session)| session.title),
                 order: None,
             };
             self.paths.insert(tip, path);
@@ -170,7 +170,7 @@ impl Standings {
 
     fn order(&mut self, view: &dyn View, tip: usize) -> Result<&Whole> {
         if self.path(view, tip)?.order.is_none() {
-            let order = walk::order(view, &self.tips[tip])?;
+            let order = load::order(view, &self.tips[tip])?;
             let entries: Vec<OrderEntry> = order.entries().collect();
             let places = entries.iter().enumerate();
             let places = places.map(|(at, entry)| (entry.id, at)).collect();

@@ -9,28 +9,28 @@ use crate::store::{CommitRow, Hit, View};
 
 /// Hits of several paths as one list, newest first. Along a path the chain decides, between paths
 /// the clock; what has no time of its own is as old as what comes after it on its path.
-pub(crate) struct Newest {
+pub(crate) struct Merge {
     /// The next hit of each path: its time, then the preferred path first.
     heads: BinaryHeap<(Option<Millis>, Reverse<usize>)>,
     /// What is left of each path, the newest last, and the commit of that.
     lanes: HashMap<usize, (Vec<Hit>, CommitRow)>,
 }
 
-impl Newest {
+impl Merge {
     /// From hits that are newest first on each path.
     pub(crate) fn of(view: &dyn View, hits: Vec<Hit>) -> Result<Self> {
         let mut left: HashMap<usize, Vec<Hit>> = HashMap::new();
         for hit in hits.into_iter().rev() {
             left.entry(hit.tip).or_default().push(hit);
         }
-        let mut newest = Self {
+        let mut merge = Self {
             heads: BinaryHeap::new(),
             lanes: HashMap::new(),
         };
         for (tip, hits) in left {
-            newest.go_on(view, tip, hits, None)?;
+            merge.go_on(view, tip, hits, None)?;
         }
-        Ok(newest)
+        Ok(merge)
     }
 
     /// The newest that is left, with its commit.

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Entry};
 use crate::error::Result;
-use crate::history::walk;
+use crate::history::load;
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, TokenCount};
 use crate::store::{CountKey, Store};
@@ -46,7 +46,7 @@ pub(crate) fn of_entries(
                 Some(count) => count,
                 None => {
                     let counter = counter.get_or_insert_with(|| Counter::load(encoding));
-                    let count = counter.message(&walk::message(&*view, entry)?);
+                    let count = counter.message(&load::message(&*view, entry)?);
                     fresh.push((*key, count));
                     count
                 }

@@ -11,7 +11,7 @@ const USAGE_SEARCH: usize = 256;
 
 /// What a context is to fit into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct TokenBudget {
     /// The tokens that a request may have.
     pub tokens: u64,
     /// Leave out what the provider counts on top: its system prompt, its tools.
@@ -43,9 +43,9 @@ impl Repo {
     }
 
     /// The part of a budget that the provider takes for itself, at `tip`.
-    pub(super) fn taken(
+    pub(super) fn reserved(
         &self,
-        budget: Budget,
+        budget: TokenBudget,
         tip: Option<&CommitHash>,
         encoding: Encoding,
     ) -> Result<u64> {

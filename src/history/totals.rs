@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::context::{Context, Entry};
 use crate::error::Result;
-use crate::history::{tokens, walk};
+use crate::history::{counts, load};
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Operation, TokenCount};
 use crate::store::{CommitRow, CountKey, Store, View};
@@ -77,7 +77,7 @@ impl Along {
             return Ok(());
         };
         if row.depth - self.depth > LEAP || self.depth == 0 {
-            self.context = walk::context(view, &parent)?;
+            self.context = load::context(view, &parent)?;
         } else {
             let steps = (row.depth - self.depth) as usize;
             for row in view.ancestors(&parent, None, steps)?.iter().rev() {
@@ -104,7 +104,7 @@ impl Along {
     fn take(&mut self, view: &dyn View, row: &CommitRow) -> Result<()> {
         self.context = match self.context.step(row.hash, &row.commit)? {
             Some(next) => next,
-            None => walk::context(view, &row.hash)?,
+            None => load::context(view, &row.hash)?,
         };
         self.depth = row.depth + 1;
         Ok(())
@@ -123,28 +123,28 @@ impl Counts {
     ) -> Result<Self> {
         let wanted: HashMap<CountKey, &Entry> = entries
             .into_iter()
-            .map(|entry| (tokens::key(entry), entry))
+            .map(|entry| (counts::key(entry), entry))
             .collect();
         let (keys, entries): (Vec<CountKey>, Vec<&Entry>) = wanted.into_iter().unzip();
-        let counts = tokens::of_entries(store, &entries, encoding)?;
+        let counts = counts::of_entries(store, &entries, encoding)?;
         Ok(Self(keys.into_iter().zip(counts).collect()))
     }
 
     /// The tokens of an entry, which must be one of those.
     pub(crate) fn get(&self, entry: &Entry) -> TokenCount {
-        self.0[&tokens::key(entry)]
+        self.0[&counts::key(entry)]
     }
 }
 
 /// A sum that entries can be taken from again.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct RunningTotal {
     tokens: u64,
     messages: u64,
     estimates: u64,
 }
 
-impl Tally {
+impl RunningTotal {
     pub(crate) fn add(&mut self, count: TokenCount) {
         self.tokens += count.tokens;
         self.messages += 1;

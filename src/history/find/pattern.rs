@@ -24,7 +24,7 @@ pub struct Pattern {
 
 /// A line of a message with matches in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct MatchedLine {
     /// The part of the message that it stands in, from 0.
     pub part: usize,
     /// The line, whole, without its end. Hostile until escaped.
@@ -85,7 +85,7 @@ impl Pattern {
     }
 
     /// The lines of the message's searched text with the pattern in them, in order.
-    pub fn lines(&self, message: &Message) -> Vec<Line> {
+    pub fn lines(&self, message: &Message) -> Vec<MatchedLine> {
         let mut lines = Vec::new();
         for piece in searched(message) {
             // Where the line of the last match begins.
@@ -102,7 +102,7 @@ impl Pattern {
                 let found = cut(found.start)..cut(found.end);
                 if last != Some(start) {
                     last = Some(start);
-                    lines.push(Line {
+                    lines.push(MatchedLine {
                         part: piece.part,
                         text: text.to_owned(),
                         matches: Vec::new(),
@@ -168,7 +168,7 @@ mod tests {
 
     fn lines(pattern: &Pattern, text: &str) -> Vec<(String, Vec<(usize, usize)>)> {
         let message = Message::text(Role::User, text);
-        let ends = |line: Line| {
+        let ends = |line: MatchedLine| {
             let ends = line.matches.iter().map(|range| (range.start, range.end));
             (line.text, ends.collect())
         };

@@ -1,0 +1,4 @@
+//! The laws of a repository.
+
+mod moves;
+mod totals;

@@ -1,0 +1,103 @@
+//! Calls that wait for their results at the end of a context.
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::load;
+use crate::history::repo::Repo;
+use crate::model::Operation;
+use crate::store::View;
+
+/// How far ahead the results of an open call are looked for, in commits.
+const RESULTS_AHEAD: u64 = 64;
+
+/// A context that ends with a tool call that has no result yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The number, from 1, of the message that calls.
+    pub number: usize,
+    /// The number of the last message that answers it on the path that one came from, and the
+    /// commit there.
+    pub answered: Option<(usize, CommitHash)>,
+}
+
+impl Repo {
+    /// Where `tip`'s context ends with an open tool call, and where on the path to `after` its
+    /// results are.
+    pub fn open_call(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+    ) -> Result<Option<OpenCall>> {
+        open_call(&*self.store.read()?, tip, after)
+    }
+}
+
+/// The calls that wait at the end of the context at `tip`.
+pub(crate) fn open_call(
+    view: &dyn View,
+    tip: &CommitHash,
+    after: Option<&CommitHash>,
+) -> Result<Option<OpenCall>> {
+    // Most commits are plain words, and then the context need not be read.
+    if let Operation::Append { content } = load::commit(view, tip)?.commit.operation {
+        let row = view.content_rows(&[content])?.pop();
+        if row.is_some_and(|row| row.calls == 0 && row.results == 0) {
+            return Ok(None);
+        }
+    }
+    let context = load::context(view, tip)?;
+    // Open calls stand at the end: the last message that calls, and what answers it.
+    let mut waiting: Vec<String> = Vec::new();
+    let mut number = 0;
+    let mut answered: Vec<String> = Vec::new();
+    for (at, entry) in context.entries.iter().enumerate().rev() {
+        let message = load::message(view, entry)?;
+        answered.extend(message.results().map(str::to_owned));
+        let calls: Vec<&str> = message.calls().collect();
+        if !calls.is_empty() {
+            waiting = calls
+                .into_iter()
+                .filter(|id| !answered.iter().any(|done| done == id))
+                .map(str::to_owned)
+                .collect();
+            number = at + 1;
+            break;
+        }
+        if message.results().next().is_none() {
+            break;
+        }
+    }
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let mut open = OpenCall {
+        number,
+        answered: None,
+    };
+    let Some(after) = after.filter(|after| *after != tip) else {
+        return Ok(Some(open));
+    };
+    if !view.is_ancestor(tip, after)? {
+        return Ok(Some(open));
+    }
+    let depth = load::commit(view, tip)?.depth;
+    for ahead in 1..=RESULTS_AHEAD {
+        let Some(next) = view.ancestor_at(after, depth + ahead)? else {
+            break;
+        };
+        let row = load::commit(view, &next)?;
+        if let Operation::Append { content } = row.commit.operation {
+            let message = load::content(view, &content)?;
+            let before = waiting.len();
+            waiting.retain(|id| !message.results().any(|done| done == id));
+            if waiting.len() < before {
+                let number = context.entries.len() + ahead as usize;
+                open.answered = Some((number, next));
+            }
+        }
+        if waiting.is_empty() {
+            break;
+        }
+    }
+    Ok(Some(open))
+}
