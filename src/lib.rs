@@ -11,5 +11,6 @@ pub mod interop;
 pub mod model;
 pub mod render;
 pub mod store;
+pub mod wire;
 
 pub use error::{Error, Result};

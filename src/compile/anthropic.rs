@@ -14,8 +14,10 @@ use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
 use crate::compile::notice::Tally;
 use crate::compile::own_blocks::{Own, Pairing, Place, Server, in_result, own, pair_server_tools};
 use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
-use crate::compile::request::{Body, push_list, push_string};
+use crate::compile::request::Body;
+use crate::hash::write_string as push_string;
 use crate::model::{Message, Part, Role};
+use crate::wire::json::{is_object, push_list};
 
 /// The user's line before a conversation that begins with a reply.
 pub(super) const OPENING_LINE: &str = "(conversation continues)";
@@ -360,7 +362,7 @@ fn tool_use(id: &str, name: &str, arguments: &str, number: usize, tally: &mut Ta
     out.push_str(r#","name":"#);
     push_string(&mut out, &allowed);
     out.push_str(r#","input":"#);
-    if media::is_object(arguments) {
+    if is_object(arguments) {
         out.push_str(arguments);
     } else {
         tally.add(Repair::RawArguments, number);

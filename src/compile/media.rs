@@ -1,8 +1,6 @@
 //! Pictures, files and opaque blocks in a provider's own spelling, where it takes them.
 
-use serde::Deserialize;
-
-use crate::compile::request::push_string;
+use crate::hash::write_string as push_string;
 use crate::model::{Media, MediaSource};
 
 /// The media types of pictures that Anthropic takes.
@@ -153,21 +151,4 @@ fn image_type(media: &Media, data: &str) -> Option<&'static str> {
         .into_iter()
         .find(|(beginning, _)| data.starts_with(beginning))
         .map(|(_, media_type)| media_type)
-}
-
-/// The `type` of an opaque block, if its text is a JSON object that has one.
-pub(super) fn block_type(data: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Typed {
-        r#type: String,
-    }
-    // The whole text must be JSON that readers accept, not only its `type`.
-    let value: serde_json::Value = serde_json::from_str(data).ok()?;
-    let Typed { r#type } = Typed::deserialize(&value).ok()?;
-    Some(r#type)
-}
-
-/// Whether `text` is a JSON object.
-pub(super) fn is_object(text: &str) -> bool {
-    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).is_ok()
 }

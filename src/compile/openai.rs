@@ -10,8 +10,10 @@ use crate::compile::ids::{IdRule, plain};
 use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
 use crate::compile::notice::Tally;
 use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
-use crate::compile::request::{Body, push_list, push_string};
+use crate::compile::request::Body;
+use crate::hash::write_string as push_string;
 use crate::model::{Message, Part, Role};
+use crate::wire::json::{push_list, type_of};
 
 /// The longest name of a tool or speaker.
 const NAME_MAX_CHARS: usize = 64;
@@ -181,8 +183,7 @@ impl<'a> Content<'a> {
                 self.media(taken, FILE_WORD, number, tally);
             }
             Part::Opaque { provider, data }
-                if provider == "openai"
-                    && media::block_type(data).is_some_and(|kind| takes(role, &kind)) =>
+                if provider == "openai" && type_of(data).is_some_and(|kind| takes(role, &kind)) =>
             {
                 self.parts.push(ContentPart::Raw(data.clone()));
             }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::compile::media::block_type;
+use crate::wire::json::type_of;
 
 /// What a message may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ fn reaches(
 /// Whether an opaque block may stand in a tool's result.
 pub(super) fn in_result(data: &str) -> bool {
     matches!(
-        block_type(data).as_deref(),
+        type_of(data).as_deref(),
         Some("image" | "document" | "search_result" | "tool_reference")
     )
 }

@@ -129,18 +129,3 @@ pub(super) struct Body {
     pub stable_bytes: usize,
     pub nothing_to_send: bool,
 }
-
-/// Writes `text` as a JSON string.
-pub(super) fn push_string(out: &mut String, text: &str) {
-    out.push_str(&serde_json::to_string(text).expect("a string is always JSON"));
-}
-
-/// Writes the elements with commas between them.
-pub(super) fn push_list<T: AsRef<str>>(out: &mut String, elements: impl IntoIterator<Item = T>) {
-    for (index, element) in elements.into_iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str(element.as_ref());
-    }
-}

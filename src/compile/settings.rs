@@ -6,9 +6,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::compile::request::{push_list, push_string};
 use crate::compile::{Notice, Provider};
+use crate::hash::write_string as push_string;
 use crate::model::Settings;
+use crate::wire::json::array;
 
 /// The limit where the settings hold none; Anthropic requires one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
@@ -204,10 +205,7 @@ fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) -> Option<S
     if written.is_empty() {
         return None;
     }
-    let mut out = String::from("[");
-    push_list(&mut out, written);
-    out.push(']');
-    Some(out)
+    Some(array(written))
 }
 
 fn tool(text: &str, provider: Provider) -> Option<String> {

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use crate::compile::media;
 use crate::compile::request::Body;
 use crate::model::{Media, MediaSource, Message, Part};
+use crate::wire::json::type_of;
 
 /// Writes the messages; `head` is unused by this form.
 pub(super) fn write(messages: &[Message], head: &str) -> Body {
@@ -58,7 +58,7 @@ fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
         Part::Image(media) => push_line(out, &describe("image", media)),
         Part::File(media) => push_line(out, &describe("file", media)),
         Part::Opaque { provider, data } => {
-            let kind = media::block_type(data).unwrap_or_else(|| "block".to_owned());
+            let kind = type_of(data).unwrap_or_else(|| "block".to_owned());
             push_line(out, &format!("[{provider} {kind}]"));
         }
     }

@@ -13,7 +13,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("hash", &[]),
     ("model", &["hash"]),
     ("context", &["hash", "model"]),
-    ("interop", &["hash", "model"]),
+    ("wire", &["hash", "model"]),
+    ("interop", &["hash", "model", "wire"]),
     // The store keeps what an importer measured: spans and usage, plain data of interop.
     ("store", &["hash", "model", "context", "interop"]),
     ("diff", &["hash", "model", "context"]),
@@ -22,7 +23,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "history",
         &["hash", "model", "context", "store", "interop", "diff"],
     ),
-    ("compile", &["hash", "model", "context", "history"]),
+    ("compile", &["hash", "model", "wire", "context", "history"]),
     (
         "ingest",
         &[

@@ -7,9 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::error::Result;
 use crate::interop::blocks::PROVIDER;
-use crate::interop::chat::write::{Object, Remarks, array, document_text, quoted, write_all};
+use crate::interop::chat::write::{Remarks, document_text, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::wire::json::{Object, array, quoted};
 
 pub(super) fn export(
     messages: &[Outgoing],
@@ -108,7 +109,7 @@ pub(in crate::interop) fn build(message: &Message, remarks: &mut Remarks) -> Str
     match &message.parts[..] {
         [Part::Text { text }] => object.string("content", text).finish(),
         parts => object
-            .raw("content", &array(&blocks(parts, remarks)))
+            .raw("content", &array(blocks(parts, remarks)))
             .finish(),
     }
 }
@@ -160,7 +161,7 @@ fn block(part: &Part, remarks: &mut Remarks) -> Option<String> {
             result = match &content[..] {
                 [] => result,
                 [Part::Text { text }] => result.string("content", text),
-                parts => result.raw("content", &array(&blocks(parts, remarks))),
+                parts => result.raw("content", &array(blocks(parts, remarks))),
             };
             if *is_error {
                 result = result.raw("is_error", "true");

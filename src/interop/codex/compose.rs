@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::record::{Raw, string};
 use crate::interop::Outgoing;
 use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::wire::json::{Raw, string};
 
 /// What the tool itself writes for a call that was cut off.
 const ABORTED: &str = "aborted";

@@ -3,11 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::history::{history, typed};
-use super::record::{Compacted, decode, string};
+use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, Span, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role};
+use crate::wire::json::{decode, string};
 
 impl Reader<'_> {
     pub(super) fn compacted(

@@ -3,8 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::record::{Item, Piece, Raw, decode, string, word};
+use super::record::{Item, Piece};
 use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::wire::json::{Raw, decode, string, word};
 
 /// What a response item is.
 #[derive(Debug)]

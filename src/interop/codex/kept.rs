@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 
 use super::history::history;
 use super::item::{self, Meaning};
-use super::record::{Compacted, Record, decode, word};
+use super::record::{Compacted, Record};
 use crate::interop::{Document, Outgoing};
 use crate::model::Part;
+use crate::wire::json::{decode, word};
 
 /// A record's kind.
 pub(super) enum Kind<'a> {

@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 use super::compose::{Remarks, json};
 use super::event::NewEvent;
 use super::kept::{Kind, kind};
-use super::record::Raw;
 use super::write::Writer;
 use crate::error::Result;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Part};
+use crate::wire::json::Raw;
 
 /// What a rewritten `session_meta` takes over from the old one.
 #[derive(Default, serde::Deserialize)]

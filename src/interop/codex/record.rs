@@ -1,13 +1,10 @@
 //! The records of a rollout as they are decoded: borrowed, with what must stay verbatim as raw
 //! JSON text.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Raw JSON where a field's type varies between versions.
-pub(super) type Raw<'a> = Option<&'a RawValue>;
+use crate::wire::json::{Raw, decode, string};
 
 /// One line, enveloped or legacy.
 #[derive(Debug, Deserialize)]
@@ -176,25 +173,4 @@ pub(super) struct Piece<'a> {
     pub image_url: Raw<'a>,
     #[serde(borrow, default)]
     pub detail: Raw<'a>,
-}
-
-/// Decodes raw JSON; none where it is absent or has another shape.
-pub(super) fn decode<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
-/// A string; none where it is absent or something else.
-pub(super) fn string(raw: Raw<'_>) -> Option<String> {
-    word(raw).map(Cow::into_owned)
-}
-
-/// A string, borrowed where it has no escapes.
-pub(super) fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    let text = raw?.get();
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(text).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
-    }
 }

@@ -7,14 +7,13 @@ use serde_json::value::RawValue;
 
 use super::history::{prompt_text, typed};
 use super::item::{self, Meaning};
-use super::record::{
-    Event, Raw, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext, decode, string, word,
-};
+use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
 use crate::interop::{
     Action, Problem, SessionEnd, SessionStart, Sink, Span, Step, StepEntry, StepId, Usage,
 };
 use crate::model::{Message, Millis, Role, Settings};
+use crate::wire::json::{Raw, decode, string, word};
 
 /// What is known of the session before it is told.
 #[derive(Default)]

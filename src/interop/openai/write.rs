@@ -5,9 +5,10 @@ use std::io::Write;
 
 use super::read::PROVIDER;
 use crate::error::Result;
-use crate::interop::chat::write::{Object, Remarks, array, document_text, quoted, write_all};
+use crate::interop::chat::write::{Remarks, document_text, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::wire::json::{Object, array, quoted};
 
 pub(super) fn export(
     messages: &[Outgoing],
@@ -177,7 +178,7 @@ fn result_content(parts: &[Part], remarks: &mut Remarks) -> String {
             let blocks = texts
                 .iter()
                 .map(|text| Object::typed("text").string("text", text).finish());
-            array(&blocks.collect::<Vec<_>>())
+            array(blocks.collect::<Vec<_>>())
         }
     }
 }

@@ -9,9 +9,10 @@ use super::tags::{Hidden, Tags};
 use crate::error::Result;
 use crate::interop::anthropic::build;
 use crate::interop::chat::spans::members;
-use crate::interop::chat::write::{Object, Remarks, array, write_all};
+use crate::interop::chat::write::{Remarks, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Role};
+use crate::wire::json::{Object, array};
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(

@@ -1,0 +1,124 @@
+//! JSON read and written piece by piece, so that raw texts stay as they are.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::hash::write_string;
+
+/// Raw JSON where a field's shape varies between versions.
+pub type Raw<'a> = Option<&'a RawValue>;
+
+/// Decodes raw JSON; none where it is absent or has another shape.
+pub fn decode<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// A string; none where it is absent or something else.
+pub fn string(raw: Raw<'_>) -> Option<String> {
+    word(raw).map(Cow::into_owned)
+}
+
+/// A string, borrowed where it has no escapes.
+pub fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    let text = raw?.get();
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(text).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+/// The `type` of a block, if `text` is a JSON object that has one.
+///
+/// The whole text must be JSON that readers accept, not only its `type`.
+pub fn type_of(text: &str) -> Option<String> {
+    let block: Value = serde_json::from_str(text).ok()?;
+    Some(block.get("type")?.as_str()?.to_owned())
+}
+
+/// Whether `text` is a JSON object.
+pub fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
+}
+
+/// A JSON object in the making.
+#[derive(Debug, Default)]
+pub struct Object(String);
+
+impl Object {
+    /// An object without members.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An object that begins with its type.
+    pub fn typed(kind: &str) -> Self {
+        Self::new().string("type", kind)
+    }
+
+    /// Adds a string.
+    pub fn string(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        write_string(&mut self.0, value);
+        self
+    }
+
+    /// Adds a string, if there is one.
+    pub fn optional(self, key: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.string(key, value),
+            None => self,
+        }
+    }
+
+    /// Adds a JSON text.
+    pub fn raw(mut self, key: &str, json: &str) -> Self {
+        self.key(key);
+        self.0.push_str(json);
+        self
+    }
+
+    /// The text.
+    pub fn finish(mut self) -> String {
+        if self.0.is_empty() {
+            self.0.push('{');
+        }
+        self.0.push('}');
+        self.0
+    }
+
+    fn key(&mut self, key: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        write_string(&mut self.0, key);
+        self.0.push(':');
+    }
+}
+
+/// A JSON string.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_string(&mut out, text);
+    out
+}
+
+/// A JSON array of JSON texts.
+pub fn array<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let mut out = String::from("[");
+    push_list(&mut out, items);
+    out.push(']');
+    out
+}
+
+/// Writes JSON texts with commas between them.
+pub fn push_list<T: AsRef<str>>(out: &mut String, items: impl IntoIterator<Item = T>) {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(item.as_ref());
+    }
+}
