@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use tract::compile::Cache;
+use tract::history::Cache;
 use tract::history::{CommitOptions, Committed, On, Repo};
 use tract::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Priority, Replacement, Role,

@@ -4,7 +4,6 @@
 //! choice of messages (that is [`crate::context`]), the network, and any guess at a provider.
 
 mod anthropic;
-pub mod cache;
 pub mod check;
 #[cfg(test)]
 mod examples;
@@ -21,7 +20,6 @@ pub mod request;
 mod settings;
 mod text;
 
-pub use cache::{Cache, CacheStats};
 pub use notice::{Notice, Repair};
 pub use prefix::{Prefix, shared_prefix};
 pub use request::{Compiled, Provider, RequestOptions, compile};

@@ -1,11 +1,10 @@
-//! What commits mean together: the fold, the pair rule, and the plans. Pure: no store, no clock.
+//! What commits mean together: the fold and the plans. Pure: no store, no clock.
 
 #[allow(clippy::module_inception)]
 mod context;
 pub mod fold;
 #[cfg(test)]
 pub(crate) mod laws;
-pub mod pairs;
 pub mod plan;
 mod step;
 

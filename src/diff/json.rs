@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use crate::model::call::Pairs;
+use crate::model::call::Arguments;
 
 /// How deep a value may be nested; what is deeper is compared as text.
 const DEPTH_MAX: usize = 64;
@@ -42,7 +42,7 @@ impl Json {
         let text = text.trim();
         Some(match text.as_bytes().first()? {
             b'{' => {
-                let Pairs(pairs) = serde_json::from_str(text).ok()?;
+                let Arguments(pairs) = serde_json::from_str(text).ok()?;
                 let mut object = BTreeMap::new();
                 for (key, value) in pairs {
                     if object

@@ -9,9 +9,8 @@ use crate::history::load;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
 use crate::history::surgery::Touched;
-use crate::interop::Span;
 use crate::model::{
-    Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, TokenCount,
+    Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span, TokenCount,
 };
 use crate::store::View;
 

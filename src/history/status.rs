@@ -6,9 +6,8 @@ use crate::hash::CommitHash;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::{On, Repo};
 use crate::history::{adopted, path};
-use crate::interop::Usage;
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
+use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount, Usage};
 use crate::store::{SessionRow, View};
 
 /// How many of the newest commits a status shows.

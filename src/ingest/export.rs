@@ -11,9 +11,9 @@ use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::{Repo, load};
 use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Span, Step,
+    SessionStart, Sink, Step,
 };
-use crate::model::{HideKind, Millis, Operation, RefName, RefValue};
+use crate::model::{HideKind, Millis, Operation, RefName, RefValue, Span};
 use crate::store::{CommitRow, ResumeRow, SourceRow, View};
 
 /// How to export.

@@ -13,11 +13,11 @@ use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::history::Repo;
 use crate::history::purge::holds_purged;
 use crate::interop::{
-    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Step,
-    roo, sniff,
+    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, roo,
+    sniff,
 };
 use crate::model::tokens::Counter;
-use crate::model::{HideKind, Millis, RefName, RefValue};
+use crate::model::{HideKind, Millis, RefName, RefValue, Span};
 use crate::store::{SessionRow, SourceRow, Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.

@@ -10,12 +10,11 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::append::Chain;
 use crate::history::load;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, Span, Step, StepEntry,
-    StepId,
+    Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, Step, StepEntry, StepId,
 };
 use crate::model::tokens::Counter;
 use crate::model::{
-    Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement, Role,
+    Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement, Role, Span,
 };
 use crate::store::{CountKey, ResumeRow, Tx};
 

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Input, Span};
+use super::Input;
 use crate::error::{Error, Result};
+use crate::model::Span;
 
 /// A line longer than this is not read: 256 MiB.
 pub const MAX_LINE_BYTES: u64 = 256 << 20;

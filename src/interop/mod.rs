@@ -26,7 +26,7 @@ use std::io::Write;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::model::{HideKind, Message, Millis, Settings};
+use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 /// The session formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,15 +154,6 @@ impl Input for &[u8] {
         buffer[..count].copy_from_slice(&self[start..start + count]);
         Ok(count)
     }
-}
-
-/// A run of bytes of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// Where it begins.
-    pub offset: u64,
-    /// How long it is, without a line's end.
-    pub len: u64,
 }
 
 /// What an importer is told.
@@ -313,15 +304,6 @@ pub enum Cover {
     Everything,
     /// From the first to the last, both included.
     Range(StepEntry, StepEntry),
-}
-
-/// What a provider counted for one reply, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// All input, cached or not.
-    pub input_tokens: u64,
-    /// The reply.
-    pub output_tokens: u64,
 }
 
 /// What is known once a session has been read.

@@ -10,8 +10,8 @@ const RAW_CHARS: usize = 80;
 /// the raw text, cut at 80 characters with a `…`. Control characters are kept.
 pub fn summary(name: &str, arguments: &str) -> String {
     let mut line = name.to_owned();
-    match serde_json::from_str::<Pairs<'_>>(arguments) {
-        Ok(Pairs(pairs)) => {
+    match serde_json::from_str::<Arguments<'_>>(arguments) {
+        Ok(Arguments(pairs)) => {
             for (index, (key, value)) in pairs.into_iter().enumerate() {
                 line += if index == 0 { " " } else { ", " };
                 line += &key;
@@ -35,25 +35,25 @@ pub fn summary(name: &str, arguments: &str) -> String {
 }
 
 /// A JSON object's pairs in the order in which they were written.
-pub(crate) struct Pairs<'a>(pub(crate) Vec<(String, &'a RawValue)>);
+pub(crate) struct Arguments<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Pairs<'de> {
+impl<'de> Deserialize<'de> for Arguments<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
 
         impl<'de> Visitor<'de> for Reader {
-            type Value = Pairs<'de>;
+            type Value = Arguments<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Arguments<'de>, A::Error> {
                 let mut pairs = Vec::new();
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Pairs(pairs))
+                Ok(Arguments(pairs))
             }
         }
 

@@ -1,4 +1,6 @@
-//! What a conversation is made of: messages, commits, names, priorities, token counts, times.
+//! What a conversation is made of: messages, commits, names, priorities, token counts, times; and
+//! the rules about messages alone: which calls and results belong together, what tells a message
+//! from others in one line, what of it is searched, what stands where it was erased.
 //!
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
@@ -6,10 +8,16 @@
 pub mod call;
 pub mod commit;
 pub mod message;
+pub mod pairs;
+mod preview;
 pub mod priority;
 pub mod refs;
+pub mod searched;
+mod span;
 pub mod time;
 pub mod tokens;
+mod tombstone;
+mod usage;
 #[cfg(test)]
 mod vectors;
 
@@ -17,7 +25,11 @@ pub use commit::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
+pub use preview::{PREVIEW_BYTES, preview};
 pub use priority::Priority;
 pub use refs::{Head, RefName, RefValue};
+pub use span::Span;
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
+pub use tombstone::{PURGED, tombstone};
+pub use usage::Usage;

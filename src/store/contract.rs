@@ -8,7 +8,9 @@ use proptest::test_runner::{Config, TestRunner};
 use super::*;
 use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::fingerprint;
-use crate::model::{EntryId, Hide, HideKind, Operation, Part, PartHide, Priority, Settings};
+use crate::model::{
+    EntryId, Hide, HideKind, Operation, PURGED, Part, PartHide, Priority, Settings,
+};
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
 
@@ -792,7 +794,7 @@ fn searches_miss_nothing(make: Make<'_>) {
                     let needed = |hit: &&Hit| {
                         let message = view.content(&hit.content).ok().flatten();
                         let message = message.expect("a content is here");
-                        let texts = text::searched(&message);
+                        let texts = crate::model::searched::searched(&message);
                         texts.iter().any(|piece| literals.are_in(&piece.text))
                     };
                     let missing: Vec<_> = all

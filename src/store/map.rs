@@ -5,15 +5,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, PURGED, ReflogRow, ResumeRow,
-    Reversal, SessionRow, SourceRow, Store, Tx, View, preview, tombstone,
+    CommitRow, ContentRow, CountKey, Hit, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
+    SourceRow, Store, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
-use crate::interop::{Span, Usage};
-use crate::model::{Commit, Encoding, Message, Millis, Operation, RefName, RefValue, TokenCount};
-use crate::store::text::searched;
+use crate::model::searched::{Literals, searched};
+use crate::model::{
+    Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Span, TokenCount,
+    Usage, preview, tombstone,
+};
 
 #[derive(Clone, Default)]
 struct Maps {

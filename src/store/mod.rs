@@ -5,7 +5,6 @@
 //! (that is [`crate::history`]), and SQL anywhere outside `sqlite/`.
 
 pub mod sqlite;
-pub mod text;
 
 #[cfg(test)]
 mod contract;
@@ -15,9 +14,10 @@ mod map;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::interop::{Span, Usage};
-use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, Role, TokenCount};
-pub use text::Literals;
+use crate::model::searched::Literals;
+use crate::model::{
+    Commit, Encoding, Message, Millis, RefName, RefValue, Role, Span, TokenCount, Usage,
+};
 
 /// An engine: hands out views and transactions.
 pub trait Store {
@@ -54,7 +54,7 @@ pub struct ContentRow {
     pub hash: ContentHash,
     /// Who speaks.
     pub role: Role,
-    /// One line of at most 80 bytes, see [`preview`].
+    /// One line of at most 80 bytes, see [`crate::model::preview`].
     pub preview: String,
     /// The canonical body's size in bytes.
     pub size_bytes: u64,
@@ -264,7 +264,7 @@ pub trait View {
     /// How many bytes of contents the search index doesn't know yet.
     fn unindexed_bytes(&self) -> Result<u64>;
 
-    /// The commits on the paths that end in `tips` with a content whose [searched](text::searched)
+    /// The commits on the paths that end in `tips` with a content whose [searched](crate::model::searched)
     /// text may hold `literals`: tip by tip, newest first, each commit once for each content.
     ///
     /// None that does hold them is missing, indexed or not; whether one does is for the caller to
@@ -340,78 +340,4 @@ pub trait Tx: View {
 
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
-}
-
-/// What stands in place of what was purged.
-pub const PURGED: &str = "[purged]";
-
-/// The message that stands in place of a purged one. A result of a tool becomes a user's word, for
-/// it no longer says which call it answers.
-pub fn tombstone(role: Role) -> Message {
-    let role = match role {
-        Role::Tool => Role::User,
-        role => role,
-    };
-    Message::text(role, PURGED)
-}
-
-/// The longest preview, in bytes.
-pub const PREVIEW_BYTES: usize = 80;
-
-/// One line that tells a message from others: its first text, or its first call as
-/// `name key="value"`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
-/// then `…`. Control characters are kept: escaping is for whoever shows it.
-pub fn preview(message: &Message) -> String {
-    use crate::model::Part;
-    fn words(part: &Part) -> Option<String> {
-        let text = match part {
-            Part::Text { text } => text.clone(),
-            Part::ToolCall {
-                name, arguments, ..
-            } => crate::model::call::summary(name, arguments),
-            Part::ToolResult { content, .. } => content.iter().find_map(words)?,
-            Part::Image(media) | Part::File(media) => {
-                let what = media
-                    .media_type
-                    .as_deref()
-                    .or(media.name.as_deref())
-                    .unwrap_or("file");
-                format!("[{what}]")
-            }
-            Part::Thinking { .. } | Part::Opaque { .. } => return None,
-        };
-        (!text.trim().is_empty()).then_some(text)
-    }
-    let text = message.parts.iter().find_map(words).or_else(|| {
-        message.parts.iter().find_map(|part| match part {
-            Part::Thinking { text, .. } => Some(format!("(thinking) {text}")),
-            Part::Opaque { .. } => Some("(opaque)".to_owned()),
-            _ => None,
-        })
-    });
-    let text = text.unwrap_or_default();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let space = usize::from(!line.is_empty());
-        if line.len() + space + word.len() + "…".len() > PREVIEW_BYTES {
-            let room = PREVIEW_BYTES - "…".len() - line.len().min(PREVIEW_BYTES - "…".len());
-            if room > space {
-                if space == 1 {
-                    line.push(' ');
-                }
-                let mut end = room - space;
-                while !word.is_char_boundary(end.min(word.len())) {
-                    end -= 1;
-                }
-                line.push_str(&word[..end.min(word.len())]);
-            }
-            line.push('…');
-            return line;
-        }
-        if space == 1 {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, check, compile};
-use tract::context::pairs::{Links, Pairs};
 use tract::hash::CommitHash;
 use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
 use tract::history::{LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
 use tract::interop::Format;
+use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 

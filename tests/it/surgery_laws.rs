@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
-use tract::context::pairs::{Links, Pairs};
 use tract::context::plan::clear::clear;
 use tract::context::plan::compact::{Extent, compact};
 use tract::hash::CommitHash;
@@ -15,6 +14,7 @@ use tract::history::{
     CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions, TokenBudget,
 };
 use tract::ingest::{ImportRequest, import};
+use tract::model::pairs::{Links, Pairs};
 use tract::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, Priority, RefName, Role,
 };

@@ -1,8 +1,8 @@
 //! A line for each message.
 
 use tract::diff::{Change, ContextDiff, Kind};
+use tract::model::preview;
 use tract::render::escape;
-use tract::store::preview;
 
 use super::page::Page;
 use super::{Painter, Shown, message};

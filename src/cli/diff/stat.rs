@@ -1,8 +1,8 @@
 //! The short forms: a bar for each message, or a line.
 
 use tract::diff::Kind;
+use tract::model::preview;
 use tract::render::escape;
-use tract::store::preview;
 
 use super::page::Page;
 use super::{Painter, Shown, list, message, run};

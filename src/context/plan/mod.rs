@@ -17,8 +17,8 @@ pub mod truncate;
 use std::collections::BTreeSet;
 
 use crate::context::OrderEntry;
-use crate::context::pairs::{Groups, Links, Pairs};
 use crate::error::{Error, Result};
+use crate::model::pairs::{Groups, Links, Pairs};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Part, PartHide, Priority,
     Replacement, Role, TokenCount,
@@ -274,7 +274,7 @@ impl PlanInput {
     fn slot_after(&self, after: usize, chosen: &BTreeSet<usize>) -> Option<EntryId> {
         let pairs = self.pairs();
         let splits = |at: usize| {
-            let stays = |pair: &&crate::context::pairs::Pair| !chosen.contains(&pair.call.0);
+            let stays = |pair: &&crate::model::pairs::Pair| !chosen.contains(&pair.call.0);
             let mut kept = pairs.pairs().iter().filter(stays);
             kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
         };

@@ -8,8 +8,7 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use crate::error::{Error, Result};
 use crate::model::Message;
-use crate::store::Literals;
-use crate::store::text::searched;
+use crate::model::searched::{Literals, searched};
 
 /// What a compiled regular expression may take, in bytes; what it takes while it runs is limited
 /// likewise. It is the crate's own default, stated since a pattern may come from anywhere.

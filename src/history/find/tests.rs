@@ -367,7 +367,7 @@ proptest! {
         let tip = repo.head(&On::Head).expect("a head").commit().expect("the first step appends");
         let context = repo.context(&tip).expect("it compiles");
         let shown: BTreeSet<usize> = repo.messages(&context).expect("bodies").iter().enumerate()
-            .filter(|(_, message)| crate::store::text::searched(message)[0].text.contains(&pattern))
+            .filter(|(_, message)| crate::model::searched::searched(message)[0].text.contains(&pattern))
             .map(|(at, _)| at + 1)
             .collect();
         let mut found = find(&repo, &FindOptions { neighbours: 1, ..text(&pattern) });
@@ -387,7 +387,7 @@ proptest! {
         for row in view.ancestors(&tip, None, usize::MAX).expect("a path").iter().rev() {
             for content in row.commit.operation.contents().into_iter().collect::<BTreeSet<_>>() {
                 let message = view.content(&content).expect("it reads").expect("here");
-                if crate::store::text::searched(&message)[0].text.contains(&pattern) {
+                if crate::model::searched::searched(&message)[0].text.contains(&pattern) {
                     brought.push(row.hash);
                 }
             }

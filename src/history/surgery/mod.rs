@@ -12,7 +12,6 @@ mod truncate;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::context::pairs::Links;
 use crate::context::plan::{PartLink, PlanEntry, PlanInput, PlanPart};
 use crate::context::{Context, Entry, Order};
 use crate::error::{Error, Result};
@@ -20,6 +19,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::append::{Chain, CommitOptions, Committed, Expect};
 use crate::history::repo::{On, Repo};
 use crate::history::{counts, load};
+use crate::model::pairs::Links;
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, Message, Millis, Part, Role, TokenCount};
 use crate::store::{CountKey, View};
@@ -238,7 +238,7 @@ impl Repo {
         let counts = counts_after(&*view, scene, &after, &fresh, options.encoding)?;
         let preview = |entry: &Entry| -> Result<(Role, String)> {
             if let Some(message) = fresh.get(&entry.content) {
-                return Ok((message.role, crate::store::preview(message)));
+                return Ok((message.role, crate::model::preview(message)));
             }
             let row = view.content_rows(&[entry.content])?.pop();
             Ok(row.map_or((Role::User, String::new()), |row| (row.role, row.preview)))

@@ -3,10 +3,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::interop::Usage;
 use crate::interop::blocks;
 use crate::interop::chat::{Dialect, Notes, Reply};
-use crate::model::{Message, Part, Role, Settings};
+use crate::model::{Message, Part, Role, Settings, Usage};
 
 /// Anthropic's messages, also where other tools keep them in files of their own.
 pub(in crate::interop) struct AnthropicDialect;

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Usage, lines};
-use crate::model::{Message, Millis, Settings};
+use super::lines;
+use crate::model::{Message, Millis, Settings, Usage};
 
 pub(super) use read::read;
 

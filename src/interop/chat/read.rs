@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::interop::lines::Lines;
 use crate::interop::sniff::is_lines;
 use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Step,
+    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
 };
-use crate::model::{Message, Part, Settings};
+use crate::model::{Message, Part, Settings, Span};
 
 /// The settings of a fine-tuning row; its other keys are counted and stay in the source.
 const ROW_SETTINGS: [&str; 4] = ["tools", "parallel_tool_calls", "functions", "function_call"];

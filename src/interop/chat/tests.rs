@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::interop::sniff::sniff;
 use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step, Usage,
+    SessionStart, Sink, Step,
 };
-use crate::model::{MediaSource, Message, Part, Role, Settings};
+use crate::model::{MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
 struct Session {

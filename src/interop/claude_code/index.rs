@@ -13,7 +13,8 @@ use super::record::{
 };
 use crate::error::{Error, Result};
 use crate::interop::lines::{Lines, json_values, mend};
-use crate::interop::{Input, Problem, Sink, Span};
+use crate::interop::{Input, Problem, Sink};
+use crate::model::Span;
 
 /// An interned string.
 pub(super) type Name = u32;

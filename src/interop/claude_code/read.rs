@@ -14,9 +14,9 @@ use crate::interop::blocks::parts_of_content;
 use crate::interop::lines::mend;
 use crate::interop::{
     Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId, Usage,
+    StepEntry, StepId,
 };
-use crate::model::{Message, Millis, Part, Role, Settings};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 
 /// A step on a path that has been told to the sink.
 #[derive(Clone)]

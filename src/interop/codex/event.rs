@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::interop::Usage;
+use crate::model::Usage;
 
 #[derive(Serialize)]
 pub(super) struct Sandbox {

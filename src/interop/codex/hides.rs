@@ -6,8 +6,8 @@ use super::history::{history, typed};
 use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, Span, StepEntry, StepId};
-use crate::model::{HideKind, Message, Millis, Role};
+use crate::interop::{Action, Cover, HideStep, Moment, StepEntry, StepId};
+use crate::model::{HideKind, Message, Millis, Role, Span};
 use crate::wire::json::{decode, string};
 
 impl Reader<'_> {

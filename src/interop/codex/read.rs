@@ -3,7 +3,8 @@
 use super::session::Reader;
 use crate::error::Result;
 use crate::interop::lines::{Lines, json_values, mend};
-use crate::interop::{ImportOptions, Input, Sink, Span};
+use crate::interop::{ImportOptions, Input, Sink};
+use crate::model::Span;
 
 /// How often progress is told, in records.
 const PROGRESS_RECORDS: u64 = 512;

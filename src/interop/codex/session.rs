@@ -9,10 +9,8 @@ use super::history::{prompt_text, typed};
 use super::item::{self, Meaning};
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
-use crate::interop::{
-    Action, Problem, SessionEnd, SessionStart, Sink, Span, Step, StepEntry, StepId, Usage,
-};
-use crate::model::{Message, Millis, Role, Settings};
+use crate::interop::{Action, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId};
+use crate::model::{Message, Millis, Role, Settings, Span, Usage};
 use crate::wire::json::{Raw, decode, string, word};
 
 /// What is known of the session before it is told.

@@ -7,8 +7,8 @@ use super::event::{NewEvent, NewInfo, NewTurn, Sandbox};
 use super::history::typed;
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
 use crate::error::{Error, Result};
-use crate::interop::{Document, Outgoing, Usage};
-use crate::model::{Message, Millis, Part, Role, Settings};
+use crate::interop::{Document, Outgoing};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(

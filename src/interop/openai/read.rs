@@ -3,9 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::interop::Usage;
 use crate::interop::chat::{Dialect, Notes, Reply, data_url, type_of};
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings, Usage};
 
 pub(super) const PROVIDER: &str = "openai";
 

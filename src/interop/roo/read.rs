@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::interop::anthropic::AnthropicDialect;
 use crate::interop::chat::spans::{elements, skip_space, skip_value};
 use crate::interop::chat::{Dialect, Notes, decode, type_of};
-use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Span, Usage};
-use crate::model::{Message, Millis, Part, Role, Settings};
+use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
 
 /// How long a title may be, in characters.
 const TITLE_CHARS: usize = 80;

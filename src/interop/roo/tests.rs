@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::interop::sniff::sniff;
 use crate::interop::{
     Action, BranchStart, Cover, Document, Exporter, Format, HideStep, ImportOptions, Importer,
-    Moment, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step, Usage,
+    Moment, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step,
 };
-use crate::model::{Message, Millis, Part, Role, Settings};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 
 #[derive(Default)]
 struct Read {

@@ -5,8 +5,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::interop::Span;
-use crate::model::{Encoding, Role};
+use crate::model::{Encoding, Role, Span};
 
 /// Below this a frame's own bytes eat what zstd saves.
 const COMPRESS_FROM_BYTES: usize = 512;

@@ -4,7 +4,7 @@
 //! A term depends on the characters of its piece alone, so the terms of a text hold those of
 //! everything inside it. Deliberately absent: SQL.
 
-use crate::store::text::{Literals, fold};
+use crate::model::searched::{Literals, fold};
 
 /// How many different terms there are: 4 letters of 32. Two pieces that share a term cost a look at
 /// a body, no more.

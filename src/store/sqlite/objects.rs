@@ -7,9 +7,8 @@ use super::engine;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::interop::Usage;
-use crate::model::{Commit, Encoding, Message, Operation, TokenCount};
-use crate::store::{CommitRow, ContentRow, CountKey, preview, tombstone};
+use crate::model::{Commit, Encoding, Message, Operation, TokenCount, Usage, preview, tombstone};
+use crate::store::{CommitRow, ContentRow, CountKey};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

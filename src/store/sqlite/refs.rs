@@ -7,8 +7,8 @@ use super::objects::commit_id;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Millis, RefName, RefValue};
-use crate::store::{OperationRow, PURGED, ReflogRow, Reversal};
+use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::store::{OperationRow, ReflogRow, Reversal};
 
 /// A target's hash and another ref's name: at most one is there.
 type Held = (Option<CommitHash>, Option<String>);

@@ -12,8 +12,8 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Commit;
+use crate::model::searched::{Literals, searched};
 use crate::store::Hit;
-use crate::store::text::{Literals, searched};
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
 pub(super) const INDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth

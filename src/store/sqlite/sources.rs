@@ -8,8 +8,7 @@ use super::objects::{commit_id, missing};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
-use crate::interop::Span;
-use crate::model::RefName;
+use crate::model::{RefName, Span};
 use crate::store::{ResumeRow, SessionRow, SourceRow};
 
 /// A block of a source, unpacked.

@@ -5,8 +5,7 @@ use super::{checkpoints, objects, refs, search, sources};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::interop::{Span, Usage};
-use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, TokenCount};
+use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, Span, TokenCount, Usage};
 use crate::store::{
     CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
     SessionRow, SourceRow, Tx, View,

@@ -8,9 +8,9 @@ use super::Codex;
 use crate::error::Result;
 use crate::interop::{
     Action, BranchStart, Document, Exporter, HideStep, ImportOptions, Importer, Outgoing, Problem,
-    SessionEnd, SessionStart, Sink, Span, Step,
+    SessionEnd, SessionStart, Sink, Step,
 };
-use crate::model::{Message, Role, Settings};
+use crate::model::{Message, Role, Settings, Span};
 
 /// Keeps all that an importer tells.
 #[derive(Debug, Default, PartialEq)]

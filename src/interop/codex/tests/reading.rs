@@ -1,8 +1,8 @@
 //! One hand-made rollout for each thing that real ones do.
 
 use super::{Collected, data, slice};
-use crate::interop::{Cover, StepEntry, StepId, Usage};
-use crate::model::{HideKind, Media, MediaSource, Message, Millis, Part, Role};
+use crate::interop::{Cover, StepEntry, StepId};
+use crate::model::{HideKind, Media, MediaSource, Message, Millis, Part, Role, Usage};
 
 fn roles(collected: &Collected) -> String {
     let letter = |message: &&Message| match message.role {

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::model::{Message, Part};
 
-/// A piece of a message's text.
+/// A passage of a message's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct Passage<'a> {
     /// The part that it stands in, from 0.
     pub part: usize,
     /// The text, lines and all.
@@ -21,8 +21,8 @@ pub struct Piece<'a> {
 /// A call reads `name key="value", key=value`, with the values' escapes resolved, so that what a
 /// tool was given is found as it looks in a file; arguments that are no JSON object stand as they
 /// are. Left out: ids, signatures, pictures, files, opaque blocks.
-pub fn searched(message: &Message) -> Vec<Piece<'_>> {
-    fn gather<'a>(part: usize, from: &'a Part, found: &mut Vec<Piece<'a>>) {
+pub fn searched(message: &Message) -> Vec<Passage<'_>> {
+    fn gather<'a>(part: usize, from: &'a Part, found: &mut Vec<Passage<'a>>) {
         let text = match from {
             Part::Text { text } | Part::Thinking { text, .. } => Cow::Borrowed(text.as_str()),
             Part::ToolCall {
@@ -34,7 +34,7 @@ pub fn searched(message: &Message) -> Vec<Piece<'_>> {
             }
             Part::Image(_) | Part::File(_) | Part::Opaque { .. } => return,
         };
-        found.push(Piece { part, text });
+        found.push(Passage { part, text });
     }
     let mut found = Vec::with_capacity(message.parts.len());
     for (index, part) in message.parts.iter().enumerate() {

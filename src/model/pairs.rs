@@ -101,14 +101,14 @@ impl Pairs {
 
 /// A partition of `0..len`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     members: Vec<Vec<usize>>,
     group: Vec<usize>,
 }
 
 impl Groups {
     /// The finest partition in which every two that are joined are together.
-    pub(super) fn new(len: usize, joined: impl IntoIterator<Item = (usize, usize)>) -> Self {
+    pub(crate) fn new(len: usize, joined: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut group: Vec<usize> = (0..len).collect();
         let mut members: Vec<Vec<usize>> = (0..len).map(|at| vec![at]).collect();
         for (one, other) in joined {
@@ -130,7 +130,7 @@ impl Groups {
         Self { members, group }
     }
 
-    pub(super) fn of(&self, index: usize) -> &[usize] {
+    pub(crate) fn of(&self, index: usize) -> &[usize] {
         &self.members[self.group[index]]
     }
 }

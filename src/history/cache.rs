@@ -19,7 +19,7 @@ use crate::model::Operation;
 ///
 /// ```
 /// # use tract::history::{CommitOptions, On, Repo};
-/// # use tract::compile::Cache;
+/// # use tract::history::Cache;
 /// # use tract::model::{Draft, Message, Role};
 /// # let repo = Repo::ephemeral()?;
 /// let mut cache = Cache::new(64 << 20);
