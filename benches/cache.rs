@@ -4,8 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use tract::history::Cache;
-use tract::history::{CommitOptions, Committed, On, Repo};
+use tract::history::{Cache, Call, CommitOptions, Committed, On, Repo};
 use tract::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Priority, Replacement, Role,
 };
@@ -18,7 +17,7 @@ fn main() -> tract::Result<()> {
     let talk: Vec<Draft> = (0..MESSAGES)
         .map(|at| Draft::append(said(&format!("message {at}"))))
         .collect();
-    let done = repo.commit(&On::Head, &talk, &CommitOptions::default())?;
+    let done = repo.commit(Call::default(), &talk, &CommitOptions::default())?;
     let tip = done[MESSAGES - 1].hash;
     let mut cache = Cache::new(1 << 30);
 
@@ -86,7 +85,7 @@ fn commit_after(
 ) -> tract::Result<Vec<Committed>> {
     let mut all = talk.to_vec();
     all.push(draft);
-    let mut done = repo.commit(branch, &all, &CommitOptions::default())?;
+    let mut done = repo.commit(Call::default().on(branch), &all, &CommitOptions::default())?;
     Ok(done.split_off(MESSAGES))
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tract::Error;
 use tract::compile::Provider;
-use tract::history::{On, Repo};
+use tract::history::{Call, On, Repo};
 use tract::model::{Encoding, Millis, RefName};
 
 use super::Globals;
@@ -168,6 +168,11 @@ impl App {
             Some(name) => Ok(On::Branch(RefName::branch(name)?)),
             None => Ok(On::Head),
         }
+    }
+
+    /// A command that acts on `on` now; in `what`, what was said is replaced by `…`.
+    pub fn call<'a>(&self, on: &'a On, what: &'a str) -> Call<'a> {
+        Call::at(self.now(), what).on(on)
     }
 
     /// Whether `--on` or `TRACT_BRANCH` names a branch.

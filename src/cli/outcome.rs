@@ -5,7 +5,7 @@ use std::io::Write;
 
 use tract::Error;
 use tract::history::surgery::{Prune, Reach, Truncate};
-use tract::history::{On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
+use tract::history::{Call, On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::render::escape;
 
 use super::app::App;
@@ -18,18 +18,9 @@ use super::ui::{Label, Ui};
 const LINES: usize = 20;
 
 /// How this command is to be carried out.
-pub fn options<'a>(
-    app: &App,
-    repo: &Repo,
-    what: &'a str,
-    dry_run: bool,
-) -> Result<SurgeryOptions<'a>, Failure> {
-    Ok(SurgeryOptions {
-        now: app.now(),
-        what,
-        encoding: app.encoding(repo)?,
-        dry_run,
-    })
+pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, Failure> {
+    let encoding = app.encoding(repo)?;
+    Ok(SurgeryOptions { encoding, dry_run })
 }
 
 /// What `--to-budget` and `--as-counted` ask for.
@@ -121,8 +112,8 @@ pub fn foretell(
 pub fn gentler(
     app: &App,
     repo: &Repo,
-    on: &On,
-    options: &SurgeryOptions<'_>,
+    call: Call<'_>,
+    options: &SurgeryOptions,
 ) -> Result<Vec<(&'static str, Surgery)>, Failure> {
     let mut gentler = Vec::new();
     let (name, reach) = match app.budget_max(repo)? {
@@ -135,12 +126,12 @@ pub fn gentler(
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
-    match repo.truncate(on, &Truncate::new(reach), options) {
+    match repo.truncate(call, &Truncate::new(reach), options) {
         // It cannot, so there is nothing to compare with.
         Err(Error::CannotFit { .. }) => {}
         truncated => gentler.push((name, truncated?)),
     }
-    gentler.push(("prune", repo.prune(on, &Prune::default(), options)?));
+    gentler.push(("prune", repo.prune(call, &Prune::default(), options)?));
     Ok(gentler)
 }
 

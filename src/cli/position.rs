@@ -54,7 +54,7 @@ pub fn delete(
     }
     let name = reference.short();
     let what = format!("{command} -d {name}");
-    let was = repo.delete_reference(reference, app.now(), &what)?;
+    let was = repo.delete_reference(app.call(&On::Head, &what), reference)?;
     let shown = place(repo, &was, app)?;
     app.ui
         .status(&format!("Deleted {name}, which was at {shown}"));

@@ -3,7 +3,8 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::repo::{self, On, Repo};
+use crate::history::call::{Call, On};
+use crate::history::repo::{self, Repo};
 use crate::history::{counts, load};
 use crate::model::tokens::Counter;
 use crate::model::{Commit, Draft, Head, Millis, Operation, RefName, RefValue};
@@ -24,10 +25,6 @@ pub enum Expect {
 /// How to commit.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
-    /// The commits' time.
-    pub now: Option<Millis>,
-    /// The command, for the operations; message text replaced by `…`.
-    pub what: &'a str,
     /// Refuse if the branch is elsewhere.
     pub expect: Option<Expect>,
     /// Counts tokens, if its vocabulary is loaded anyway.
@@ -46,7 +43,7 @@ pub struct Committed {
 }
 
 impl Repo {
-    /// Appends commits to the branch that `on` names, all or none.
+    /// Appends commits to the branch that the call is on, all or none.
     ///
     /// # Errors
     ///
@@ -55,7 +52,7 @@ impl Repo {
     /// [`Error::Busy`]. Nothing remains of a call that fails.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, Expect, On, Repo};
+    /// use tract::history::{Call, CommitOptions, Expect, On, Repo};
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
@@ -64,30 +61,30 @@ impl Repo {
     ///     expect: Some(Expect::Nothing),
     ///     ..CommitOptions::default()
     /// };
-    /// repo.commit(&On::Head, &[draft()], &options)?;
-    /// assert!(repo.commit(&On::Head, &[draft()], &options).is_err());
+    /// repo.commit(Call::default(), &[draft()], &options)?;
+    /// assert!(repo.commit(Call::default(), &[draft()], &options).is_err());
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn commit(
         &self,
-        on: &On,
+        call: Call<'_>,
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
-        let (commits, ()) = self.make(on, drafts, options, |_| Ok(()))?;
+        let (commits, ()) = self.make(call, drafts, options, |_| Ok(()))?;
         Ok(commits)
     }
 
     /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
     pub(super) fn make<T>(
         &self,
-        on: &On,
+        call: Call<'_>,
         drafts: &[Draft],
         options: &CommitOptions<'_>,
         then: impl FnOnce(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
         let tx = self.store.write()?;
-        let (branch, tip) = match repo::head(&*tx, on)? {
+        let (branch, tip) = match repo::head(&*tx, call.on)? {
             Head::Attached { branch, tip } => (branch, tip),
             Head::Detached(_) => {
                 let branch = repo::last_branch(&*tx)?;
@@ -108,12 +105,13 @@ impl Repo {
                 });
             }
         }
-        tx.begin_operation(options.now.unwrap_or(Millis(0)), options.what)?;
+        tx.begin_operation(call.now, call.what)?;
         let mut making = Making {
             tx: &*tx,
             chain: Chain::at(tip),
             branch: &branch,
-            options,
+            now: call.now,
+            counter: options.counter,
             done: Vec::with_capacity(drafts.len()),
         };
         for draft in drafts {
@@ -172,7 +170,8 @@ pub(super) struct Making<'a> {
     pub(super) tx: &'a dyn Tx,
     pub(super) chain: Chain,
     branch: &'a RefName,
-    pub(super) options: &'a CommitOptions<'a>,
+    now: Millis,
+    pub(super) counter: Option<&'a Counter>,
     /// Those that are made.
     pub(super) done: Vec<Committed>,
 }
@@ -180,8 +179,8 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
-        let (hash, commit) = self.chain.push(self.tx, draft, self.options.now)?;
-        if let Some(counter) = self.options.counter {
+        let (hash, commit) = self.chain.push(self.tx, draft, Some(self.now))?;
+        if let Some(counter) = self.counter {
             for message in &draft.messages {
                 let key = CountKey {
                     content: message.hash(),

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::call::{Call, On};
 use crate::history::open_call::OpenCall;
 use crate::history::path;
-use crate::history::repo::{self, On, Repo};
+use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
@@ -62,14 +63,14 @@ impl Repo {
     /// The branches, the one with the newest commit first. Counts what has no count yet.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Encoding, Message, Millis, RefName, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let idea = RefName::branch("idea")?;
-    /// repo.create_branch(&On::Head, &idea, "HEAD", Millis(0), "branch idea")?;
+    /// repo.create_branch(Call::at(Millis(0), "branch idea"), &idea, "HEAD")?;
     ///
     /// let branches = repo.branches(Encoding::default())?;
     /// let names: Vec<&str> = branches.iter().map(|row| row.name.short()).collect();
@@ -115,16 +116,11 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::RefExists`], and as [`Repo::resolve`].
-    pub fn create_branch(
-        &self,
-        on: &On,
-        name: &RefName,
-        start: &str,
-        now: Millis,
-        what: &str,
-    ) -> Result<Made> {
-        let made = self.create(on, name, start, now, what)?;
-        let open = self.open_call(&made, self.head(on)?.commit().as_ref())?;
+    pub fn create_branch(&self, call: Call<'_>, name: &RefName, start: &str) -> Result<Made> {
+        let tx = self.store.write()?;
+        let made = create(&*tx, call, name, start)?;
+        tx.commit()?;
+        let open = self.open_call(&made, self.head(call.on)?.commit().as_ref())?;
         Ok(Made {
             name: name.clone(),
             commit: made,
@@ -139,25 +135,19 @@ impl Repo {
     /// [`Error::Refused`] for a branch that isn't there, [`Error::RefExists`].
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Message, Millis, RefName, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let (main, trunk) = (RefName::branch("main")?, RefName::branch("trunk")?);
-    /// repo.rename_branch(&main, &trunk, Millis(0), "branch -m main trunk")?;
+    /// repo.rename_branch(Call::at(Millis(0), "branch -m main trunk"), &main, &trunk)?;
     /// assert!(repo.resolve(&On::Head, "trunk").is_ok());
     /// assert!(repo.resolve(&On::Head, "main").is_err());
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn rename_branch(
-        &self,
-        old: &RefName,
-        new: &RefName,
-        now: Millis,
-        what: &str,
-    ) -> Result<()> {
+    pub fn rename_branch(&self, call: Call<'_>, old: &RefName, new: &RefName) -> Result<()> {
         let tx = self.store.write()?;
         let head = repo::head(&*tx, &On::Head)?;
         let on_it = matches!(&head, Head::Attached { branch, .. } if branch == old);
@@ -166,7 +156,7 @@ impl Repo {
             return Err(missing(old));
         }
         repo::refuse_taken(&*tx, new)?;
-        tx.begin_operation(now, what)?;
+        tx.begin_operation(call.now, call.what)?;
         tx.set_reference(new, tip.as_ref())?;
         tx.set_reference(old, None)?;
         if on_it {
@@ -184,7 +174,7 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::Refused`] for one that isn't there and for the branch that HEAD is on.
-    pub fn delete_reference(&self, name: &RefName, now: Millis, what: &str) -> Result<CommitHash> {
+    pub fn delete_reference(&self, call: Call<'_>, name: &RefName) -> Result<CommitHash> {
         let tx = self.store.write()?;
         let Some(RefValue::Commit(commit)) = tx.reference(name)? else {
             return Err(missing(name));
@@ -195,7 +185,7 @@ impl Repo {
                 reason: format!("HEAD is on '{}': check out another one first", name.short()),
             });
         }
-        tx.begin_operation(now, what)?;
+        tx.begin_operation(call.now, call.what)?;
         tx.set_reference(name, None)?;
         tx.commit()?;
         Ok(commit)
@@ -221,67 +211,44 @@ impl Repo {
     /// [`Error::RefExists`], and as [`Repo::resolve`].
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Message, Millis, RefName, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let name = RefName::tag("v1")?;
     /// let note = Some("all tests pass");
-    /// repo.create_tag(&On::Head, &name, "HEAD", note, Millis(0), "tag v1 -m …")?;
+    /// repo.create_tag(Call::at(Millis(0), "tag v1 -m …"), &name, "HEAD", note)?;
     /// assert_eq!(repo.tags()?[0].note, Some(("all tests pass".to_owned(), Millis(0))));
     ///
-    /// repo.delete_reference(&name, Millis(1), "tag -d v1")?;
+    /// repo.delete_reference(Call::at(Millis(1), "tag -d v1"), &name)?;
     /// assert!(repo.tags()?.is_empty());
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn create_tag(
         &self,
-        on: &On,
+        call: Call<'_>,
         name: &RefName,
         target: &str,
         note: Option<&str>,
-        now: Millis,
-        what: &str,
     ) -> Result<CommitHash> {
         let tx = self.store.write()?;
-        let commit = self.create_in(&*tx, on, name, target, now, what)?;
-        let note = note.map(|note| format!("{} {}\n{note}", now.0, commit));
+        let commit = create(&*tx, call, name, target)?;
+        let note = note.map(|note| format!("{} {}\n{note}", call.now.0, commit));
         tx.set_config(&note_key(name), note.as_deref())?;
         tx.commit()?;
         Ok(commit)
     }
+}
 
-    fn create(
-        &self,
-        on: &On,
-        name: &RefName,
-        target: &str,
-        now: Millis,
-        what: &str,
-    ) -> Result<CommitHash> {
-        let tx = self.store.write()?;
-        let commit = self.create_in(&*tx, on, name, target, now, what)?;
-        tx.commit()?;
-        Ok(commit)
-    }
-
-    fn create_in(
-        &self,
-        tx: &dyn Tx,
-        on: &On,
-        name: &RefName,
-        target: &str,
-        now: Millis,
-        what: &str,
-    ) -> Result<CommitHash> {
-        let commit = revision::resolve(tx, on, target)?;
-        repo::refuse_taken(tx, name)?;
-        tx.begin_operation(now, what)?;
-        tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
-        Ok(commit)
-    }
+/// Points a new name at what `target` names.
+fn create(tx: &dyn Tx, call: Call<'_>, name: &RefName, target: &str) -> Result<CommitHash> {
+    let commit = revision::resolve(tx, call.on, target)?;
+    repo::refuse_taken(tx, name)?;
+    tx.begin_operation(call.now, call.what)?;
+    tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
+    Ok(commit)
 }
 
 /// Where an annotated tag's note is kept: time, commit, and on the next lines the note. It counts

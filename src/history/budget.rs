@@ -12,7 +12,8 @@ use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
 use crate::context::{Context, OrderEntry};
 use crate::error::{Error, Result};
 use crate::history::append::{CommitOptions, Committed, Making};
-use crate::history::repo::{On, Repo};
+use crate::history::call::Call;
+use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
 use crate::history::{counts, load};
 use crate::model::tokens::{self, Counter, context_total};
@@ -208,7 +209,7 @@ impl Repo {
     /// Those of [`Repo::commit`], and [`Error::OverBudget`] where the budget's action is to refuse.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, Verdict};
+    /// use tract::history::{Call, CommitOptions, On, Repo, Verdict};
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
@@ -217,21 +218,21 @@ impl Repo {
     /// let draft = |text| Draft::append(Message::text(Role::User, text));
     ///
     /// let options = CommitOptions::default();
-    /// let small = repo.commit_within(&On::Head, &[draft("hello")], &options, &budget)?;
+    /// let small = repo.commit_within(Call::default(), &[draft("hello")], &options, &budget)?;
     /// assert_eq!(small.verdict, Verdict::Fits);
-    /// let large = repo.commit_within(&On::Head, &[draft("and more")], &options, &budget)?;
+    /// let large = repo.commit_within(Call::default(), &[draft("and more")], &options, &budget)?;
     /// assert!(matches!(large.verdict, Verdict::Over { .. }));
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn commit_within(
         &self,
-        on: &On,
+        call: Call<'_>,
         drafts: &[Draft],
         options: &CommitOptions<'_>,
         budget: &Budget,
     ) -> Result<Within> {
         let hold = |making: &mut Making<'_>| hold(making, budget);
-        let (commits, verdict) = self.make(on, drafts, options, hold)?;
+        let (commits, verdict) = self.make(call, drafts, options, hold)?;
         Ok(Within { commits, verdict })
     }
 }
@@ -250,7 +251,7 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
         return Ok(Verdict::Fits);
     }
     let context = making.chain.context(making.tx)?.clone();
-    let mut scale = Scale::new(budget.encoding, making.options.counter);
+    let mut scale = Scale::new(budget.encoding, making.counter);
     let Some(counts) = scale.weigh(making.tx, &context, budget.max)? else {
         return Ok(Verdict::Fits);
     };
@@ -482,7 +483,7 @@ mod tests {
     }
 
     fn commit(repo: &Repo, draft: Draft, budget: &Budget) -> Result<Within> {
-        repo.commit_within(&On::Head, &[draft], &CommitOptions::default(), budget)
+        repo.commit_within(Call::default(), &[draft], &CommitOptions::default(), budget)
     }
 
     fn tip(repo: &Repo) -> Option<CommitHash> {
@@ -516,7 +517,7 @@ mod tests {
         let repo = Repo::ephemeral().expect("a repository");
         let text = "word ".repeat(100);
         let draft = said(Role::User, &text);
-        let done = repo.commit(&On::Head, &[draft], &CommitOptions::default());
+        let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
         done.expect("an append");
         let context = context(&repo);
         let tx = repo.store.write().expect("the lock");

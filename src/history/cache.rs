@@ -18,13 +18,12 @@ use crate::model::Operation;
 /// The contexts used last, up to a weight in bytes.
 ///
 /// ```
-/// # use tract::history::{CommitOptions, On, Repo};
-/// # use tract::history::Cache;
+/// # use tract::history::{Cache, Call, CommitOptions, Repo};
 /// # use tract::model::{Draft, Message, Role};
 /// # let repo = Repo::ephemeral()?;
 /// let mut cache = Cache::new(64 << 20);
 /// let hello = Draft::append(Message::text(Role::User, "hello"));
-/// let done = repo.commit(&On::Head, &[hello], &CommitOptions::default())?;
+/// let done = repo.commit(Call::default(), &[hello], &CommitOptions::default())?;
 /// cache.follow(&done); // patched: reads nothing
 /// let context = cache.context(&repo, &done[0].hash)?; // a hit
 /// assert_eq!(context.entries.len(), 1);
@@ -174,7 +173,7 @@ mod tests {
 
     use super::*;
     use crate::context::plan::{PlanInput, clear, compact, drop, prune, restore, skip, truncate};
-    use crate::history::{CommitOptions, Needs, On};
+    use crate::history::{Call, CommitOptions, Needs, On};
     use crate::model::{
         Draft, Encoding, EntryId, Message, Part, Priority, RefName, RefValue, Role,
     };
@@ -288,7 +287,7 @@ mod tests {
         let talk: Vec<Draft> = (0..messages)
             .map(|at| Draft::append(Message::text(Role::User, at.to_string())))
             .collect();
-        let done = repo.commit(&On::Head, &talk, &CommitOptions::default());
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
         let done = done.expect("appends");
         let mut cache = Cache::new(usize::MAX);
         cache
@@ -321,8 +320,9 @@ mod tests {
                         part_tokens: true,
                     });
                     let drafts = drafts(&scene.expect("a scene").input, *draw);
-                    let options = CommitOptions { what: "test", ..CommitOptions::default() };
-                    let done = repo.commit(&on, &drafts, &options).expect("plans fold");
+                    let call = Call::default().on(&on);
+                    let done = repo.commit(call, &drafts, &CommitOptions::default());
+                    let done = done.expect("plans fold");
                     // Now and then a commit is another process's, and the cache isn't told.
                     if also % 16 != 5 {
                         cache.follow(&done);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     fn commit(repo: &Repo, draft: Draft) -> Vec<Committed> {
-        let done = repo.commit(&On::Head, &[draft], &CommitOptions::default());
+        let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
         done.expect("a commit")
     }
 
@@ -456,7 +456,7 @@ mod tests {
         assert!(!patched(restore, &mut cache));
 
         let two = [said("one"), said("two")];
-        let done = repo.commit(&On::Head, &two, &CommitOptions::default());
+        let done = repo.commit(Call::default(), &two, &CommitOptions::default());
         let before = cache.stats();
         cache.follow(&done.expect("a batch"));
         assert_eq!(cache.stats(), before, "a batch");

@@ -23,12 +23,12 @@ impl Repo {
     ///
     /// ```
     /// use tract::diff::DiffOptions;
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Encoding, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let drafts = ["one", "two"].map(|text| Draft::append(Message::text(Role::User, text)));
-    /// let made = repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// let made = repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let (one, two) = (&made[0].hash, &made[1].hash);
     /// let options = DiffOptions::default();

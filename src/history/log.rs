@@ -74,13 +74,13 @@ impl Repo {
     /// the visible messages there. Counts what has no count yet.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, LogOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, LogOptions, On, Repo};
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let said = [(Role::System, "You are helpful."), (Role::User, "Hi")];
     /// let drafts = said.map(|(role, text)| Draft::append(Message::text(role, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let tip = repo.resolve(&On::Head, "HEAD")?;
     /// let rows = repo.log(&tip, &LogOptions::default())?;

@@ -5,11 +5,12 @@
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::call::{Call, On};
 use crate::history::open_call::{OpenCall, open_call};
-use crate::history::repo::{self, On, Repo};
+use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path};
-use crate::model::{Head, Millis, RefName, RefValue};
+use crate::model::{Head, RefName, RefValue};
 use crate::store::View;
 
 /// What becomes of the commits that a reset leaves behind.
@@ -60,7 +61,7 @@ pub struct Checkout {
 }
 
 impl Repo {
-    /// Moves the branch that `on` names, or HEAD alone while it is detached, to `target`.
+    /// Moves the branch that the call is on, or HEAD alone while it is detached, to `target`.
     /// `PREV_HEAD` keeps the old commit where HEAD moved along; where nothing moves, no ref
     /// changes.
     ///
@@ -69,30 +70,23 @@ impl Repo {
     /// As [`Repo::resolve`], and [`Error::Busy`].
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, ResetMode};
+    /// use tract::history::{Call, CommitOptions, On, Repo, ResetMode};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// for text in ["one", "two"] {
     ///     let draft = Draft::append(Message::text(Role::User, text));
-    ///     repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    ///     repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// }
-    /// let back = repo.reset(&On::Head, "HEAD^", ResetMode::Soft, Millis(0), "reset HEAD^")?;
+    /// let back = repo.reset(Call::at(Millis(0), "reset HEAD^"), "HEAD^", ResetMode::Soft)?;
     /// assert_eq!(repo.resolve(&On::Head, "ORIG_HEAD")?, back.from);
     /// assert_eq!(repo.resolve(&On::Head, "HEAD")?, back.to);
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn reset(
-        &self,
-        on: &On,
-        target: &str,
-        mode: ResetMode,
-        now: Millis,
-        what: &str,
-    ) -> Result<Reset> {
+    pub fn reset(&self, call: Call<'_>, target: &str, mode: ResetMode) -> Result<Reset> {
         let tx = self.store.write()?;
-        let to = revision::resolve(&*tx, on, target)?;
-        let head = repo::head(&*tx, on)?;
+        let to = revision::resolve(&*tx, call.on, target)?;
+        let head = repo::head(&*tx, call.on)?;
         let (branch, from) = match head {
             Head::Attached { branch, tip } => (Some(branch), tip),
             Head::Detached(commit) => (None, Some(commit)),
@@ -111,7 +105,7 @@ impl Repo {
         if from == Some(to) {
             return Ok(done);
         }
-        tx.begin_operation(now, what)?;
+        tx.begin_operation(call.now, call.what)?;
         if let Some(from) = from {
             if mode == ResetMode::Soft {
                 tx.set_reference(&RefName::orig_head(), Some(&RefValue::Commit(from)))?;
@@ -135,24 +129,24 @@ impl Repo {
     /// move; [`Error::RefExists`] for a new branch whose name is taken.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, Target};
+    /// use tract::history::{Call, CommitOptions, On, Repo, Target};
     /// use tract::model::{Draft, Head, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "one"));
-    /// let one = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
-    /// repo.checkout(&Target::Named(one[0].hash.to_string()), Millis(0), "checkout")?;
+    /// let one = repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// repo.checkout(Call::default(), &Target::Named(one[0].hash.to_string()))?;
     /// assert_eq!(repo.head(&On::Head)?, Head::Detached(one[0].hash));
-    /// let back = repo.checkout(&Target::Previous, Millis(1), "checkout -")?;
+    /// let back = repo.checkout(Call::default(), &Target::Previous)?;
     /// assert!(matches!(back.to, Head::Attached { .. }));
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn checkout(&self, target: &Target, now: Millis, what: &str) -> Result<Checkout> {
+    pub fn checkout(&self, call: Call<'_>, target: &Target) -> Result<Checkout> {
         let tx = self.store.write()?;
         let from = repo::head(&*tx, &On::Head)?;
         let held = held(&from);
         let mut open = None;
-        tx.begin_operation(now, what)?;
+        tx.begin_operation(call.now, call.what)?;
         let to = match target {
             Target::Previous => {
                 let previous = tx.reference(&RefName::prev_head())?;

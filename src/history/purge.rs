@@ -9,9 +9,10 @@ use std::collections::{BTreeSet, HashSet};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::budget;
+use crate::history::call::{Call, On};
 use crate::history::load;
-use crate::history::repo::{self, On, Repo};
-use crate::model::{Millis, Operation, RefName, RefValue};
+use crate::history::repo::{self, Repo};
+use crate::model::{Operation, RefName, RefValue};
 use crate::store::{CommitRow, View};
 
 /// The number of the newest operation that an undo may no longer reach.
@@ -48,7 +49,7 @@ impl Repo {
         Ok(())
     }
 
-    /// Erases what only the commits before the tip of `on` reach: bodies, previews, search terms,
+    /// Erases what only the commits before the tip that the call is on reach: bodies, previews, search terms,
     /// kept session files and titles, and what operations were called. What the context at the tip
     /// holds stays, and what the path of any branch, tag or session needs that has commits of its
     /// own. What was reset away or undone goes too, wherever it was. Request settings stay: they
@@ -64,26 +65,26 @@ impl Repo {
     /// erased.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "a secret"));
-    /// let made = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
-    /// repo.clear(&On::Head, false, &SurgeryOptions::at(Millis(0), "clear"))?;
+    /// let made = repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// repo.clear(Call::at(Millis(0), "clear"), false, &SurgeryOptions::default())?;
     ///
-    /// let purged = repo.purge(&On::Head, Millis(0), "clear --purge")?;
+    /// let purged = repo.purge(Call::at(Millis(0), "clear --purge"))?;
     /// assert_eq!(purged.contents, 1);
     /// let before = repo.messages(&repo.context(&made[0].hash)?)?;
     /// assert_eq!(before[0], Message::text(Role::User, "[purged]"));
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn purge(&self, on: &On, now: Millis, what: &str) -> Result<Purged> {
+    pub fn purge(&self, call: Call<'_>) -> Result<Purged> {
         let tx = self.store.write()?;
-        let head = repo::head(&*tx, on)?;
+        let head = repo::head(&*tx, call.on)?;
         let Some(tip) = head.commit() else {
             return Err(Error::EmptyBranch {
-                branch: on_name(on),
+                branch: on_name(call.on),
             });
         };
         let mut path = erasable(&*tx, &tip)?;
@@ -131,7 +132,7 @@ impl Repo {
                 tx.set_config(&super::branches::note_key(&name), None)?;
             }
         }
-        let operation = tx.begin_operation(now, what)?;
+        let operation = tx.begin_operation(call.now, call.what)?;
         tx.purge_operations(operation - 1)?;
         tx.set_config(BARRIER, Some(&operation.to_string()))?;
         tx.commit()?;

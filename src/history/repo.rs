@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::context::{Context, Order};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::call::On;
 use crate::history::{load, path};
 use crate::model::{Head, Message, RefName, RefValue};
 use crate::store::sqlite::Sqlite;
@@ -15,16 +16,6 @@ use crate::store::{SessionRow, Store, View};
 pub const DIRECTORY: &str = ".tract";
 const DATABASE: &str = "tract.db";
 const DEFAULT_BRANCH: &str = "refs/heads/main";
-
-/// The line of history that a call acts on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum On {
-    /// Where HEAD is.
-    #[default]
-    Head,
-    /// A branch, as if HEAD were attached to it. HEAD itself never moves.
-    Branch(RefName),
-}
 
 /// An open repository.
 pub struct Repo {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
-use crate::history::repo::{self, On, Repo};
+use crate::history::call::On;
+use crate::history::repo::{self, Repo};
 use crate::history::{find, load, path};
 use crate::model::{EntryId, Head, Operation, RefName, RefValue};
 use crate::store::View;
@@ -34,13 +35,13 @@ impl Repo {
     /// [`Error::EmptyBranch`].
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// for text in ["one", "two"] {
     ///     let draft = Draft::append(Message::text(Role::User, text));
-    ///     repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    ///     repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// }
     /// let one = repo.resolve(&On::Head, ":1")?;
     /// assert_eq!(repo.resolve(&On::Head, "HEAD^")?, one);

@@ -74,12 +74,12 @@ impl Repo {
     /// [`Error::UnknownRevision`] if it is not here.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Encoding, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// let one = repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// let one = repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let shown = repo.show(&one[0].hash, Encoding::default())?;
     /// assert_eq!(shown.message, Some(Message::text(Role::User, "hello")));
     /// assert_eq!(shown.row.running.tokens, 8);

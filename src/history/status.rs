@@ -3,8 +3,9 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
-use crate::history::repo::{On, Repo};
+use crate::history::repo::Repo;
 use crate::history::{adopted, path};
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount, Usage};
@@ -46,12 +47,12 @@ impl Repo {
     /// Sums up where `on` stands. Counts what has no count yet.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Encoding, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let status = repo.status(&On::Head, Encoding::default())?;
     /// assert_eq!((status.context.entries.len(), status.total.tokens), (1, 8));
     /// # Ok::<(), tract::Error>(())

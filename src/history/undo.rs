@@ -29,12 +29,12 @@ impl Repo {
     /// The operations, newest first, at most `limit` (0: all).
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Message, Millis, RefName, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
-    /// repo.commit(&On::Head, &[draft], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// repo.undo(None, Millis(0))?;
     ///
     /// let operations = repo.operations(0)?;
@@ -83,13 +83,13 @@ impl Repo {
     /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let draft = Draft::append(Message::text(Role::User, "one"));
-    /// let options = CommitOptions { what: "commit", ..CommitOptions::default() };
-    /// repo.commit(&On::Head, &[draft], &options)?;
+    /// let call = Call::at(Millis(0), "commit");
+    /// repo.commit(call, &[draft], &CommitOptions::default())?;
     /// let undone = repo.undo(None, Millis(0))?;
     /// assert_eq!(undone.operation.what, "commit");
     /// assert_eq!(repo.head(&On::Head)?.commit(), None);

@@ -7,7 +7,7 @@ use tract::Error;
 use tract::compile::{Provider, RequestOptions, check, compile};
 use tract::hash::CommitHash;
 use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
-use tract::history::{LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
+use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
 use tract::interop::Format;
 use tract::model::pairs::{Links, Pairs};
@@ -402,10 +402,11 @@ fn unpaired(repo: &Repo, on: &On) -> (usize, usize) {
 const STEPS: [&str; 6] = ["truncate", "truncate", "compact", "prune", "drop", "clear"];
 
 fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surgery> {
-    let options = SurgeryOptions::at(Millis(now), command);
+    let call = Call::at(Millis(now), command).on(on);
+    let options = SurgeryOptions::default();
     match command {
         "truncate" => repo.truncate(
-            on,
+            call,
             &Truncate::new(Reach::Fraction("0.5".parse()?)),
             &options,
         ),
@@ -413,7 +414,7 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
             let mut words = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
             let span = Extent::KeepLast(4);
             Ok(repo
-                .compact(on, &span, Summary::From(&mut words), &options)?
+                .compact(call, &span, Summary::From(&mut words), &options)?
                 .surgery)
         }
         "prune" => {
@@ -426,15 +427,15 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
                 },
                 ..Prune::default()
             };
-            repo.prune(on, &prune, &options)
+            repo.prune(call, &prune, &options)
         }
         "drop" => {
             let tip = repo.head(on)?.commit().expect("there are commits");
             let context = repo.context(&tip)?;
             let middle = context.entries[context.entries.len() / 2].id;
-            repo.drop_named(on, &[Named::Entry(middle)], true, &options)
+            repo.drop_named(call, &[Named::Entry(middle)], true, &options)
         }
-        _ => repo.clear(on, false, &options),
+        _ => repo.clear(call, false, &options),
     }
 }
 
@@ -479,7 +480,7 @@ fn surgery_on_long_sessions_is_undone_and_done_again_to_the_byte() {
             assert_eq!(&compiled(&repo, &On::Head), after, "{}", path.display());
         }
         // Purged, every commit still compiles, to what the rules of the providers allow.
-        repo.purge(&On::Head, Millis(9), "clear --purge").unwrap();
+        repo.purge(Call::at(Millis(9), "clear --purge")).unwrap();
         let tip = repo.head(&On::Head).unwrap().commit().unwrap();
         let rows = repo.log(&tip, &LogOptions::default()).unwrap();
         for row in rows.iter().step_by(7) {

@@ -11,7 +11,7 @@ use tract::context::plan::compact::{Extent, compact};
 use tract::hash::CommitHash;
 use tract::history::surgery::{Limits, Lost, Prune, Reach, Truncate};
 use tract::history::{
-    CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions, TokenBudget,
+    Call, CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions, TokenBudget,
 };
 use tract::ingest::{ImportRequest, import};
 use tract::model::pairs::{Links, Pairs};
@@ -104,7 +104,7 @@ fn made_session(dice: &mut Dice) -> Repo {
         messages.push(Message::text(Role::Assistant, format!("answer {turn}")));
     }
     let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
-    repo.commit(&ON, &drafts, &CommitOptions::default())
+    repo.commit(Call::default(), &drafts, &CommitOptions::default())
         .unwrap();
     repo
 }
@@ -138,16 +138,16 @@ fn halves(repo: &Repo, on: &On) -> HashSet<(EntryId, String)> {
 fn planned(
     repo: &Repo,
     on: &On,
-    options: &SurgeryOptions<'_>,
+    options: &SurgeryOptions,
     plan: impl Fn(&tract::context::plan::PlanInput) -> tract::Result<Option<Draft>>,
 ) -> tract::Result<Surgery> {
     let plan = |scene: &tract::history::Scene| Ok(plan(&scene.input)?.into_iter().collect());
-    repo.operate(on, Needs::default(), options, plan)
+    repo.operate(Call::default().on(on), Needs::default(), options, plan)
 }
 
 /// Every command once, on whatever the dice say.
 fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Result<Surgery> {
-    let options = SurgeryOptions::at(Millis(0), "");
+    let (call, options) = (Call::default().on(on), SurgeryOptions::default());
     let scene = repo.scene(on, Encoding::default(), Needs::default())?;
     let every: Vec<_> = scene
         .input
@@ -161,7 +161,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
     match kind {
         0 => {
             let reach = Reach::Keep(1 + dice.below(visible.len()));
-            repo.truncate(on, &Truncate::new(reach), &options)
+            repo.truncate(call, &Truncate::new(reach), &options)
         }
         1 => {
             let fraction = format!("0.{:02}", dice.below(100)).parse()?;
@@ -169,7 +169,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 drop_first: dice.below(2) == 0,
                 ..Truncate::new(Reach::Fraction(fraction))
             };
-            repo.truncate(on, &truncate, &options)
+            repo.truncate(call, &truncate, &options)
         }
         2 => {
             let tokens = scene.size().tokens.tokens / 100 * dice.below(100) as u64;
@@ -177,12 +177,12 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 tokens,
                 as_counted: true,
             };
-            repo.truncate(on, &Truncate::new(Reach::ToBudget(budget)), &options)
+            repo.truncate(call, &Truncate::new(Reach::ToBudget(budget)), &options)
         }
-        3 => repo.drop_named(on, &[Named::Entry(shown)], true, &options),
+        3 => repo.drop_named(call, &[Named::Entry(shown)], true, &options),
         4 => {
             let part = Named::Part(shown, dice.below(2) as u32);
-            repo.drop_named(on, &[part], true, &options)
+            repo.drop_named(call, &[part], true, &options)
         }
         5 => {
             let (protect, min) = (dice.below(2_000) as u64, 0);
@@ -196,17 +196,17 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 limits,
                 ..Prune::default()
             };
-            repo.prune(on, &prune, &options)
+            repo.prune(call, &prune, &options)
         }
         6 => {
-            let skip = repo.annotate(on, &[shown], Priority::Skip, None, &options);
+            let skip = repo.annotate(call, &[shown], Priority::Skip, None, &options);
             skip.map(|done| done.surgery)
         }
         7 => repo
-            .annotate(on, &[shown], Priority::Pinned, None, &options)
+            .annotate(call, &[shown], Priority::Pinned, None, &options)
             .map(|done| done.surgery),
         8 => repo
-            .restore(on, &[Lost::Entry(any)], &options)
+            .restore(call, &[Lost::Entry(any)], &options)
             .map(|done| done.surgery),
         9 => planned(repo, on, &options, |input| {
             compact(input, &Extent::KeepLast(visible.len() / 3), "in short")
@@ -229,10 +229,7 @@ fn no_command_splits_a_pair_wherever_the_session_is_cut() {
             let back = dice.below(depth);
             let name = RefName::branch(&format!("cut-{cut}")).unwrap();
             let start = format!("HEAD~{back}");
-            if repo
-                .create_branch(&ON, &name, &start, Millis(0), "")
-                .is_err()
-            {
+            if repo.create_branch(Call::default(), &name, &start).is_err() {
                 // Replacements are entries, but no commits of their own.
                 continue;
             }
@@ -285,7 +282,7 @@ fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
     let mut repos = real_sessions();
     repos.push(made_session(&mut Dice(7)));
     for repo in &repos {
-        let options = SurgeryOptions::at(Millis(0), "");
+        let options = SurgeryOptions::default();
         let half = || Truncate::new(Reach::Fraction("0.3".parse().unwrap()));
         let limits = Limits {
             turns: 0,
@@ -301,14 +298,14 @@ fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
         let mut steps = vec![(tip(), request(repo, &tip()))];
         for step in 0..6 {
             let done = match step {
-                0 | 1 => repo.truncate(&ON, &half(), &options),
+                0 | 1 => repo.truncate(Call::default(), &half(), &options),
                 2 => planned(repo, &ON, &options, |input| {
                     compact(input, &Extent::KeepLast(3), "in short")
                 }),
-                3 => repo.prune(&ON, &prune, &options),
+                3 => repo.prune(Call::default(), &prune, &options),
                 4 => {
                     let dropped = repo.resolve_named(&ON, ":-2").unwrap();
-                    repo.drop_named(&ON, &[dropped], true, &options)
+                    repo.drop_named(Call::default(), &[dropped], true, &options)
                 }
                 _ => planned(repo, &ON, &options, |input| clear(input, false)),
             };
@@ -348,7 +345,7 @@ fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
             .iter()
             .map(|(hide, _)| Lost::Whole(*hide))
             .collect();
-        repo.restore(&ON, &hides, &options).unwrap();
+        repo.restore(Call::default(), &hides, &options).unwrap();
         assert!(
             request(repo, &tip()) == steps[0].1,
             "the restored context is another"
@@ -359,9 +356,9 @@ fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
 #[test]
 fn a_plan_is_made_anew_where_another_process_was_first() {
     let repo = made_session(&mut Dice(1));
-    let options = SurgeryOptions::at(Millis(0), "");
+    let options = SurgeryOptions::default();
     let mut attempts = 0;
-    let done = repo.operate(&ON, Needs::default(), &options, |scene| {
+    let done = repo.operate(Call::default(), Needs::default(), &options, |scene| {
         attempts += 1;
         if attempts == 1 {
             let late = Draft::append(Message::text(Role::User, "one more"));
@@ -370,7 +367,7 @@ fn a_plan_is_made_anew_where_another_process_was_first() {
                 expect,
                 ..CommitOptions::default()
             };
-            repo.commit(&ON, &[late], &how)?;
+            repo.commit(Call::default(), &[late], &how)?;
         }
         Ok(clear(&scene.input, false)?.into_iter().collect())
     });

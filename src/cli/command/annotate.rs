@@ -114,9 +114,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None => "",
     };
     let what = format!("annotate {} {option}{reason}", all_typed(&args.named));
-    let options = outcome::options(app, &repo, &what, args.how.dry_run)?;
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.how.dry_run)?;
     let reason = args.how.reason.as_deref();
-    let done = repo.annotate(&on, &named, priority, reason, &options)?;
+    let done = repo.annotate(call, &named, priority, reason, &options)?;
     let count = plural(done.entries.len() as u64, "message");
     let partners = done.entries.iter().any(|id| !named.contains(id));
     let partners = if partners {

@@ -46,7 +46,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         return list(app);
     };
-    let (repo, on, now) = (app.repo()?, app.on()?, app.now());
+    let (repo, on) = (app.repo()?, app.on()?);
     if args.rename {
         let (old, new) = match &args.rev {
             Some(new) => (name.clone(), new),
@@ -54,7 +54,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         };
         let what = format!("branch -m {old} {new}");
         let (from, to) = (RefName::branch(&old)?, RefName::branch(new)?);
-        repo.rename_branch(&from, &to, now, &what)?;
+        repo.rename_branch(app.call(&on, &what), &from, &to)?;
         let new = app.ui.paint_err(Label::Branch, new);
         app.ui.status(&format!("{old} is now called {new}"));
         return Ok(());
@@ -65,7 +65,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let what = format!("branch {name} {}", typed(rev));
-    let made = repo.create_branch(&on, &branch, rev, now, &what)?;
+    let made = repo.create_branch(app.call(&on, &what), &branch, rev)?;
     let name = app.ui.paint_err(Label::Branch, name);
     let at = place(&repo, &made.commit, app)?;
     app.ui.status(&format!("{name} begins at {at}"));

@@ -1,6 +1,6 @@
 //! `tract checkout`: HEAD goes elsewhere, branches stay.
 
-use tract::history::Target;
+use tract::history::{On, Target};
 use tract::model::{Head, RefName};
 
 use crate::cli::app::App;
@@ -51,7 +51,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             (Target::Named(rev.to_owned()), what)
         }
     };
-    let done = repo.checkout(&target, app.now(), &what)?;
+    let done = repo.checkout(app.call(&On::Head, &what), &target)?;
     let made = args.branch.is_some();
     let line = match &done.to {
         Head::Attached { branch, tip } => {

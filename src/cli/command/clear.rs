@@ -1,6 +1,6 @@
 //! `tract clear`: a fresh start.
 
-use tract::history::{On, Repo};
+use tract::history::{Call, Repo};
 use tract::render::escape;
 
 use crate::cli::app::App;
@@ -55,29 +55,30 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (false, true) => "clear --purge",
         (true, true) => "clear --all --purge",
     };
-    let options = outcome::options(app, &repo, what, args.dry_run)?;
-    let done = repo.clear(&on, args.all, &options)?;
+    let call = app.call(&on, what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = repo.clear(call, args.all, &options)?;
     if done.is_nothing() && !args.purge {
         app.ui.status("Nothing to clear");
         return Ok(());
     }
     if args.dry_run {
-        let gentler = outcome::gentler(app, &repo, &on, &options)?;
+        let gentler = outcome::gentler(app, &repo, call, &options)?;
         return outcome::foretell(app, "clear", &done, &gentler);
     }
     let hidden = plural(done.hidden.len() as u64, "message");
     let cleared = format!("Cleared {hidden}");
     if args.purge {
         app.ui.status(&cleared);
-        return purge(&repo, &on, what, app);
+        return purge(&repo, call, app);
     }
     outcome::tell(app, &on, &cleared, &done);
     Ok(())
 }
 
 /// Erases, and says what is gone and what is not.
-fn purge(repo: &Repo, on: &On, what: &str, app: &mut App) -> Result<(), Failure> {
-    let purged = repo.purge(on, app.now(), what)?;
+fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
+    let purged = repo.purge(call)?;
     let contents = plural(purged.contents, "message");
     let size = bytes(purged.size_bytes);
     let files = match purged.sources {

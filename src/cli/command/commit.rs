@@ -118,19 +118,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         first.note.clone_from(&args.note);
     }
     let what = what(args);
+    let call = app.call(&on, &what);
     let options = CommitOptions {
-        now: Some(app.now()),
-        what: &what,
         expect,
         counter: None,
     };
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let (done, verdict) = match repo.budget()? {
         Some(budget) => {
-            let within = repo.commit_within(&on, &drafts, &options, &budget)?;
+            let within = repo.commit_within(call, &drafts, &options, &budget)?;
             (within.commits, Some((within.verdict, budget.max)))
         }
-        None => (repo.commit(&on, &drafts, &options)?, None),
+        None => (repo.commit(call, &drafts, &options)?, None),
     };
     report(&repo, &done, &drafts, app)?;
     if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
@@ -221,8 +220,9 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
     };
     let what = "compact --exec … (budget.action)";
     let done = turn(repo, on).and_then(|turn| {
-        let options = outcome::options(app, repo, what, false)?;
-        let done = summariser.compact(repo, on, &Extent::KeepLast(turn), &options, app)?;
+        let options = outcome::options(app, repo, false)?;
+        let call = app.call(on, what);
+        let done = summariser.compact(repo, call, &Extent::KeepLast(turn), &options, app)?;
         super::compact::report(on, &done, app);
         Ok(())
     });

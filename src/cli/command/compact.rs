@@ -8,7 +8,7 @@ use std::time::Duration;
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::history::surgery::{Compaction, Extent, Summary};
-use tract::history::{On, Repo, SurgeryOptions};
+use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
 use tract::render::escape;
 
@@ -76,7 +76,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         _ => return Err(Failure::usage("one span at a time").with_hint("tract compact A..B -m …")),
     };
     let what = what(args);
-    let options = outcome::options(app, &repo, &what, args.dry_run)?;
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
     let text = match (&args.message, &args.file, dashes.is_empty()) {
         (Some(text), None, true) => Some(text.clone()),
         (None, Some(path), true) => Some(read(app, path)?),
@@ -91,18 +92,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
     };
     let done = match &text {
-        Some(text) => repo.compact(&on, &span, Summary::Text(text.trim()), &options)?,
+        Some(text) => repo.compact(call, &span, Summary::Text(text.trim()), &options)?,
         None => {
             let summariser = Summariser {
                 command: args.exec.as_deref().unwrap_or_default(),
                 format: args.exec_format,
                 timeout: Duration::from_secs(args.timeout.get()),
             };
-            summariser.compact(&repo, &on, &span, &options, app)?
+            summariser.compact(&repo, call, &span, &options, app)?
         }
     };
     if args.dry_run {
-        let gentler = outcome::gentler(app, &repo, &on, &options)?;
+        let gentler = outcome::gentler(app, &repo, call, &options)?;
         outcome::foretell(app, "compact", &done.surgery, &gentler)?;
         if done.summary.tokens == 0 {
             app.ui
@@ -132,9 +133,9 @@ impl Summariser<'_> {
     pub fn compact(
         &self,
         repo: &Repo,
-        on: &On,
+        call: Call<'_>,
         span: &Extent,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
         app: &mut App,
     ) -> Result<Compaction, Failure> {
         let failed = RefCell::new(None);
@@ -151,7 +152,7 @@ impl Summariser<'_> {
                 Error::Refused { reason }
             })
         };
-        let done = repo.compact(on, span, Summary::From(&mut make), options);
+        let done = repo.compact(call, span, Summary::From(&mut make), options);
         match (done, failed.into_inner()) {
             (Err(error), Some(why)) => Err(told(&error, &why, app)),
             (done, _) => Ok(done?),

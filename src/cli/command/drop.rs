@@ -39,8 +39,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;
     let force = if args.force { " --force" } else { "" };
     let what = format!("drop {}{force}", all_typed(&args.named));
-    let options = outcome::options(app, &repo, &what, args.dry_run)?;
-    let done = repo.drop_named(&on, &named, args.force, &options)?;
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = repo.drop_named(call, &named, args.force, &options)?;
     if done.is_nothing() {
         app.ui.status("Nothing to drop: it is hidden already");
         return Ok(());

@@ -68,8 +68,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         budget,
     };
     let what = what(args);
-    let options = outcome::options(app, &repo, &what, args.dry_run)?;
-    let done = repo.prune(&on, &prune, &options)?;
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = repo.prune(call, &prune, &options)?;
     if done.is_nothing() {
         let least = match limits.min {
             0 => String::new(),

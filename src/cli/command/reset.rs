@@ -39,7 +39,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         false => (ResetMode::Soft, "reset"),
     };
     let what = format!("{word} {}", typed(&args.rev));
-    let done = repo.reset(&on, &args.rev, mode, app.now(), &what)?;
+    let done = repo.reset(app.call(&on, &what), &args.rev, mode)?;
     let name = match &done.branch {
         Some(branch) => app.ui.paint_err(Label::Branch, branch.short()),
         None => app.ui.paint_err(Label::Head, "HEAD"),

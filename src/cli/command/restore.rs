@@ -35,8 +35,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
     let what = format!("restore {}", all_typed(&args.lost));
-    let options = outcome::options(app, &repo, &what, args.dry_run)?;
-    let done = repo.restore(&on, &lost, &options)?;
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = repo.restore(call, &lost, &options)?;
     let surgery = &done.surgery;
     if args.dry_run {
         outcome::foretell(app, "restore", surgery, &[])?;

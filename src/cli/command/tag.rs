@@ -42,7 +42,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         return list(app);
     };
-    let (repo, on, now) = (app.repo()?, app.on()?, app.now());
+    let (repo, on) = (app.repo()?, app.on()?);
     let tag = RefName::tag(name)?;
     if args.delete {
         return position::delete(&repo, "tag", &tag, args.rev.as_deref(), app);
@@ -50,7 +50,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let note = args.note.as_deref();
     let what = format!("tag {name} {}{}", typed(rev), note.map_or("", |_| " -m …"));
-    let commit = repo.create_tag(&on, &tag, rev, note, now, &what)?;
+    let commit = repo.create_tag(app.call(&on, &what), &tag, rev, note)?;
     let at = place(&repo, &commit, app)?;
     let name = app.ui.paint_err(Label::Branch, name);
     app.ui.status(&format!("{name} is {at}"));

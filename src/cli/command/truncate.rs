@@ -79,8 +79,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         marker: marker(args)?,
     };
     let what = what(args);
-    let options = outcome::options(app, &repo, &what, args.dry_run)?;
-    let done = match repo.truncate(&on, &truncate, &options) {
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = match repo.truncate(call, &truncate, &options) {
         Err(Error::CannotFit { least, tokens }) => {
             let taken = match (args.as_counted, repo.head(&on)?.commit()) {
                 (false, Some(tip)) => repo.provider_overhead(&tip, options.encoding)?,
@@ -101,7 +102,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     if args.dry_run {
-        let gentler = repo.prune(&on, &Prune::default(), &options)?;
+        let gentler = repo.prune(call, &Prune::default(), &options)?;
         return outcome::foretell(app, "truncate", &done, &[("prune", gentler)]);
     }
     outcome::tell(app, &on, &hid(&done), &done);

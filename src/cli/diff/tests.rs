@@ -4,7 +4,7 @@ use tract::compile::{Provider, shared_prefix};
 use tract::context::plan::{self, compact, skip};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{CommitOptions, On, Repo, Scene, SurgeryOptions};
+use tract::history::{Call, CommitOptions, On, Repo, Scene, SurgeryOptions};
 use tract::model::{
     Draft, Encoding, EntryId, Media, MediaSource, Message, Millis, Part, Priority, Role,
 };
@@ -41,12 +41,8 @@ impl World {
     }
 
     fn commit(&mut self, drafts: Vec<Draft>) {
-        let options = CommitOptions {
-            now: Some(Millis(self.tips.len() as i64 * 1_000)),
-            what: "test",
-            ..CommitOptions::default()
-        };
-        let made = self.repo.commit(&On::Head, &drafts, &options);
+        let call = Call::at(Millis(self.tips.len() as i64 * 1_000), "test");
+        let made = self.repo.commit(call, &drafts, &CommitOptions::default());
         let made = made.expect("it can be committed");
         self.tips.extend(made.iter().map(|commit| commit.hash));
     }
@@ -71,14 +67,10 @@ impl World {
     }
 
     fn plan(&mut self, plan: impl FnMut(&Scene) -> tract::Result<Vec<Draft>>) {
-        let options = SurgeryOptions {
-            now: Millis(self.tips.len() as i64 * 1_000),
-            what: "test",
-            encoding: Encoding::default(),
-            dry_run: false,
-        };
+        let call = Call::at(Millis(self.tips.len() as i64 * 1_000), "test");
+        let options = SurgeryOptions::default();
         let needs = tract::history::Needs::default();
-        let done = self.repo.operate(&On::Head, needs, &options, plan);
+        let done = self.repo.operate(call, needs, &options, plan);
         let made = done.expect("the plan is carried out").commits;
         assert!(!made.is_empty(), "the plan did nothing");
         self.tips.extend(made.iter().map(|commit| commit.hash));
@@ -628,7 +620,7 @@ fn branches_without_a_common_beginning() {
     let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
     let made = one
         .repo
-        .commit(&other, &drafts, &options)
+        .commit(Call::default().on(&other), &drafts, &options)
         .expect("committed");
     one.tips.push(made.last().expect("some").hash);
     insta::assert_snapshot!(one.shown(main), @r#"

@@ -14,9 +14,10 @@ use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::call::On;
 use crate::history::log::wanted;
 use crate::history::path;
-use crate::history::repo::{self, On, Repo};
+use crate::history::repo::{self, Repo};
 use crate::model::{
     Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, RefValue, Role,
 };
@@ -132,12 +133,12 @@ impl Repo {
     /// cannot be written to, that is read instead.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, FindOptions, On, Pattern, Repo};
+    /// use tract::history::{Call, CommitOptions, FindOptions, On, Pattern, Repo};
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let said = Message::text(Role::User, "Why does parseConfig() fail?");
-    /// repo.commit(&On::Head, &[Draft::append(said)], &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &[Draft::append(said)], &CommitOptions::default())?;
     ///
     /// let options = FindOptions::new(Pattern::text("config(")?);
     /// let found = repo.find_messages(&On::Head, &options, &mut |_| {})?;

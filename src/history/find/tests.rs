@@ -4,7 +4,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::history::CommitOptions;
+use crate::history::append::Chain;
 use crate::model::{Draft, Hide, HideKind, Interval, Priority, Replacement};
 use crate::store::Tx;
 use crate::store::sqlite::Sqlite;
@@ -19,12 +19,15 @@ fn text(pattern: &str) -> FindOptions {
 }
 
 fn commit(repo: &Repo, branch: &str, draft: Draft, time: Option<i64>) -> CommitHash {
-    let on = On::Branch(RefName::branch(branch).expect("a name"));
-    let options = CommitOptions {
-        now: time.map(Millis),
-        ..CommitOptions::default()
-    };
-    repo.commit(&on, &[draft], &options).expect("it commits")[0].hash
+    let name = RefName::branch(branch).expect("a name");
+    let on = On::Branch(name.clone());
+    let mut chain = Chain::at(repo.head(&on).expect("a head").commit());
+    with_tx(repo, |tx| {
+        let made = chain.push(tx, &draft, time.map(Millis));
+        let tip = RefValue::Commit(made.expect("it commits").0);
+        tx.set_reference(&name, Some(&tip)).expect("kept");
+    });
+    chain.tip().expect("just made")
 }
 
 fn say(repo: &Repo, branch: &str, text: &str, time: i64) -> CommitHash {
@@ -343,7 +346,11 @@ fn take(repo: &Repo, (kind, one, two, said): &Step) {
         }
     };
     // What cannot be restored is refused, and that is fine.
-    let _ = repo.commit(&On::Head, &[draft], &CommitOptions::default());
+    let _ = repo.commit(
+        crate::history::Call::default(),
+        &[draft],
+        &Default::default(),
+    );
 }
 
 proptest! {

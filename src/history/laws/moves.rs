@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use crate::error::Error;
-use crate::history::{CommitOptions, On, Repo, ResetMode, Target};
+use crate::history::{Call, CommitOptions, On, Repo, ResetMode, Target};
 use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
 
 /// Something that a person does; numbers pick among what is there.
@@ -62,12 +62,9 @@ fn take(repo: &Repo, step: &Step, at: i64) -> Result<(), TestCaseError> {
     };
     let commit = |on: &On, n: u8| {
         let draft = Draft::append(Message::text(Role::User, format!("message {n} at {at}")));
-        let options = CommitOptions {
-            now: Some(now),
-            what: "commit",
-            ..CommitOptions::default()
-        };
-        repo.commit(on, &[draft], &options).map(|_| ())
+        let call = Call::at(now, "commit").on(on);
+        repo.commit(call, &[draft], &CommitOptions::default())
+            .map(|_| ())
     };
     let done = match step {
         Step::Commit(n) => commit(&head, *n),
@@ -78,37 +75,42 @@ fn take(repo: &Repo, step: &Step, at: i64) -> Result<(), TestCaseError> {
             } else {
                 ResetMode::Soft
             };
-            repo.reset(&head, &rev(*n), mode, now, "reset").map(|_| ())
+            repo.reset(Call::at(now, "reset"), &rev(*n), mode)
+                .map(|_| ())
         }
         Step::Checkout(n) => {
             let target = Target::Named(format!("HEAD~{}", n % 4));
-            repo.checkout(&target, now, "checkout").map(|_| ())
+            repo.checkout(Call::at(now, "checkout"), &target)
+                .map(|_| ())
         }
         Step::CheckoutBranch(n) => {
             let target = Target::Named(branch(*n).short().to_owned());
-            repo.checkout(&target, now, "checkout").map(|_| ())
+            repo.checkout(Call::at(now, "checkout"), &target)
+                .map(|_| ())
         }
         Step::Previous => repo
-            .checkout(&Target::Previous, now, "checkout -")
+            .checkout(Call::at(now, "checkout -"), &Target::Previous)
             .map(|_| ()),
         Step::NewBranch(name, start) => {
             let target = Target::NewBranch(branch(*name), start.map(rev));
-            repo.checkout(&target, now, "checkout -b").map(|_| ())
+            repo.checkout(Call::at(now, "checkout -b"), &target)
+                .map(|_| ())
         }
         Step::Branch(name, start) => {
-            let made = repo.create_branch(&head, &branch(*name), &rev(*start), now, "branch");
+            let call = Call::at(now, "branch");
+            let made = repo.create_branch(call, &branch(*name), &rev(*start));
             made.map(|_| ())
         }
         Step::Delete(name) => {
-            let gone = repo.delete_reference(&branch(*name), now, "branch -d");
+            let gone = repo.delete_reference(Call::at(now, "branch -d"), &branch(*name));
             gone.map(|_| ())
         }
         Step::Rename(old, new) => {
-            repo.rename_branch(&branch(*old), &branch(*new), now, "branch -m")
+            repo.rename_branch(Call::at(now, "branch -m"), &branch(*old), &branch(*new))
         }
         Step::Tag(name, target) => {
             let name = RefName::tag(&format!("t{}", name % 3)).expect("a name");
-            let made = repo.create_tag(&head, &name, &rev(*target), Some("x"), now, "tag");
+            let made = repo.create_tag(Call::at(now, "tag"), &name, &rev(*target), Some("x"));
             made.map(|_| ())
         }
     };
@@ -183,11 +185,9 @@ fn an_operation_by_its_number_only_while_its_refs_stay() {
     let repo = Repo::ephemeral().expect("made");
     let commit = |on: &On, text: &str| {
         let draft = Draft::append(Message::text(Role::User, text));
-        let options = CommitOptions {
-            what: "commit",
-            ..CommitOptions::default()
-        };
-        repo.commit(on, &[draft], &options).expect("kept");
+        let call = Call::at(Millis(0), "commit").on(on);
+        let made = repo.commit(call, &[draft], &CommitOptions::default());
+        made.expect("kept");
     };
     let other = On::Branch(branch(1));
     commit(&On::Head, "one");
@@ -225,13 +225,14 @@ fn long_history(commits: usize) -> (Repo, std::sync::Arc<std::sync::atomic::Atom
         |role, at: usize| Draft::append(Message::text(role, format!("message {}", at % 50)));
     let append = |drafts: &[Draft]| {
         let options = CommitOptions::default();
-        repo.commit(&On::Head, drafts, &options).expect("kept");
+        repo.commit(Call::default(), drafts, &options)
+            .expect("kept");
     };
     append(&[draft(Role::System, 0)]);
     let before: Vec<Draft> = (0..commits - 202).map(|at| draft(Role::User, at)).collect();
     append(&before);
-    let options = crate::history::SurgeryOptions::at(Millis(0), "clear");
-    repo.clear(&On::Head, false, &options).expect("cleared");
+    let cleared = repo.clear(Call::default(), false, &Default::default());
+    cleared.expect("cleared");
     let after: Vec<Draft> = (0..200).map(|at| draft(Role::User, at)).collect();
     append(&after);
     (repo, steps)

@@ -2,7 +2,8 @@
 
 use crate::context::plan::skip;
 use crate::error::Result;
-use crate::history::repo::{On, Repo};
+use crate::history::call::Call;
+use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 use crate::model::{EntryId, Operation, Priority};
 
@@ -22,21 +23,21 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Reach, Truncate};
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Priority, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let texts = ["the task", "a rule", "one", "two"];
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let rule = repo.resolve_entry(&On::Head, ":2")?;
-    /// let options = SurgeryOptions::at(Millis(0), "annotate :2 --pin");
-    /// repo.annotate(&On::Head, &[rule], Priority::Pinned, None, &options)?;
+    /// let call = Call::at(Millis(0), "annotate :2 --pin");
+    /// repo.annotate(call, &[rule], Priority::Pinned, None, &SurgeryOptions::default())?;
     ///
     /// // What is pinned outlives a truncation.
-    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 1");
-    /// let done = repo.truncate(&On::Head, &Truncate::new(Reach::Keep(1)), &options)?;
+    /// let call = Call::at(Millis(0), "truncate --keep 1");
+    /// let done = repo.truncate(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
     /// assert_eq!(done.hidden.len(), 1);
     /// assert_eq!(done.hidden[0].preview, "one");
     /// # Ok::<(), tract::Error>(())
@@ -49,18 +50,18 @@ impl Repo {
     /// returns.
     pub fn annotate(
         &self,
-        on: &On,
+        call: Call<'_>,
         entries: &[EntryId],
         priority: Priority,
         reason: Option<&str>,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
     ) -> Result<Annotated> {
         let mut annotated = Annotated::default();
         let needs = Needs {
             hidden_links: true,
             ..Needs::default()
         };
-        annotated.surgery = self.operate(on, needs, options, |scene| {
+        annotated.surgery = self.operate(call, needs, options, |scene| {
             let plan = skip::annotate(&scene.input, entries, priority, reason)?;
             annotated.entries = match plan.as_ref().map(|draft| &draft.operation) {
                 Some(Operation::Annotate { targets, .. }) => targets.clone(),

@@ -2,7 +2,8 @@
 
 use crate::context::plan::clear;
 use crate::error::Result;
-use crate::history::repo::{On, Repo};
+use crate::history::call::Call;
+use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 
 impl Repo {
@@ -14,24 +15,24 @@ impl Repo {
     /// Whatever [`Repo::operate`] returns.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let said = [(Role::System, "Be brief."), (Role::User, "one"), (Role::Assistant, "two")];
     /// let drafts = said.map(|(role, text)| Draft::append(Message::text(role, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
-    /// let done = repo.clear(&On::Head, false, &SurgeryOptions::at(Millis(0), "clear"))?;
+    /// let done = repo.clear(Call::at(Millis(0), "clear"), false, &SurgeryOptions::default())?;
     /// assert_eq!((done.hidden.len(), done.after.messages), (2, 1));
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn clear(&self, on: &On, all: bool, options: &SurgeryOptions<'_>) -> Result<Surgery> {
+    pub fn clear(&self, call: Call<'_>, all: bool, options: &SurgeryOptions) -> Result<Surgery> {
         let needs = Needs {
             hidden_links: true,
             part_tokens: false,
         };
-        self.operate(on, needs, options, |scene| {
+        self.operate(call, needs, options, |scene| {
             Ok(clear::clear(&scene.input, all)?.into_iter().collect())
         })
     }

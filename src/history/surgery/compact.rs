@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::context::plan::compact;
 pub use crate::context::plan::compact::Extent;
 use crate::error::{Error, Result};
-use crate::history::repo::{On, Repo};
+use crate::history::call::Call;
+use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
 use crate::model::{EntryId, Message, TokenCount};
 
@@ -50,16 +51,16 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Extent, Summary};
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let drafts = ["one", "two", "three"].map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let mut count = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
-    /// let options = SurgeryOptions::at(Millis(0), "compact");
-    /// let done = repo.compact(&On::Head, &Extent::KeepLast(1), Summary::From(&mut count), &options)?;
+    /// let call = Call::at(Millis(0), "compact");
+    /// let done = repo.compact(call, &Extent::KeepLast(1), Summary::From(&mut count), &SurgeryOptions::default())?;
     ///
     /// let context = repo.context(&done.surgery.commits[0].hash)?;
     /// let texts = repo.messages(&context)?;
@@ -69,10 +70,10 @@ impl Repo {
     /// ```
     pub fn compact(
         &self,
-        on: &On,
+        call: Call<'_>,
         span: &Extent,
         summary: Summary<'_>,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
     ) -> Result<Compaction> {
         let needs = Needs {
             hidden_links: true,
@@ -80,9 +81,9 @@ impl Repo {
         };
         if !options.dry_run {
             // Before a summary is made that could not be kept.
-            self.refuse_detached(on)?;
+            self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(on, options.encoding, needs)?;
+        let scene = self.scene(call.on, options.encoding, needs)?;
         let chosen = compact::replaced(&scene.input, span)?;
         let chosen: BTreeSet<EntryId> = chosen
             .into_iter()
@@ -101,7 +102,7 @@ impl Repo {
                 reason: "the summary is empty".to_owned(),
             });
         }
-        let surgery = self.operate(on, needs, options, |scene| {
+        let surgery = self.operate(call, needs, options, |scene| {
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])
         })?;

@@ -2,7 +2,8 @@
 
 use crate::context::plan::drop;
 use crate::error::Result;
-use crate::history::repo::{On, Repo};
+use crate::history::call::Call;
+use crate::history::repo::Repo;
 use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 
@@ -11,17 +12,17 @@ impl Repo {
     /// message whose parts are all dropped is hidden. All hidden already: nothing is committed.
     ///
     /// ```
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let texts = ["the task", "a digression", "go on"];
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let named = repo.resolve_named(&On::Head, ":2")?;
-    /// let options = SurgeryOptions::at(Millis(0), "drop :2");
-    /// let done = repo.drop_named(&On::Head, &[named], false, &options)?;
+    /// let call = Call::at(Millis(0), "drop :2");
+    /// let done = repo.drop_named(call, &[named], false, &SurgeryOptions::default())?;
     ///
     /// assert_eq!(done.hidden[0].preview, "a digression");
     /// # Ok::<(), tract::Error>(())
@@ -35,10 +36,10 @@ impl Repo {
     /// [`Repo::operate`] returns.
     pub fn drop_named(
         &self,
-        on: &On,
+        call: Call<'_>,
         named: &[Named],
         force: bool,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
     ) -> Result<Surgery> {
         let (mut entries, mut parts) = (Vec::new(), Vec::new());
         for named in named {
@@ -47,7 +48,7 @@ impl Repo {
                 Named::Part(id, part) => parts.push((*id, *part)),
             }
         }
-        self.operate(on, Needs::default(), options, |scene| {
+        self.operate(call, Needs::default(), options, |scene| {
             let plan = drop::drop(&scene.input, &entries, &parts, force)?;
             Ok(plan.into_iter().collect())
         })

@@ -17,7 +17,8 @@ use crate::context::{Context, Entry, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::append::{Chain, CommitOptions, Committed, Expect};
-use crate::history::repo::{On, Repo};
+use crate::history::call::{Call, On};
+use crate::history::repo::Repo;
 use crate::history::{counts, load};
 use crate::model::pairs::Links;
 use crate::model::tokens::{Counter, context_total};
@@ -34,28 +35,12 @@ pub use truncate::{Fraction, Marker, Reach, Truncate};
 const ATTEMPTS: usize = 5;
 
 /// How to carry a plan out.
-#[derive(Clone, Copy, Debug)]
-pub struct SurgeryOptions<'a> {
-    /// The commits' time.
-    pub now: Millis,
-    /// The command, for the operations; message text replaced by `…`.
-    pub what: &'a str,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SurgeryOptions {
     /// What tokens are counted in.
     pub encoding: Encoding,
     /// Make no commit; say only what it would change.
     pub dry_run: bool,
-}
-
-impl<'a> SurgeryOptions<'a> {
-    /// Carried out at `now`, counted in the usual encoding.
-    pub fn at(now: Millis, what: &'a str) -> Self {
-        Self {
-            now,
-            what,
-            encoding: Encoding::default(),
-            dry_run: false,
-        }
-    }
 }
 
 /// What a plan is to be told beyond the visible messages; each costs reading.
@@ -168,7 +153,7 @@ impl Repo {
         scene(&*self.store.read()?, *tip, order, counts, counter, needs)
     }
 
-    /// Makes a plan where `on` stands and commits its drafts as one operation, all or none. Where
+    /// Makes a plan where the call is on and commits its drafts as one operation, all or none. Where
     /// another process commits in between, the plan is made anew. No drafts: nothing happens.
     ///
     /// # Errors
@@ -176,29 +161,27 @@ impl Repo {
     /// What the plan refuses, and whatever [`Repo::commit`] returns.
     pub fn operate(
         &self,
-        on: &On,
+        call: Call<'_>,
         needs: Needs,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
         mut plan: impl FnMut(&Scene) -> Result<Vec<Draft>>,
     ) -> Result<Surgery> {
         if !options.dry_run {
-            self.refuse_detached(on)?;
+            self.refuse_detached(call.on)?;
         }
         let mut attempt = 1;
         loop {
-            let scene = self.scene(on, options.encoding, needs)?;
+            let scene = self.scene(call.on, options.encoding, needs)?;
             let drafts = plan(&scene)?;
-            let mut surgery = self.forecast(&scene, &drafts, options)?;
+            let mut surgery = self.forecast(&scene, &drafts, call.now, options.encoding)?;
             if options.dry_run || drafts.is_empty() {
                 return Ok(surgery);
             }
             let how = CommitOptions {
-                now: Some(options.now),
-                what: options.what,
                 expect: Some(scene.tip.map_or(Expect::Nothing, Expect::At)),
                 ..CommitOptions::default()
             };
-            match self.commit(on, &drafts, &how) {
+            match self.commit(call, &drafts, &how) {
                 Err(Error::RefMoved { .. }) if attempt < ATTEMPTS => attempt += 1,
                 done => {
                     surgery.commits = done?;
@@ -208,7 +191,7 @@ impl Repo {
         }
     }
 
-    /// What `drafts` would change, without committing them.
+    /// What `drafts` would change, made at `now`, without committing them.
     ///
     /// # Errors
     ///
@@ -217,7 +200,8 @@ impl Repo {
         &self,
         scene: &Scene,
         drafts: &[Draft],
-        options: &SurgeryOptions<'_>,
+        now: Millis,
+        encoding: Encoding,
     ) -> Result<Surgery> {
         let (mut order, mut chain) = (scene.order.clone(), scene.tip);
         let mut fresh: HashMap<ContentHash, &Message> = HashMap::new();
@@ -228,14 +212,14 @@ impl Repo {
                     .iter()
                     .map(|message| (message.hash(), message)),
             );
-            let commit = Chain::at(chain).commit_of(draft, Some(options.now));
+            let commit = Chain::at(chain).commit_of(draft, Some(now));
             let hash = commit.hash();
             order.apply(hash, &commit)?;
             chain = Some(hash);
         }
         let after = order.context();
         let view = self.store.read()?;
-        let counts = counts_after(&*view, scene, &after, &fresh, options.encoding)?;
+        let counts = counts_after(&*view, scene, &after, &fresh, encoding)?;
         let preview = |entry: &Entry| -> Result<(Role, String)> {
             if let Some(message) = fresh.get(&entry.content) {
                 return Ok((message.role, crate::model::preview(message)));

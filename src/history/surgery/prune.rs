@@ -5,8 +5,9 @@ use std::collections::HashMap;
 pub use crate::context::plan::prune::Limits;
 use crate::context::plan::{PlanEntry, PlanInput, prune};
 use crate::error::Result;
+use crate::history::call::Call;
 use crate::history::provider::TokenBudget;
-use crate::history::repo::{On, Repo};
+use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
 use crate::model::tokens::{Counter, grouped};
 use crate::model::{EntryId, Part};
@@ -30,7 +31,7 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Limits, Prune};
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Part, Role};
     ///
     /// let repo = Repo::ephemeral()?;
@@ -53,11 +54,11 @@ impl Repo {
     ///     Message::text(Role::User, "go on"),
     /// ]
     /// .map(Draft::append);
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let limits = Limits { turns: 1, protect: 0, min: 0, ..Limits::default() };
     /// let prune = Prune { limits, ..Prune::default() };
-    /// let done = repo.prune(&On::Head, &prune, &SurgeryOptions::at(Millis(0), "prune"))?;
+    /// let done = repo.prune(Call::at(Millis(0), "prune"), &prune, &SurgeryOptions::default())?;
     ///
     /// assert_eq!(done.changed.len(), 1);
     /// assert!(done.delta() < -100);
@@ -67,12 +68,17 @@ impl Repo {
     /// # Errors
     ///
     /// What [`Repo::operate`] returns.
-    pub fn prune(&self, on: &On, prune: &Prune, options: &SurgeryOptions<'_>) -> Result<Surgery> {
+    pub fn prune(
+        &self,
+        call: Call<'_>,
+        prune: &Prune,
+        options: &SurgeryOptions,
+    ) -> Result<Surgery> {
         let needs = Needs {
             part_tokens: true,
             ..Needs::default()
         };
-        self.operate(on, needs, options, |scene| {
+        self.operate(call, needs, options, |scene| {
             let mut limits = prune.limits;
             if let Some(budget) = prune.budget {
                 let reserved = self.reserved(budget, scene.tip.as_ref(), options.encoding)?;

@@ -6,8 +6,9 @@ use crate::context::plan::restore;
 pub use crate::context::plan::restore::Lost;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::call::{Call, On};
 use crate::history::load;
-use crate::history::repo::{On, Repo};
+use crate::history::repo::Repo;
 use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
 use crate::model::{Draft, EntryId, HideKind, Operation};
@@ -63,20 +64,20 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Reach, Truncate};
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let texts = ["the task", "one", "two", "three"];
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
-    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 1");
-    /// repo.truncate(&On::Head, &Truncate::new(Reach::Keep(1)), &options)?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
+    /// let call = Call::at(Millis(0), "truncate --keep 1");
+    /// repo.truncate(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
     ///
     /// // The third message of the context before the truncation.
     /// let lost = repo.resolve_lost(&On::Head, "HEAD^:3")?;
-    /// let options = SurgeryOptions::at(Millis(0), "restore HEAD^:3");
-    /// let done = repo.restore(&On::Head, &[lost], &options)?;
+    /// let call = Call::at(Millis(0), "restore HEAD^:3");
+    /// let done = repo.restore(call, &[lost], &SurgeryOptions::default())?;
     ///
     /// assert_eq!(done.surgery.shown[0].preview, "two");
     /// assert!(done.still_hidden.is_empty());
@@ -90,16 +91,16 @@ impl Repo {
     /// returns.
     pub fn restore(
         &self,
-        on: &On,
+        call: Call<'_>,
         lost: &[Lost],
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
     ) -> Result<Restored> {
         let mut covered = BTreeMap::new();
         let needs = Needs {
             hidden_links: true,
             ..Needs::default()
         };
-        let surgery = self.operate(on, needs, options, |scene| {
+        let surgery = self.operate(call, needs, options, |scene| {
             let drafts = restore::restore(&scene.input, lost)?;
             covered = still_covered(scene, &drafts);
             Ok(drafts)
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::context::plan::compact::{Extent, compact};
     use crate::history::CommitOptions;
-    use crate::model::{Message, Millis, Role};
+    use crate::model::{Message, Role};
 
     #[test]
     fn what_a_later_hide_covers_stays_hidden_and_is_told() {
@@ -155,15 +156,15 @@ mod tests {
         let on = On::Head;
         let texts = ["the task", "one", "two", "three"];
         let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-        repo.commit(&on, &drafts, &CommitOptions::default())
+        let (call, options) = (Call::default(), SurgeryOptions::default());
+        repo.commit(call, &drafts, &CommitOptions::default())
             .expect("appended");
-        let options = SurgeryOptions::at(Millis(0), "");
         let named = repo.resolve_named(&on, ":2").expect("it is there");
         let dropped = repo
-            .drop_named(&on, &[named], false, &options)
+            .drop_named(call, &[named], false, &options)
             .expect("dropped");
         let compacted = repo
-            .operate(&on, Needs::default(), &options, |scene| {
+            .operate(call, Needs::default(), &options, |scene| {
                 let plan = compact(&scene.input, &Extent::All, "in short")?;
                 Ok(plan.into_iter().collect())
             })
@@ -171,7 +172,7 @@ mod tests {
         let (drop, compaction) = (dropped.commits[0].hash, compacted.commits[0].hash);
 
         let done = repo
-            .restore(&on, &[Lost::Whole(drop)], &options)
+            .restore(call, &[Lost::Whole(drop)], &options)
             .expect("restored");
         assert!(done.surgery.is_nothing());
         let still = StillHidden {
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(done.still_hidden, [still]);
 
         let done = repo
-            .restore(&on, &[Lost::Whole(compaction)], &options)
+            .restore(call, &[Lost::Whole(compaction)], &options)
             .expect("restored");
         assert_eq!(done.surgery.after.messages, 4);
         assert!(done.still_hidden.is_empty());

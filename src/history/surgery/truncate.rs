@@ -3,8 +3,9 @@
 use crate::context::plan::truncate::{self, Window};
 pub use crate::context::plan::truncate::{Fraction, Marker};
 use crate::error::{Error, Result};
+use crate::history::call::Call;
 use crate::history::provider::TokenBudget;
-use crate::history::repo::{On, Repo};
+use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 use crate::model::tokens::Counter;
 
@@ -47,16 +48,16 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Reach, Truncate};
-    /// use tract::history::{CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let texts = ["the task", "one", "two", "three", "four"];
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(&On::Head, &drafts, &CommitOptions::default())?;
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
-    /// let options = SurgeryOptions::at(Millis(0), "truncate --keep 2");
-    /// let done = repo.truncate(&On::Head, &Truncate::new(Reach::Keep(2)), &options)?;
+    /// let call = Call::at(Millis(0), "truncate --keep 2");
+    /// let done = repo.truncate(call, &Truncate::new(Reach::Keep(2)), &SurgeryOptions::default())?;
     ///
     /// assert_eq!(done.hidden.len(), 2);
     /// // The task, the marker, and the newest two.
@@ -70,11 +71,11 @@ impl Repo {
     /// where [`Repo::operate`] fails, nothing is hidden.
     pub fn truncate(
         &self,
-        on: &On,
+        call: Call<'_>,
         truncate: &Truncate,
-        options: &SurgeryOptions<'_>,
+        options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        self.operate(on, Needs::default(), options, |scene| {
+        self.operate(call, Needs::default(), options, |scene| {
             let marker = &truncate.marker;
             let (window, reserved) = match truncate.reach {
                 Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),

@@ -340,7 +340,7 @@ impl Decoder<'_, '_> {
 mod tests {
     use super::super::Sqlite;
     use crate::hash::CommitHash;
-    use crate::history::{CommitOptions, On, Repo};
+    use crate::history::{Call, CommitOptions, Repo};
     use crate::model::{Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Role};
 
     fn dropped(commit: CommitHash) -> Draft {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     fn commit(repo: &Repo, drafts: &[Draft]) -> Vec<CommitHash> {
-        let done = repo.commit(&On::Head, drafts, &CommitOptions::default());
+        let done = repo.commit(Call::default(), drafts, &CommitOptions::default());
         let done = done.expect("drops and appends fold");
         done.into_iter().map(|committed| committed.hash).collect()
     }
