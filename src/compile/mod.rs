@@ -4,12 +4,9 @@
 //! choice of messages (that is [`crate::context`]), the network, and any guess at a provider.
 
 mod anthropic;
-pub mod check;
 #[cfg(test)]
 mod examples;
 mod ids;
-#[cfg(test)]
-mod laws;
 mod media;
 mod notice;
 mod openai;

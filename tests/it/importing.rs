@@ -273,10 +273,7 @@ fn what_is_exported_to_another_format_is_of_that_format() {
     let written: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(written["tools"][0]["function"]["name"], "f");
     assert_eq!(written["messages"][2]["role"], "tool");
-    assert!(
-        tract::compile::check::check_openai(&written).is_empty(),
-        "{text}"
-    );
+    assert!(crate::check::check_openai(&written).is_empty(), "{text}");
     sandbox.ok(&["import", "b.json"]);
     let log = sandbox.ok(&["--on", "b", "log"]);
     assert_eq!(log.lines().count(), 3, "{log}");

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tract::Error;
-use tract::compile::{Provider, RequestOptions, check, compile};
+use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
 use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
 use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
@@ -13,6 +13,8 @@ use tract::interop::Format;
 use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Message, Millis, RefName};
+
+use crate::check::{check_anthropic, check_openai};
 
 /// The folder, or a line on why the test is skipped.
 fn folder() -> Option<PathBuf> {
@@ -85,8 +87,8 @@ fn valid(repo: &Repo, commit: &CommitHash) {
             assert_eq!(request.payload, twice.payload);
             let value = serde_json::from_str(&request.payload).unwrap();
             let wrong = match provider {
-                Provider::OpenAi => check::check_openai(&value),
-                _ => check::check_anthropic(&value),
+                Provider::OpenAi => check_openai(&value),
+                _ => check_anthropic(&value),
             };
             assert!(wrong.is_empty(), "{commit:.7}: {wrong:?}");
         }

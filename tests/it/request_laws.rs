@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::compile::check::{check_anthropic, check_openai};
-use crate::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
-use crate::error::Error;
-use crate::model::{Media, MediaSource, Message, Part, Role, Settings};
+use tract::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
+use tract::error::Error;
+use tract::model::{Media, MediaSource, Message, Part, Role, Settings};
+
+use crate::check::{check_anthropic, check_openai};
 
 fn options(provider: Provider) -> RequestOptions {
     RequestOptions {

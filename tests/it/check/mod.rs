@@ -1,6 +1,6 @@
 //! The providers' published rules as a checker: what is wrong with a request, in words.
 //!
-//! Written from the rules, not from the writers in this module, so that each can find the other's
+//! Written from the rules, not from the library's writers, so that each can find the other's
 //! mistakes. Deliberately absent: anything that depends on a model or an account.
 //!
 //! # Source
