@@ -96,32 +96,6 @@ impl JsonDiff {
         })
     }
 
-    /// The value after, from the value before.
-    pub fn apply(&self, before: &Json) -> Json {
-        match (self, before) {
-            (Self::Replaced(Replaced { after, .. }), _) => after.clone(),
-            (Self::Text(diff), Json::String(text)) => Json::String(diff.apply(text)),
-            (Self::Array(edits), Json::Array(items)) => {
-                Json::Array(list::apply(items, edits, |item, diff| diff.apply(item)))
-            }
-            (Self::Object(edits), Json::Object(pairs)) => {
-                let mut pairs = pairs.clone();
-                for (key, edit) in edits {
-                    let value = match edit {
-                        JsonEdit::Removed(_) => None,
-                        JsonEdit::Added(value) => Some(value.clone()),
-                        JsonEdit::Changed(diff) => pairs.get(key).map(|value| diff.apply(value)),
-                    };
-                    pairs.remove(key);
-                    pairs.extend(value.map(|value| (key.clone(), value)));
-                }
-                Json::Object(pairs)
-            }
-            // A diff of other values changes nothing here.
-            (_, other) => other.clone(),
-        }
-    }
-
     /// Every difference with its path, from the top down.
     pub fn changes(&self) -> Vec<JsonChange<'_>> {
         let mut changes = Vec::new();

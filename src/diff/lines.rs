@@ -114,21 +114,6 @@ impl LineDiff {
     pub fn is_empty(&self) -> bool {
         self.hunks.is_empty()
     }
-
-    /// The text after, from the text before.
-    pub fn apply(&self, before: &str) -> String {
-        let old: Vec<&str> = before.split('\n').collect();
-        let mut out: Vec<String> = Vec::with_capacity(old.len());
-        let mut next = 0;
-        for hunk in &self.hunks {
-            out.extend(old[next..hunk.before].iter().map(ToString::to_string));
-            next = hunk.before + hunk.extent().0;
-            let kept = hunk.lines.iter().filter(|line| line.tag != Tag::Removed);
-            out.extend(kept.map(Line::text));
-        }
-        out.extend(old[next..].iter().map(ToString::to_string));
-        out.join("\n")
-    }
 }
 
 fn lines_of(diff: &TextDiff<'_, '_, str>, op: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Line> {

@@ -149,35 +149,6 @@ pub fn edits<T: Clone, C>(
     edits
 }
 
-/// The second list, from the first and the steps.
-pub fn apply<T: Clone, C>(
-    before: &[T],
-    edits: &[Edit<T, C>],
-    change: impl Fn(&T, &C) -> T,
-) -> Vec<T> {
-    let mut out: Vec<T> = Vec::with_capacity(before.len());
-    let mut next = 0;
-    for edit in edits {
-        // What both hold and stands before the step.
-        let until = match edit {
-            Edit::Removed { before, .. } | Edit::Changed { before, .. } => *before,
-            Edit::Added { after, .. } => next + (after - out.len()),
-        };
-        out.extend_from_slice(&before[next..until]);
-        next = until;
-        match edit {
-            Edit::Removed { .. } => next += 1,
-            Edit::Added { item, .. } => out.push(item.clone()),
-            Edit::Changed { change: how, .. } => {
-                out.push(change(&before[next], how));
-                next += 1;
-            }
-        }
-    }
-    out.extend_from_slice(&before[next..]);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

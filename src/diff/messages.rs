@@ -206,29 +206,6 @@ impl ContextDiff {
         }
     }
 
-    /// The messages of the second context, from those of the first and the changes.
-    pub fn apply(&self, before: &[Message]) -> Vec<Message> {
-        let mut out = Vec::with_capacity(self.after.messages.len());
-        let mut next = 0;
-        for change in &self.changes {
-            // What both hold and stands before the change.
-            let until = match (change.before, change.after) {
-                (Some(at), _) => at,
-                (None, Some(at)) => next + (at - out.len()),
-                (None, None) => next,
-            };
-            out.extend_from_slice(&before[next..until]);
-            next = until + usize::from(change.before.is_some());
-            match &change.kind {
-                Kind::Hidden | Kind::Removed => {}
-                Kind::Returned | Kind::Added => out.push(self.message(change).clone()),
-                Kind::Modified(diff) => out.push(diff.apply(&before[until])),
-            }
-        }
-        out.extend_from_slice(&before[next..]);
-        out
-    }
-
     /// Files a setting's change under the message whose commit made it.
     fn attribute(&mut self, change: SettingChange, pairs: &[(usize, usize)]) {
         let place = |side: &Side| {

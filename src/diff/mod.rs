@@ -6,6 +6,8 @@
 
 mod align;
 pub mod alike;
+#[cfg(test)]
+mod apply;
 pub mod json;
 pub mod keys;
 #[cfg(test)]

@@ -84,18 +84,6 @@ impl ValueDiff {
             None => Self::Lines(LineDiff::new(before, after, context_lines)),
         })
     }
-
-    /// The text after, from the text before; JSON in a spelling of its own.
-    pub fn apply(&self, before: &str) -> String {
-        match self {
-            Self::Lines(diff) => diff.apply(before),
-            Self::Json(None) => before.to_owned(),
-            Self::Json(Some(diff)) => match Json::parse(before) {
-                Some(json) => diff.apply(&json).to_string(),
-                None => before.to_owned(),
-            },
-        }
-    }
 }
 
 impl MessageDiff {
@@ -110,15 +98,6 @@ impl MessageDiff {
             name: Replaced::unless_equal(&before.name, &after.name),
             parts: parts(&before.parts, &after.parts, options),
         })
-    }
-
-    /// The message after, from the message before.
-    pub fn apply(&self, before: &Message) -> Message {
-        let mut message = before.clone();
-        set(&mut message.role, &self.role);
-        set(&mut message.name, &self.name);
-        message.parts = list::apply(&message.parts, &self.parts, |part, diff| diff.apply(part));
-        message
     }
 }
 
@@ -195,78 +174,6 @@ impl PartDiff {
                 after: after.clone(),
             }),
         })
-    }
-
-    /// The part after, from the part before.
-    pub fn apply(&self, before: &Part) -> Part {
-        let mut part = before.clone();
-        match (self, &mut part) {
-            (Self::Replaced(Replaced { after, .. }), part) => *part = after.clone(),
-            (Self::Text(diff), Part::Text { text }) => *text = diff.apply(text),
-            (Self::Opaque(diff), Part::Opaque { data, .. }) => *data = diff.apply(data),
-            (
-                Self::Thinking {
-                    text: diff,
-                    signature: new_signature,
-                    provider: new_provider,
-                },
-                Part::Thinking {
-                    text,
-                    signature,
-                    provider,
-                },
-            ) => {
-                if let Some(diff) = diff {
-                    *text = diff.apply(text);
-                }
-                set(signature, new_signature);
-                set(provider, new_provider);
-            }
-            (
-                Self::Call {
-                    id: new_id,
-                    kind: new_kind,
-                    arguments: diff,
-                },
-                Part::ToolCall {
-                    id,
-                    arguments,
-                    kind,
-                    ..
-                },
-            ) => {
-                set(id, new_id);
-                set(kind, new_kind);
-                if let Some(diff) = diff {
-                    *arguments = diff.apply(arguments);
-                }
-            }
-            (
-                Self::Result {
-                    call: new_call,
-                    is_error: new_error,
-                    content: edits,
-                },
-                Part::ToolResult {
-                    call,
-                    content,
-                    is_error,
-                },
-            ) => {
-                set(call, new_call);
-                set(is_error, new_error);
-                *content = list::apply(content, edits, |part, diff| diff.apply(part));
-            }
-            // A diff of another part changes nothing here.
-            _ => {}
-        }
-        part
-    }
-}
-
-fn set<T: Clone>(value: &mut T, replaced: &Option<Replaced<T>>) {
-    if let Some(Replaced { after, .. }) = replaced {
-        *value = after.clone();
     }
 }
 
