@@ -4,10 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::history::{Call, On, Repo};
 use tract::model::{Encoding, Millis, RefName};
+use tract::render::Calendar;
 
 use super::Globals;
 use super::failure::{Exit, Failure};
@@ -75,6 +77,15 @@ impl App {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);
             Millis(since.map_or(0, |since| since.as_millis() as i64))
         })
+    }
+
+    /// What times are read against: ages on a terminal, exact in a pipe.
+    pub fn calendar(&self) -> Calendar {
+        Calendar {
+            now: self.now(),
+            zone: TimeZone::system(),
+            ages: self.ui.is_terminal(),
+        }
     }
 
     /// The working directory.

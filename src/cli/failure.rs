@@ -8,10 +8,10 @@ use strsim::normalized_damerau_levenshtein;
 use tract::Error;
 use tract::hash::HashPrefix;
 use tract::model::Role;
-use tract::render::escape;
+use tract::render::number::{grouped, plural};
+use tract::render::{Label, Line};
 
-use super::number::{grouped, plural};
-use super::ui::{Label, Ui};
+use super::ui::Ui;
 
 /// What makes a context smaller.
 pub const SMALLER: &str = "tract prune, or tract truncate --to-budget 80%";
@@ -69,11 +69,19 @@ impl Failure {
             Self::Said(exit, what, hint) => (exit, what, hint),
             Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
         };
-        let head = ui.paint_err(Label::Error, "error:");
-        ui.complain(&format!("{head} {}", escape::block(&what)));
+        let mut say = |head: Line, text: &str| {
+            for (at, line) in text.split('\n').enumerate() {
+                let head = if at == 0 {
+                    head.clone() + " "
+                } else {
+                    Line::new()
+                };
+                ui.complain(head + Label::Text.quote(line.trim_end_matches('\r')));
+            }
+        };
+        say(Label::Error.of("error:"), &what);
         if let Some(hint) = hint {
-            let head = ui.paint_err(Label::Hint, "hint:");
-            ui.complain(&format!("{head} {}", escape::block(&hint)));
+            say(Label::Hint.of("hint:"), &hint);
         }
         ExitCode::from(exit as u8)
     }

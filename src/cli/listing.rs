@@ -2,14 +2,11 @@
 //! tokens, running total, preview. Aligned and cut on a terminal; aligned and whole in a pipe.
 
 use tract::history::LogRow;
-use tract::model::{Head, HideKind, Millis, Operation, RefName};
-use tract::render::escape;
+use tract::model::{Head, HideKind, Operation, RefName};
+use tract::render::number::{grouped, plural, signed, tokens};
+use tract::render::{Calendar, Label, Line, setting, table};
 
-use super::columns;
-use super::number::{grouped, plural, signed, tokens};
-use super::table::{self, Cell};
-use super::ui::{Label, Ui};
-use super::when;
+use super::failure::Failure;
 
 /// The fewest columns that names of refs leave to the preview.
 const PREVIEW: usize = 16;
@@ -21,8 +18,10 @@ const ROOMY: usize = 100;
 pub struct Listing<'a> {
     /// Where HEAD is, so that its branch can be marked.
     pub head: &'a Head,
-    /// What "ago" is counted from.
-    pub now: Millis,
+    /// What times are read against.
+    pub calendar: Calendar,
+    /// The columns that a line may take; none in a pipe, where nothing is cut.
+    pub width_cols: Option<usize>,
     /// Whether the running total has a column.
     pub running: bool,
     /// Spaces before every line.
@@ -30,28 +29,14 @@ pub struct Listing<'a> {
 }
 
 /// The word that a list prints for an operation: the command's name for a hide.
-pub fn verb(operation: &Operation) -> &'static str {
-    match operation {
-        Operation::Hide(hide) => hide.kind.verb(),
-        other => other.type_name(),
-    }
-}
-
-/// The colour of that word.
-pub fn verb_label(operation: &Operation) -> Label {
-    match operation {
+pub fn verb(operation: &Operation) -> Line {
+    let label = match operation {
         Operation::Hide(_) => Label::Hide,
         Operation::Restore { .. } => Label::Restore,
         Operation::Edit { .. } => Label::Warning,
         Operation::Append { .. } | Operation::Annotate { .. } => Label::Dim,
-    }
-}
-
-struct Cells {
-    /// Hash, time, operation, role (or messages), tokens, running total.
-    columns: Vec<Cell>,
-    refs: Vec<(Label, String)>,
-    preview: String,
+    };
+    label.of(operation.verb())
 }
 
 /// Which columns hold numbers.
@@ -59,64 +44,47 @@ const NUMBERS: [usize; 2] = [4, 5];
 
 impl Listing<'_> {
     /// Draws the rows, in their order.
-    pub fn lines(&self, rows: &[LogRow], ui: &Ui) -> Vec<String> {
-        let roomy = ui.width_cols().is_none_or(|width| width >= ROOMY);
+    pub fn lines(&self, rows: &[LogRow]) -> Vec<Line> {
+        let roomy = self.width_cols.is_none_or(|width| width >= ROOMY);
         // Where a hide says "tokens", the other numbers leave room for the word.
         let words = roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
-        let cells: Vec<Cells> = rows
+        let cells: Vec<Vec<Line>> = rows
             .iter()
-            .map(|row| self.cells(row, roomy, words, ui))
+            .map(|row| self.cells(row, roomy, words))
             .collect();
-        let columns: Vec<Vec<Cell>> = cells.iter().map(|c| c.columns.clone()).collect();
-        let (heads, width) = table::lines(&columns, &NUMBERS, ui);
-        let indent = " ".repeat(self.indent);
-        let drawn = heads.into_iter().zip(&cells);
-        drawn
-            .map(|(head, c)| self.finish(format!("{indent}{head}"), self.indent + width, c, ui))
-            .collect()
+        let heads = table::lines(&cells, &NUMBERS).into_iter().zip(rows);
+        heads.map(|(head, row)| self.finish(head, row)).collect()
     }
 
     /// Adds refs and preview, within the terminal's width.
-    fn finish(&self, mut line: String, mut used: usize, cells: &Cells, ui: &Ui) -> String {
-        let width = ui.width_cols();
-        let names = fitting(&cells.refs, width.map(|width| width.saturating_sub(used)));
-        if !names.is_empty() {
-            let plain: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-            used += columns::width_cols(&plain.join(", ")) + 4;
-            let painted: Vec<String> = names
-                .iter()
-                .map(|(label, name)| ui.paint(*label, name))
-                .collect();
-            line += &format!("  ({})", painted.join(", "));
-        }
-        let room = width.map(|width| width.saturating_sub(used + 2));
-        let preview = match room {
-            Some(room) => columns::cut(&cells.preview, room),
-            None => cells.preview.clone(),
-        };
+    fn finish(&self, head: Line, row: &LogRow) -> Line {
+        let mut line = Line::indent(self.indent) + head;
+        line += marks(&row.refs, self.head, self.width_cols, line.width_cols());
+        let preview = describe(row);
         if !preview.is_empty() {
             line += "  ";
-            line += &preview;
+            line.fit(preview, self.width_cols);
         }
-        line.trim_end().to_owned()
+        line
     }
 
-    fn cells(&self, row: &LogRow, roomy: bool, words: bool, ui: &Ui) -> Cells {
+    /// Hash, time, operation, role (or messages), tokens, running total.
+    fn cells(&self, row: &LogRow, roomy: bool, words: bool) -> Vec<Line> {
         let operation = &row.commit.operation;
         let (who, delta) = match operation {
             _ if is_message(operation) => {
-                let role = row.role.map_or("", |role| role.as_str()).to_owned();
+                let role = row.role.map_or("", |role| role.as_str());
                 let room = if words { TOKENS.len() } else { 0 };
                 let delta = match operation {
                     Operation::Annotate { .. } if row.delta == 0 => String::new(),
                     _ => signed(row.delta),
                 };
-                let who = (row.role.map_or(Label::Dim, Label::role), role);
+                let who = row.role.map_or(Label::Dim, Label::role).of(role);
                 (who, format!("{delta}{}", " ".repeat(room)))
             }
             _ => {
                 let unit = if words { TOKENS } else { "" };
-                let who = (Label::Strong, taken_out(row, roomy));
+                let who = Label::Strong.of(taken_out(row, roomy));
                 (who, format!("{}{unit}", signed(row.delta)))
             }
         };
@@ -124,18 +92,14 @@ impl Listing<'_> {
             true => tokens(row.running),
             false => String::new(),
         };
-        Cells {
-            columns: vec![
-                (Label::Hash, row.hash.short()),
-                (Label::Time, when::listed(row.commit.time, self.now, ui)),
-                (verb_label(operation), verb(operation).to_owned()),
-                who,
-                (Label::Tokens, delta),
-                (Label::Dim, running),
-            ],
-            refs: marks(&row.refs, self.head, ui.is_terminal()),
-            preview: describe(row),
-        }
+        vec![
+            Label::Hash.of(row.hash.short()),
+            Label::Time.of(self.calendar.listed(row.commit.time)),
+            verb(operation),
+            who,
+            Label::Tokens.of(delta),
+            Label::Dim.of(running),
+        ]
     }
 }
 
@@ -162,7 +126,7 @@ fn taken_out(row: &LogRow, roomy: bool) -> String {
     }
 }
 
-/// One line about what a commit brings, safe to print.
+/// One line about what a commit brings. Hostile until escaped.
 pub fn describe(row: &LogRow) -> String {
     match &row.commit.operation {
         Operation::Restore { target, .. } => format!("of {}", target.short()),
@@ -173,59 +137,67 @@ pub fn describe(row: &LogRow) -> String {
         } => {
             let what = plural(targets.len() as u64, "message");
             let reason = reason.as_deref().map(|r| format!(": {r}"));
-            escape::line(&format!("{priority}, {what}{}", reason.unwrap_or_default())).into_owned()
+            format!("{priority}, {what}{}", reason.unwrap_or_default())
         }
-        _ => escape::line(&row.preview).into_owned(),
+        _ => row.preview.clone(),
     }
 }
 
-/// As many names as leave some room for a preview. The first, which says where HEAD is, is always
-/// among them, cut if it must be.
-pub fn fitting(names: &[(Label, String)], room: Option<usize>) -> Vec<(Label, String)> {
-    let Some(room) = room else {
-        return names.to_vec();
-    };
-    let mut shown: Vec<(Label, String)> = Vec::new();
+/// `  (HEAD -> main, v1)`: as many names as leave some room for a preview after `used` columns. The
+/// first, which says where HEAD is, is always among them, cut if it must be.
+pub fn marks(refs: &[RefName], head: &Head, width_cols: Option<usize>, used: usize) -> Line {
+    let room = width_cols.map_or(usize::MAX, |width| width.saturating_sub(used));
     let mut cols = "  ()".len();
-    for (label, name) in names {
-        let first = shown.is_empty();
-        let width = columns::width_cols(name);
-        match first {
+    let mut shown: Vec<Line> = Vec::new();
+    for name in names(refs, head, width_cols.is_some()) {
+        let width = name.width_cols();
+        match shown.is_empty() {
             true if cols + 8 > room => break,
-            true => shown.push((*label, columns::cut(name, room - cols))),
+            true => shown.push(name.cut(room - cols)),
             false if cols + 2 + width + PREVIEW > room => break,
-            false => shown.push((*label, name.clone())),
+            false => shown.push(name),
         }
-        cols += width + if first { 0 } else { 2 };
+        cols += width + if shown.len() == 1 { 0 } else { 2 };
     }
-    shown
+    match shown.is_empty() {
+        true => Line::new(),
+        false => Line::from("  (") + Line::join(shown, ", ") + ")",
+    }
 }
 
-/// The refs at a commit as people read them: `HEAD -> main`, then the others. On a terminal a
-/// session's id is cut to what tells it from others.
-pub fn marks(refs: &[RefName], head: &Head, short: bool) -> Vec<(Label, String)> {
+/// The refs at a commit as people read them: `HEAD -> main`, then the others. In short a session's
+/// id is cut to what tells it from others.
+pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
     let here = |name: &RefName| refs.contains(name);
-    let mut marks = Vec::new();
+    let mut names = Vec::new();
     let attached = match head {
         Head::Attached { branch, .. } if here(branch) => Some(branch),
         _ => None,
     };
     match attached {
-        Some(branch) => marks.push((Label::Head, format!("HEAD -> {}", branch.short()))),
-        None if here(&RefName::head()) => marks.push((Label::Head, "HEAD".to_owned())),
+        Some(branch) => names.push(Label::Head.of(format!("HEAD -> {}", branch.short()))),
+        None if here(&RefName::head()) => names.push(Label::Head.of("HEAD")),
         None => {}
     }
     for name in refs {
-        if *name == RefName::head() || Some(name) == attached {
-            continue;
+        if *name != RefName::head() && Some(name) != attached {
+            let label = match name.as_str().strip_prefix(RefName::SESSIONS) {
+                Some(_) => Label::Session,
+                None => Label::Branch,
+            };
+            names.push(label.of(shown_name(name, short)));
         }
-        marks.push(match name.as_str().strip_prefix(RefName::SESSIONS) {
-            Some(session) if short => (Label::Session, shorten(session)),
-            Some(session) => (Label::Session, session.to_owned()),
-            None => (Label::Branch, name.short().to_owned()),
-        });
     }
-    marks
+    names
+}
+
+/// A ref's name as a list shows it.
+pub fn shown_name(name: &RefName, short: bool) -> String {
+    match name.as_str().strip_prefix(RefName::SESSIONS) {
+        Some(session) if short => shorten(session),
+        Some(session) => session.to_owned(),
+        None => name.short().to_owned(),
+    }
 }
 
 /// `claude-code/2f6c1f0e-…` from `claude-code/` and a UUID.
@@ -261,4 +233,38 @@ pub fn context_line(context: &tract::context::Context) -> String {
         line += &format!(" ({hides})");
     }
     line
+}
+
+/// `model=… temp=0.7`, and the note. Hostile until escaped.
+pub fn extras(row: &LogRow) -> String {
+    let setting = |(key, value): (&String, &String)| {
+        let key = if key == "temperature" { "temp" } else { key };
+        format!("{key}={}", setting::value(value))
+    };
+    let mut words: Vec<String> = row.commit.settings.iter().map(setting).collect();
+    if let Some(note) = &row.commit.note {
+        words.push(format!("note: {note}"));
+    }
+    words.join("  ")
+}
+
+/// The operations that `--op` takes, beside kinds of hides and their commands.
+const OPERATIONS: [&str; 5] = ["append", "edit", "hide", "restore", "annotate"];
+
+/// Refuses a word that no operation or kind of hide goes by.
+pub fn known_operations(words: &[String]) -> Result<(), Failure> {
+    let commands = HideKind::ALL.map(HideKind::verb);
+    let kinds = HideKind::ALL.map(HideKind::as_str);
+    let known = |word: &str| {
+        [&OPERATIONS, &commands, &kinds]
+            .iter()
+            .any(|l| l.contains(&word))
+    };
+    match words.iter().find(|word| !known(word)) {
+        None => Ok(()),
+        Some(wrong) => {
+            let failure = Failure::usage(format!("unknown operation '{wrong}'"));
+            Err(failure.with_hint([OPERATIONS, commands].concat().join(", ")))
+        }
+    }
 }

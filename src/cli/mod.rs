@@ -4,21 +4,14 @@
 //! its file under `command/`; what it does is the library's.
 
 mod app;
-mod columns;
 mod command;
-mod diff;
-mod excerpt;
 mod exec;
 mod failure;
 mod listing;
-mod moment;
-mod number;
 mod outcome;
 mod position;
-mod table;
 mod template;
 mod ui;
-mod when;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,18 +1,15 @@
 //! What a command changed in the context, in one sentence; or, with `--dry-run`, what it would
 //! change.
 
-use std::io::Write;
-
 use tract::Error;
 use tract::history::surgery::{Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
-use tract::render::escape;
+use tract::render::number::{Share, plural, signed, tokens};
+use tract::render::{Label, Line, columns};
 
 use super::app::App;
-use super::columns;
 use super::failure::Failure;
-use super::number::{Share, plural, signed, tokens};
-use super::ui::{Label, Ui};
+use super::ui::Ui;
 
 /// How many messages of a kind a dry run lists.
 const LINES: usize = 20;
@@ -41,6 +38,11 @@ pub fn budget(
     Ok(TokenBudget { tokens, as_counted })
 }
 
+/// `Hid 12 messages`.
+pub fn hid(surgery: &Surgery) -> String {
+    format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
+}
+
 /// `Hid 12 messages (-3,400 tokens); HEAD is now a1b2c3d`, and on a terminal how to get back.
 pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
     let Some(last) = surgery.commits.last() else {
@@ -54,10 +56,10 @@ pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
     }
     let place = match on {
         On::Head => "HEAD".to_owned(),
-        On::Branch(branch) => escape::line(branch.short()).into_owned(),
+        On::Branch(branch) => branch.short().to_owned(),
     };
-    let hash = app.ui.paint_err(Label::Hash, &last.hash.short());
-    app.ui.status(&format!("{line}; {place} is now {hash}"));
+    let line = Line::from(format!("{line}; {place} is now "));
+    app.ui.status(line + Label::Hash.of(last.hash.short()));
     if app.ui.is_read() {
         app.ui.hint("tract undo takes it back");
     }
@@ -80,22 +82,16 @@ pub fn foretell(
     for (title, touched) in lists {
         if !touched.is_empty() {
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
-            let title = ui.paint(Label::Strong, &title);
-            writeln!(ui.out(), "{title}")?;
+            ui.print(Label::Strong.of(title))?;
             list(ui, touched, LINES)?;
         }
     }
     let (before, after) = (surgery.before, surgery.after);
-    writeln!(
-        ui.out(),
-        "Messages  {} → {}\nTokens    {} → {} ({})\nCache     {}",
-        before.messages,
-        after.messages,
-        tokens(before.tokens),
-        tokens(after.tokens),
-        signed(surgery.delta()),
-        kept(surgery)
-    )?;
+    let messages = format!("{} → {}", before.messages, after.messages);
+    let counts = format!("{} → {}", tokens(before.tokens), tokens(after.tokens));
+    ui.print(format!("Messages  {messages}"))?;
+    ui.print(format!("Tokens    {counts} ({})", signed(surgery.delta())))?;
+    ui.print(format!("Cache     {}", kept(surgery)))?;
     let reach = |surgery: &Surgery| {
         let cache = surgery.kept_percent();
         format!("{}, cache kept {cache}%", tokens(surgery.after.tokens))
@@ -104,7 +100,7 @@ pub fn foretell(
     for (name, surgery) in gentler.iter().filter(|(_, surgery)| !surgery.is_nothing()) {
         line += &format!("; {name} {}", reach(surgery));
     }
-    Ok(writeln!(ui.out(), "{line}")?)
+    Ok(ui.print(line)?)
 }
 
 /// What a truncation and a prune would reach in place of a harsher command: the truncation to
@@ -162,30 +158,18 @@ pub fn kept(surgery: &Surgery) -> String {
 pub fn list(ui: &mut Ui, touched: &[Touched], limit: usize) -> Result<(), Failure> {
     let number = |touched: &Touched| format!(":{}", touched.number);
     let shown = &touched[..touched.len().min(limit)];
-    let numbers = shown.iter().map(|t| number(t).len()).max().unwrap_or(0);
-    let counts = shown
-        .iter()
-        .map(|t| tokens(t.tokens).len())
-        .max()
-        .unwrap_or(0);
+    let number_cols = columns::widest(shown.iter().map(number));
+    let count_cols = columns::widest(shown.iter().map(|one| tokens(one.tokens)));
     for one in shown {
-        let role = columns::left(one.role.as_str(), "assistant".len());
-        let role = ui.paint(Label::role(one.role), &role);
-        let head = format!("  {}  ", columns::left(&number(one), numbers));
-        let count = columns::right(&tokens(one.tokens), counts);
-        let preview = escape::line(&one.preview);
-        let used = head.len() + "assistant".len() + 2 + counts + 2;
-        let preview = match ui.width_cols() {
-            Some(width) => columns::cut(&preview, width.saturating_sub(used)),
-            None => preview.into_owned(),
-        };
-        let line = format!("{head}{role}  {count}  {preview}");
-        writeln!(ui.out(), "{}", line.trim_end())?;
+        let mut line = Line::from("  ") + columns::left(&number(one), number_cols) + "  ";
+        line += Label::role(one.role).of(format!("{:<9}", one.role));
+        let count = columns::right(&tokens(one.tokens), count_cols);
+        line += format!("  {count}  ");
+        line.fit(&one.preview, ui.width_cols());
+        ui.print(line)?;
     }
     if touched.len() > limit {
-        let more = format!("  … {} more", touched.len() - limit);
-        let more = ui.paint(Label::Dim, &more);
-        writeln!(ui.out(), "{more}")?;
+        ui.print(Label::Dim.of(format!("  … {} more", touched.len() - limit)))?;
     }
     Ok(())
 }

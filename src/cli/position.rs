@@ -1,26 +1,23 @@
 //! How a place in history is said in a sentence: after a move, at a new branch, in a hint.
 
 use tract::hash::CommitHash;
-use tract::history::{On, OpenCall, Repo};
+use tract::history::{On, OpenCall, OperationEntry, Repo};
 use tract::model::{Head, RefName};
-use tract::render::escape;
+use tract::render::{Label, Line};
 
 use super::app::App;
-use super::columns;
 use super::failure::Failure;
-use super::ui::Label;
 
 /// The columns that a preview may take within a sentence.
 const PREVIEW: usize = 40;
 
 /// `a1b2c3d ("Please use the streaming…")`.
-pub fn place(repo: &Repo, commit: &CommitHash, app: &App) -> Result<String, Failure> {
-    let hash = app.ui.paint_err(Label::Hash, &commit.short());
-    let preview = repo.preview(commit)?;
-    let preview = columns::cut(&escape::line(&preview), PREVIEW);
+pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line, Failure> {
+    let hash = Label::Hash.of(commit.short());
+    let preview = Line::from(repo.preview(commit)?).cut(PREVIEW);
     Ok(match preview.is_empty() {
         true => hash,
-        false => format!("{hash} (\"{preview}\")"),
+        false => hash + " (\"" + preview + "\")",
     })
 }
 
@@ -28,16 +25,25 @@ pub fn place(repo: &Repo, commit: &CommitHash, app: &App) -> Result<String, Fail
 pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
     let line = match repo.head(&On::Head)? {
         Head::Attached { branch, tip } => {
-            let name = app.ui.paint_err(Label::Branch, branch.short());
+            let on = Line::from("On ") + Label::Branch.of(branch.short());
             match tip {
-                Some(tip) => format!("On {name}, at {}", place(repo, &tip, app)?),
-                None => format!("On {name}, which has no commits"),
+                Some(tip) => on + ", at " + place(repo, &tip)?,
+                None => on + ", which has no commits",
             }
         }
-        Head::Detached(commit) => format!("HEAD is detached at {}", place(repo, &commit, app)?),
+        Head::Detached(commit) => Line::from("HEAD is detached at ") + place(repo, &commit)?,
     };
-    app.ui.status(&line);
+    app.ui.status(line);
     Ok(())
+}
+
+/// Says which operation was undone, or done again, and when it was.
+pub fn undone(verb: &str, done: &OperationEntry, app: &mut App) {
+    let operation = &done.operation;
+    let ago = app.calendar().ago(operation.time);
+    let what = &operation.what;
+    app.ui
+        .status(format!("{verb} #{} ({ago}): {what}", operation.id));
 }
 
 /// Deletes a branch or a tag, and says how it comes back.
@@ -55,10 +61,9 @@ pub fn delete(
     let name = reference.short();
     let what = format!("{command} -d {name}");
     let was = repo.delete_reference(app.call(&On::Head, &what), reference)?;
-    let shown = place(repo, &was, app)?;
-    app.ui
-        .status(&format!("Deleted {name}, which was at {shown}"));
-    app.ui.hint(&format!(
+    let deleted = Line::from(format!("Deleted {name}, which was at "));
+    app.ui.status(deleted + place(repo, &was)?);
+    app.ui.hint(format!(
         "back: tract undo, or tract {command} {name} {}",
         was.short()
     ));
@@ -69,7 +74,7 @@ pub fn delete(
 pub fn open_call(open: Option<&OpenCall>, command: &str, app: &mut App) {
     let Some(open) = open else { return };
     let number = open.number;
-    app.ui.hint(&match open.answered {
+    app.ui.hint(match open.answered {
         Some((answered, commit)) => format!(
             "the tool call at :{number} has its result at :{answered}; to take it along: {command} {}",
             commit.short()

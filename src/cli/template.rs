@@ -2,6 +2,7 @@
 
 use tract::history::LogRow;
 use tract::model::Operation;
+use tract::render::escape;
 
 use super::failure::Failure;
 use super::listing;
@@ -65,7 +66,7 @@ impl Field {
             },
             Self::Tokens => row.delta.to_string(),
             Self::Total => row.running.tokens.to_string(),
-            Self::Preview => listing::describe(row),
+            Self::Preview => escape::line(&listing::describe(row)).into_owned(),
             Self::Date => row.commit.time.map_or(String::new(), |time| time.to_iso()),
             Self::Number => row
                 .number

@@ -1,12 +1,12 @@
 //! Standard output and error: who is on the other end, colour, width. The only question whether
 //! something is a terminal is asked here.
 //!
-//! Code writes [`Label`]s; one table gives them colours. Deliberately absent: what is said.
+//! Lines are painted here and nowhere else. Deliberately absent: what is said.
 
 use std::io::{self, BufWriter, Write};
 
 use is_terminal::IsTerminal;
-use owo_colors::{OwoColorize, Style};
+use tract::render::{Label, Line, ansi, plain};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -20,73 +20,6 @@ pub enum ColorChoice {
     Never,
 }
 
-/// What a piece of text is; [`Label::style`] says how that looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    Hash,
-    Time,
-    System,
-    User,
-    Assistant,
-    Tool,
-    Hide,
-    Restore,
-    Tokens,
-    Dim,
-    Head,
-    Branch,
-    Session,
-    Good,
-    Warning,
-    Error,
-    Hint,
-    Command,
-    Strong,
-    Match,
-    Added,
-    AddedWord,
-    Removed,
-    RemovedWord,
-}
-
-impl Label {
-    fn style(self) -> Style {
-        let style = Style::new();
-        match self {
-            Self::Hash => style.yellow(),
-            Self::Time | Self::Dim => style.bright_black(),
-            Self::System => style.magenta(),
-            Self::User => style.green(),
-            Self::Assistant => style.blue(),
-            Self::Tool => style.cyan(),
-            Self::Hide | Self::Warning => style.yellow().bold(),
-            Self::Restore | Self::Good => style.green().bold(),
-            Self::Tokens => style,
-            Self::Head => style.cyan().bold(),
-            Self::Branch => style.green().bold(),
-            Self::Session => style.magenta(),
-            Self::Error | Self::Match => style.red().bold(),
-            Self::Hint => style.cyan(),
-            Self::Command | Self::Strong => style.bold(),
-            Self::Added => style.green(),
-            Self::AddedWord => style.green().reversed(),
-            Self::Removed => style.red(),
-            Self::RemovedWord => style.red().reversed(),
-        }
-    }
-
-    /// The label of a role.
-    pub fn role(role: tract::model::Role) -> Self {
-        use tract::model::Role;
-        match role {
-            Role::System | Role::Developer => Self::System,
-            Role::User => Self::User,
-            Role::Assistant => Self::Assistant,
-            Role::Tool => Self::Tool,
-        }
-    }
-}
-
 /// Where the program writes.
 pub struct Ui {
     out: BufWriter<io::Stdout>,
@@ -97,22 +30,6 @@ pub struct Ui {
     columns: Option<usize>,
     quiet: bool,
     merged: bool,
-}
-
-/// What a painter is told of where its lines go, so that it asks nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Look {
-    /// The columns that a line may take; none in a pipe, where nothing is cut.
-    pub width_cols: Option<usize>,
-    /// Whether there is colour.
-    pub color: bool,
-}
-
-impl Look {
-    /// `text` in the colour of `label`.
-    pub fn paint(&self, label: Label, text: &str) -> String {
-        painted(self.color, label, text)
-    }
 }
 
 /// What of the environment matters to the terminal.
@@ -156,54 +73,52 @@ impl Ui {
         &mut self.out
     }
 
+    /// A line of data for people.
+    pub fn print(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        writeln!(self.out, "{}", painted(self.out_color, line.into()))
+    }
+
+    /// Lines of data for people.
+    pub fn print_all(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
+        lines.into_iter().try_for_each(|line| self.print(line))
+    }
+
     /// Writes what is buffered.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
     /// A sentence about what happened, on standard error; nothing with `-q`.
-    pub fn status(&mut self, text: &str) {
+    pub fn status(&mut self, line: impl Into<Line>) {
         if !self.quiet {
-            self.complain(text);
+            self.complain(line);
         }
     }
 
     /// A piece of advice after success.
-    pub fn hint(&mut self, text: &str) {
-        let head = self.paint_err(Label::Hint, "hint:");
-        self.status(&format!("{head} {text}"));
+    pub fn hint(&mut self, line: impl Into<Line>) {
+        self.status(Label::Hint.of("hint:") + " " + line.into());
     }
 
     /// A remark about the data: something was left out or mended.
-    pub fn notice(&mut self, text: &str) {
-        let head = self.paint_err(Label::Warning, "note:");
-        self.status(&format!("{head} {text}"));
+    pub fn notice(&mut self, line: impl Into<Line>) {
+        self.status(Label::Warning.of("note:") + " " + line.into());
     }
 
     /// Something that was done though it may not be wanted; said with `-q` too.
-    pub fn warn(&mut self, text: &str) {
-        let head = self.paint_err(Label::Warning, "warning:");
-        self.complain(&format!("{head} {text}"));
+    pub fn warn(&mut self, line: impl Into<Line>) {
+        self.complain(Label::Warning.of("warning:") + " " + line.into());
     }
 
     /// A line on standard error, whatever `-q` says. That nobody reads it is no error.
-    pub fn complain(&mut self, text: &str) {
+    pub fn complain(&mut self, line: impl Into<Line>) {
+        let text = painted(self.err_color, line.into());
         if self.merged {
             let _ = writeln!(self.out, "{text}");
             return;
         }
         let _ = self.out.flush();
         let _ = writeln!(io::stderr(), "{text}");
-    }
-
-    /// `text` in the colour of `label`, for standard output.
-    pub fn paint(&self, label: Label, text: &str) -> String {
-        painted(self.out_color, label, text)
-    }
-
-    /// `text` in the colour of `label`, for standard error.
-    pub fn paint_err(&self, label: Label, text: &str) -> String {
-        painted(self.err_color, label, text)
     }
 
     /// From here on remarks go where the data goes, so that a recorded walk is whole.
@@ -232,14 +147,6 @@ impl Ui {
         io::stdin().is_terminal()
     }
 
-    /// How standard output looks.
-    pub fn look(&self) -> Look {
-        Look {
-            width_cols: self.width_cols(),
-            color: self.out_color,
-        }
-    }
-
     /// The columns that a line may take; none in a pipe, where nothing is cut.
     pub fn width_cols(&self) -> Option<usize> {
         self.out_terminal.then(|| self.wrap_cols())
@@ -256,10 +163,9 @@ impl Ui {
     }
 }
 
-fn painted(color: bool, label: Label, text: &str) -> String {
-    if color && !text.is_empty() {
-        text.style(label.style()).to_string()
-    } else {
-        text.to_owned()
+fn painted(color: bool, line: Line) -> String {
+    match color {
+        true => ansi::paint(&line),
+        false => plain::paint(&line),
     }
 }

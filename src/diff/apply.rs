@@ -3,7 +3,7 @@
 
 use super::{
     ContextDiff, Edit, Json, JsonDiff, JsonEdit, Kind, LineDiff, MessageDiff, PartDiff, Replaced,
-    Tag, ValueDiff, lines::Line,
+    Tag, ValueDiff, lines::HunkLine,
 };
 use crate::model::{Message, Part};
 
@@ -17,7 +17,7 @@ impl LineDiff {
             out.extend(old[next..hunk.before].iter().map(ToString::to_string));
             next = hunk.before + hunk.extent().0;
             let kept = hunk.lines.iter().filter(|line| line.tag != Tag::Removed);
-            out.extend(kept.map(Line::text));
+            out.extend(kept.map(HunkLine::text));
         }
         out.extend(old[next..].iter().map(ToString::to_string));
         out.join("\n")

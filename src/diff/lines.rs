@@ -23,12 +23,12 @@ pub struct Hunk {
     /// The same in the text after.
     pub after: usize,
     /// Its lines: removed ones stand before the ones that take their place.
-    pub lines: Vec<Line>,
+    pub lines: Vec<HunkLine>,
 }
 
 /// A line of a hunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct HunkLine {
     /// Which of the texts have it.
     pub tag: Tag,
     /// Its text, in pieces; without the line feed.
@@ -55,7 +55,7 @@ pub struct Piece {
     pub changed: bool,
 }
 
-impl Line {
+impl HunkLine {
     fn plain(tag: Tag, text: &str) -> Self {
         let piece = Piece {
             text: text.to_owned(),
@@ -116,17 +116,24 @@ impl LineDiff {
     }
 }
 
-fn lines_of(diff: &TextDiff<'_, '_, str>, op: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Line> {
+fn lines_of(
+    diff: &TextDiff<'_, '_, str>,
+    op: &DiffOp,
+    old: &[&str],
+    new: &[&str],
+) -> Vec<HunkLine> {
     let (before, after) = (&old[op.old_range()], &new[op.new_range()]);
     if let DiffOp::Equal { .. } = op {
         return before
             .iter()
-            .map(|text| Line::plain(Tag::Equal, text))
+            .map(|text| HunkLine::plain(Tag::Equal, text))
             .collect();
     }
-    let removed = before.iter().map(|text| Line::plain(Tag::Removed, text));
-    let added = after.iter().map(|text| Line::plain(Tag::Added, text));
-    let mut lines: Vec<Line> = removed.chain(added).collect();
+    let removed = before
+        .iter()
+        .map(|text| HunkLine::plain(Tag::Removed, text));
+    let added = after.iter().map(|text| HunkLine::plain(Tag::Added, text));
+    let mut lines: Vec<HunkLine> = removed.chain(added).collect();
     let size_bytes: usize = before.iter().chain(after).map(|text| text.len()).sum();
     if matches!(op, DiffOp::Replace { .. }) && size_bytes <= WORDS_MAX_BYTES {
         let mut words = InlineChangeOptions::new();
@@ -144,7 +151,7 @@ fn lines_of(diff: &TextDiff<'_, '_, str>, op: &DiffOp, old: &[&str], new: &[&str
                     changed,
                 })
                 .collect();
-            let line = Line {
+            let line = HunkLine {
                 tag: lines[at].tag,
                 pieces,
             };

@@ -20,7 +20,7 @@ pub mod tools;
 
 pub use json::Json;
 pub use keys::{JsonChange, JsonChanged, JsonDiff, JsonEdit};
-pub use lines::{Hunk, Line, LineDiff, Piece, Tag};
+pub use lines::{Hunk, HunkLine, LineDiff, Piece, Tag};
 pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange, Side, Tally};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};

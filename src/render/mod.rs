@@ -1,5 +1,25 @@
-//! What is shown to people.
+//! What is shown to people: text as data, painted last.
 //!
-//! Deliberately absent: any question about the terminal. A painter is told its colour and width.
+//! A [`Line`] is labelled text, measured and cut as such. A painter makes bytes of it: [`plain`]
+//! and, for a terminal in colour, `ansi`. Deliberately absent: any question about the terminal, the
+//! environment or the clock; whoever draws is told the width, the time and its zone.
 
+#[cfg(feature = "cli")]
+pub mod ansi;
+pub mod calendar;
+pub mod columns;
+pub mod diff;
 pub mod escape;
+pub mod excerpt;
+mod label;
+mod line;
+pub mod number;
+pub mod part;
+pub mod plain;
+pub mod setting;
+#[cfg(feature = "cli")]
+pub mod table;
+
+pub use calendar::Calendar;
+pub use label::Label;
+pub use line::{Line, Span};

@@ -17,7 +17,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("compile", &["context", "wire"]),
     ("diff", &["context"]),
     ("interop", &["wire"]),
-    ("render", &["diff", "interop"]),
+    ("render", &["context", "diff", "interop"]),
     ("store", &["context"]),
     ("history", &["context", "diff", "store"]),
     (
@@ -448,6 +448,7 @@ fn the_library_neither_prints_nor_asks() {
         "std::env",
         "SystemTime::now",
         "Timestamp::now",
+        "TimeZone::system",
         "process::exit",
         "dbg!(",
     ];

@@ -17,6 +17,7 @@ mod importing_roo;
 mod layers;
 mod looking;
 mod moving;
+mod painting;
 mod pruning;
 mod purging;
 mod readme;

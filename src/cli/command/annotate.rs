@@ -1,10 +1,10 @@
 //! `tract annotate`, `pin`, `unpin`: priorities of messages.
 
 use tract::model::{EntryId, Priority};
+use tract::render::number::plural;
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
 use crate::cli::outcome;
 use crate::cli::position::all_typed;
 
@@ -126,10 +126,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         ""
     };
     if done.entries.is_empty() {
-        app.ui.status(&format!("Nothing to do: {priority} already"));
+        app.ui.status(format!("Nothing to do: {priority} already"));
     } else if args.how.dry_run {
         app.ui
-            .status(&format!("Would make {count} {priority}{partners}"));
+            .status(format!("Would make {count} {priority}{partners}"));
         if !done.surgery.is_nothing() {
             outcome::foretell(app, "annotate", &done.surgery, &[])?;
         }

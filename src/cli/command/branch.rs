@@ -1,19 +1,13 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
-use std::io::Write;
-
 use tract::history::{BranchRow, On};
-use tract::model::{Millis, RefName};
-use tract::render::escape;
+use tract::model::{Head, RefName};
+use tract::render::number::{plural, tokens};
+use tract::render::{Calendar, Label, Line, table};
 
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::Failure;
-use crate::cli::number::{plural, tokens};
 use crate::cli::position::{self, place, typed};
-use crate::cli::table::{self, Cell};
-use crate::cli::ui::Label;
-use crate::cli::when;
 
 /// List, start, rename or delete branches
 ///
@@ -55,8 +49,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let what = format!("branch -m {old} {new}");
         let (from, to) = (RefName::branch(&old)?, RefName::branch(new)?);
         repo.rename_branch(app.call(&on, &what), &from, &to)?;
-        let new = app.ui.paint_err(Label::Branch, new);
-        app.ui.status(&format!("{old} is now called {new}"));
+        app.ui
+            .status(Line::from(format!("{old} is now called ")) + Label::Branch.of(new));
         return Ok(());
     }
     let branch = RefName::branch(name)?;
@@ -66,9 +60,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let what = format!("branch {name} {}", typed(rev));
     let made = repo.create_branch(app.call(&on, &what), &branch, rev)?;
-    let name = app.ui.paint_err(Label::Branch, name);
-    let at = place(&repo, &made.commit, app)?;
-    app.ui.status(&format!("{name} begins at {at}"));
+    let at = place(&repo, &made.commit)?;
+    app.ui.status(Label::Branch.of(name) + " begins at " + at);
     position::open_call(made.open.as_ref(), "tract branch NAME", app);
     Ok(())
 }
@@ -76,8 +69,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 /// The branch that a rename without an old name means.
 fn current(app: &App) -> Result<String, Failure> {
     match app.repo()?.head(&app.on()?)? {
-        tract::model::Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
-        tract::model::Head::Detached(_) => {
+        Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
+        Head::Detached(_) => {
             Err(Failure::refused("HEAD is on no branch").with_hint("tract branch -m OLD NEW"))
         }
     }
@@ -88,24 +81,20 @@ fn list(app: &mut App) -> Result<(), Failure> {
     let rows = repo.branches(app.encoding(&repo)?)?;
     if rows.is_empty() {
         app.ui.status("No branch has a commit yet");
-        if let tract::model::Head::Attached { branch, .. } = repo.head(&On::Head)? {
-            app.ui.hint(&format!(
+        if let Head::Attached { branch, .. } = repo.head(&On::Head)? {
+            app.ui.hint(format!(
                 "the first commit makes '{}': tract import, or tract commit -r user -m \"…\"",
                 branch.short()
             ));
         }
         return Ok(());
     }
-    let now = app.now();
-    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, now, app)).collect();
-    let (lines, width) = table::lines(&cells, &[SIZE], &app.ui);
-    for (row, line) in rows.iter().zip(lines) {
-        let tail = about(row);
-        let tail = match app.ui.width_cols() {
-            Some(room) => columns::cut(&tail, room.saturating_sub(width + 2)),
-            None => tail,
-        };
-        writeln!(app.ui.out(), "{}", format!("{line}  {tail}").trim_end())?;
+    let (calendar, room) = (app.calendar(), app.ui.width_cols());
+    let cells: Vec<Vec<Line>> = rows.iter().map(|row| cells(row, &calendar, room)).collect();
+    for (row, line) in rows.iter().zip(table::lines(&cells, &[SIZE])) {
+        let mut line = line + "  ";
+        line.fit(about(row), room);
+        app.ui.print(line)?;
     }
     Ok(())
 }
@@ -114,33 +103,29 @@ fn list(app: &mut App) -> Result<(), Failure> {
 const SIZE: usize = 3;
 
 /// Name, hash, last activity, tokens.
-fn cells(row: &BranchRow, now: Millis, app: &App) -> Vec<Cell> {
+fn cells(row: &BranchRow, calendar: &Calendar, room: Option<usize>) -> Vec<Line> {
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
         false => ("  ", Label::Branch),
     };
-    let name = format!("{mark}{}", row.name.short());
-    let name = match app.ui.width_cols() {
-        Some(room) => columns::cut(&name, room / 2),
-        None => name,
-    };
+    let name = label.of(format!("{mark}{}", row.name.short()));
     vec![
-        (label, name),
-        (Label::Hash, row.tip.short()),
-        (Label::Time, when::listed(row.last, now, &app.ui)),
-        (Label::Tokens, format!("{} tokens", tokens(row.tokens))),
+        name.cut(room.map_or(usize::MAX, |room| room / 2)),
+        Label::Hash.of(row.tip.short()),
+        Label::Time.of(calendar.listed(row.last)),
+        Label::Tokens.of(format!("{} tokens", tokens(row.tokens))),
     ]
 }
 
-/// Tool, active compactions and title, safe to print.
+/// Tool, active compactions and title.
 fn about(row: &BranchRow) -> String {
     let compactions = match row.compactions {
         0 => String::new(),
         count => plural(u64::from(count), "compaction"),
     };
+    let tool = row.tool.as_deref().unwrap_or_default();
     let title = row.title.as_deref().unwrap_or_default();
-    let words = [row.tool.clone().unwrap_or_default(), compactions];
-    let mut words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.push(escape::line(title).into_owned());
-    words.join("  ").trim_end().to_owned()
+    let mut words = vec![tool, &compactions, title];
+    words.retain(|word| !word.is_empty());
+    words.join("  ")
 }

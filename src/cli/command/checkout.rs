@@ -2,11 +2,11 @@
 
 use tract::history::{On, Target};
 use tract::model::{Head, RefName};
+use tract::render::{Label, Line};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::position::{self, place, typed};
-use crate::cli::ui::Label;
 
 /// Go to a branch, or look at an earlier commit
 ///
@@ -55,32 +55,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let made = args.branch.is_some();
     let line = match &done.to {
         Head::Attached { branch, tip } => {
-            let name = app.ui.paint_err(Label::Branch, branch.short());
-            let tip = match tip {
-                Some(tip) => format!(", at {}", place(&repo, tip, app)?),
-                None => ", which has no commits yet".to_owned(),
-            };
-            match (done.from == done.to, made) {
-                (true, _) => format!("Already on {name}{tip}"),
-                (false, true) => format!("On a new branch {name}{tip}"),
-                (false, false) => format!("On {name}{tip}"),
+            let on = Line::from(match (done.from == done.to, made) {
+                (true, _) => "Already on ",
+                (false, true) => "On a new branch ",
+                (false, false) => "On ",
+            });
+            let on = on + Label::Branch.of(branch.short());
+            match tip {
+                Some(tip) => on + ", at " + place(&repo, tip)?,
+                None => on + ", which has no commits yet",
             }
         }
         Head::Detached(commit) => {
-            let at = place(&repo, commit, app)?;
+            let at = place(&repo, commit)?;
             match done.from == done.to {
-                true => format!("HEAD is at {at} already, detached"),
+                true => Line::from("HEAD is at ") + at + " already, detached",
                 false if target == Target::Previous => {
-                    format!("HEAD is now detached at {at}, where it was before")
+                    Line::from("HEAD is now detached at ") + at + ", where it was before"
                 }
-                false => format!("HEAD is now detached at {at}"),
+                false => Line::from("HEAD is now detached at ") + at,
             }
         }
     };
-    app.ui.status(&line);
+    app.ui.status(line);
     if let Head::Detached(_) = done.to {
         let branch = repo.last_branch()?;
-        app.ui.hint(&format!(
+        app.ui.hint(format!(
             "to return: tract checkout {branch}; to go on from here and keep both: tract checkout -b NAME"
         ));
     }

@@ -1,11 +1,10 @@
 //! `tract clear`: a fresh start.
 
 use tract::history::{Call, Repo};
-use tract::render::escape;
+use tract::render::number::{bytes, plural};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::{bytes, plural};
 use crate::cli::outcome;
 
 /// Start over from the system messages
@@ -69,7 +68,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let hidden = plural(done.hidden.len() as u64, "message");
     let cleared = format!("Cleared {hidden}");
     if args.purge {
-        app.ui.status(&cleared);
+        app.ui.status(cleared);
         return purge(&repo, call, app);
     }
     outcome::tell(app, &on, &cleared, &done);
@@ -86,16 +85,16 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
         count => format!(" and {}", plural(count, "kept session file")),
     };
     app.ui
-        .status(&format!("Erased {contents} ({size}){files} for good"));
+        .status(format!("Erased {contents} ({size}){files} for good"));
     if purged.shared > 0 {
         let shared = plural(purged.shared, "message");
-        app.ui.notice(&format!(
+        app.ui.notice(format!(
             "kept from before: {shared} that the context, another branch, a tag or a session needs"
         ));
     }
     for session in &purged.kept_sessions {
-        let name = escape::line(session.short());
-        app.ui.notice(&format!(
+        let name = session.short();
+        app.ui.notice(format!(
             "the file of {name} stays: that session has commits of its own"
         ));
     }

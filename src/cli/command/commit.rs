@@ -10,15 +10,14 @@ use tract::context::Context;
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
-use tract::render::escape;
+use tract::render::Label;
+use tract::render::number::{Amount, grouped, plural, tokens};
 use tract::{Error, interop};
 
 use super::compact::{Summariser, TIMEOUT_SECONDS};
 use crate::cli::app::App;
 use crate::cli::failure::{self, Failure};
-use crate::cli::number::{Amount, grouped, plural, tokens};
 use crate::cli::outcome;
-use crate::cli::ui::Label;
 
 /// Append one message, or replace one
 ///
@@ -160,15 +159,13 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
         let Some(message) = draft.messages.first() else {
             continue;
         };
-        let hash = app.ui.paint(Label::Hash, &committed.hash.short());
-        let role = app
-            .ui
-            .paint(Label::role(message.role), message.role.as_str());
-        let count = known.next().flatten().map(|count| {
+        let role = Label::role(message.role).of(message.role.as_str());
+        let mut line = Label::Hash.of(committed.hash.short()) + " " + role;
+        if let Some(count) = known.next().flatten() {
             let noun = if count.tokens == 1 { "token" } else { "tokens" };
-            format!(" {} {noun}", tokens(count))
-        });
-        writeln!(app.ui.out(), "{hash} {role}{}", count.unwrap_or_default())?;
+            line += format!(" {} {noun}", tokens(count));
+        }
+        app.ui.print(line)?;
     }
     Ok(())
 }
@@ -185,7 +182,7 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
     match verdict {
         Verdict::Fits => {}
         Verdict::Over { total } => {
-            app.ui.warn(&over(*total));
+            app.ui.warn(over(*total));
             app.ui.hint(failure::SMALLER);
         }
         Verdict::Truncated {
@@ -194,18 +191,16 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
             after,
         } => {
             let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
-            app.ui.status(&format!(
+            app.ui.status(format!(
                 "{}: hid {hidden}, now {}; HEAD is {head}",
                 over(*before),
                 tokens(*after)
             ));
-            let restore = format!("tract restore {head} brings them back");
-            app.ui.hint(&restore);
+            app.ui
+                .hint(format!("tract restore {head} brings them back"));
         }
         Verdict::Compact { total, command } => {
-            let command = escape::line(command);
-            app.ui
-                .status(&format!("{}: asking {command}", over(*total)));
+            app.ui.status(format!("{}: asking {command}", over(*total)));
         }
     }
 }

@@ -10,13 +10,12 @@ use tract::compile::{Provider, RequestOptions, compile};
 use tract::history::surgery::{Compaction, Extent, Summary};
 use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
-use tract::render::escape;
+use tract::render::number::{plural, tokens};
 
 use super::commit::read;
 use crate::cli::app::App;
 use crate::cli::exec::{self, Failed};
 use crate::cli::failure::Failure;
-use crate::cli::number::{plural, tokens};
 use crate::cli::outcome;
 use crate::cli::position::typed;
 
@@ -208,7 +207,7 @@ fn progress<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
 /// What the command said before it failed, then the error.
 fn told(error: &Error, why: &Failed, app: &mut App) -> Failure {
     for line in why.stderr.lines() {
-        app.ui.complain(&escape::line(line));
+        app.ui.complain(line);
     }
     Failure::refused(error.to_string()).with_hint("nothing was changed")
 }
@@ -220,7 +219,7 @@ pub fn report(on: &On, done: &Compaction, app: &mut App) {
     let did = format!("Replaced {replaced} by a summary: {before} tokens became {after}");
     outcome::tell(app, on, &did, &done.surgery);
     if done.is_no_gain() {
-        app.ui.notice(&format!(
+        app.ui.notice(format!(
             "the summary is not smaller than what it replaces: {after} tokens for {before}"
         ));
     }

@@ -53,7 +53,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         writeln!(ui.out())?;
     }
     for notice in notices {
-        ui.notice(&escape::line(&notice));
+        ui.notice(notice);
     }
     Ok(())
 }

@@ -1,14 +1,11 @@
 //! `tract config`: the repository's settings.
 
-use std::io::Write;
-
 use tract::history::{BudgetAction, BudgetTarget, Repo};
 use tract::model::Encoding;
-use tract::render::escape;
+use tract::render::number::Amount;
 
 use crate::cli::app::App;
 use crate::cli::failure::{Failure, nearest};
-use crate::cli::number::Amount;
 
 /// Read and change the repository's settings
 ///
@@ -65,7 +62,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     match &args.value {
         Some(value) => Ok(repo.set_config(key, Some(&checked(key, value)?))?),
         None => match repo.config(key)? {
-            Some(value) => Ok(writeln!(app.ui.out(), "{}", escape::line(&value))?),
+            Some(value) => Ok(app.ui.print(value)?),
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
     }
@@ -74,7 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn list(repo: &Repo, app: &mut App) -> Result<(), Failure> {
     for key in KEYS {
         if let Some(value) = repo.config(key)? {
-            writeln!(app.ui.out(), "{key} = {}", escape::line(&value))?;
+            app.ui.print(format!("{key} = {value}"))?;
         }
     }
     Ok(())

@@ -1,17 +1,15 @@
 //! `tract demo`: a walk through a bundled session.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
 use tract::Error;
 use tract::history::{LogOptions, On, Repo};
+use tract::render::{Label, Line};
 
 use super::compile;
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::Failure;
-use crate::cli::ui::Label;
 use crate::cli::{Cli, command};
 
 /// Look around in a bundled session
@@ -39,8 +37,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
 
     // No empty line before the first.
     let first = "# A session of Claude Code: a bug in a bank's CSV files, and one compaction.";
-    let first = app.ui.paint(Label::Dim, first);
-    writeln!(app.ui.out(), "{first}")?;
+    app.ui.print(Label::Dim.of(first))?;
     step(app, &["init"])?;
     step(app, &["import", FILE])?;
     say(
@@ -86,16 +83,15 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     step(app, &["log", "-n", "2"])?;
 
     let place = directory.display();
-    writeln!(
-        app.ui.out(),
-        "\nThe repository stays: cd {place} && tract log"
-    )?;
+    app.ui.print("")?;
+    app.ui
+        .print(format!("The repository stays: cd {place} && tract log"))?;
     if app.env.home.is_some() {
         let line = format!("There, `tract resume {compaction}^` writes it back as a new session.");
-        writeln!(app.ui.out(), "{line}")?;
+        app.ui.print(line)?;
     }
-    let last = app.ui.paint(Label::Strong, "Now yours: tract import");
-    Ok(writeln!(app.ui.out(), "\n{last}")?)
+    app.ui.print("")?;
+    Ok(app.ui.print(Label::Strong.of("Now yours: tract import"))?)
 }
 
 /// A directory of its own that nobody else can look into.
@@ -123,8 +119,8 @@ fn compaction() -> Result<String, Failure> {
 }
 
 fn say(app: &mut App, text: &str) -> Result<(), Failure> {
-    let text = app.ui.paint(Label::Dim, &format!("# {text}"));
-    Ok(writeln!(app.ui.out(), "\n{text}")?)
+    app.ui.print("")?;
+    Ok(app.ui.print(Label::Dim.of(format!("# {text}")))?)
 }
 
 fn prompt(app: &mut App, words: &[&str], tail: &str) -> Result<(), Failure> {
@@ -136,8 +132,7 @@ fn prompt(app: &mut App, words: &[&str], tail: &str) -> Result<(), Failure> {
         })
         .collect();
     let line = format!("$ tract {}{tail}", quoted.join(" "));
-    let line = app.ui.paint(Label::Command, &line);
-    Ok(writeln!(app.ui.out(), "{line}")?)
+    Ok(app.ui.print(Label::Command.of(line))?)
 }
 
 /// Prints a command and runs it.
@@ -157,11 +152,9 @@ fn text(app: &mut App, words: &[&str]) -> Result<(), Failure> {
     let lines: Vec<&str> = payload.lines().take(LINES).collect();
     let end = lines.iter().rposition(|line| !line.trim().is_empty());
     for line in &lines[..end.map_or(0, |last| last + 1)] {
-        let line = match width {
-            Some(width) => columns::cut(line, width),
-            None => (*line).to_owned(),
-        };
-        writeln!(app.ui.out(), "{line}")?;
+        let mut shown = Line::new();
+        shown.fit(Label::Text.quote(line), width);
+        app.ui.print(shown)?;
     }
     Ok(())
 }

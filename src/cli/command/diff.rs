@@ -1,15 +1,13 @@
 //! `tract diff`: what changed between two contexts.
 
-use std::io::Write;
-
 use tract::compile::{Provider, shared_prefix};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
 use tract::history::{On, Repo};
 use tract::model::{Operation, Role};
+use tract::render::diff::{self, Form, Frame, Kept, Show};
 
 use crate::cli::app::App;
-use crate::cli::diff::{self, Form, Frame, Show};
 use crate::cli::failure::{Exit, Failure};
 
 /// Compare two contexts: what a model would be sent at each
@@ -116,7 +114,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Form::Lines => None,
         _ => {
             let (before, after) = (&found.before.messages, &found.after.messages);
-            Some((shared_prefix(before, after, provider)?, provider.as_str()))
+            let prefix = shared_prefix(before, after, provider)?;
+            Some(Kept {
+                messages: prefix.messages,
+                size_bytes: prefix.size_bytes,
+                provider: provider.as_str(),
+            })
         }
     };
     let frame = Frame {
@@ -124,10 +127,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         remark,
         prefix,
     };
-    let look = app.ui.look();
-    for line in diff::paint(&found, &frame, &show, look) {
-        writeln!(app.ui.out(), "{line}")?;
-    }
+    let lines = diff::lines(&found, &frame, &show, app.ui.width_cols());
+    app.ui.print_all(lines)?;
     let filtered = show.role.is_some() || show.tool.is_some();
     let differs = !diff::selected(&found, &show).is_empty() || !filtered && !found.is_empty();
     match args.exit_code && differs {

@@ -1,11 +1,10 @@
 //! `tract drop`: single messages or parts out.
 
 use tract::history::Named;
+use tract::render::number::plural;
 
-use super::truncate::hid;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
 use crate::cli::outcome;
 use crate::cli::position::all_typed;
 
@@ -51,9 +50,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let changed = plural(done.changed.len() as u64, "message");
     let did = match (done.hidden.len(), done.changed.len()) {
-        (_, 0) => hid(&done),
+        (_, 0) => outcome::hid(&done),
         (0, _) => format!("Hid parts of {changed}"),
-        _ => format!("{} and parts of {changed}", hid(&done)),
+        _ => format!("{} and parts of {changed}", outcome::hid(&done)),
     };
     let entries = named.iter().map(|named| match named {
         Named::Entry(id) | Named::Part(id, _) => *id,

@@ -11,10 +11,10 @@ use tract::ingest::{ExportOptions, Exported, export};
 use tract::interop::Format;
 use tract::model::RefName;
 use tract::render::escape;
+use tract::render::number::plural;
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
 
 /// Write a session file
 ///
@@ -58,7 +58,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(path) => {
             let path = app.path(path)?;
             let done = to_file(&repo, &commit, &options, &path, args.force)?;
-            app.ui.status(&format!(
+            app.ui.status(format!(
                 "Wrote {}, {} untouched, to {}",
                 plural(done.untouched + done.written, "message"),
                 done.untouched,
@@ -76,7 +76,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None => export(&repo, &commit, &options, app.ui.out())?,
     };
     for remark in &done.remarks {
-        app.ui.notice(&escape::line(remark));
+        app.ui.notice(remark);
     }
     Ok(())
 }

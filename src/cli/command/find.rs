@@ -1,23 +1,18 @@
 //! `tract find`: messages by their text.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
-use tract::model::{HideKind, Operation, RefName, Role};
-use tract::render::escape;
+use tract::model::{HideKind, Operation, Role};
+use tract::render::calendar::Edge;
+use tract::render::number::plural;
+use tract::render::{Calendar, Label, Line, columns, escape, excerpt};
 
-use super::log::known_operations;
 use crate::cli::app::App;
-use crate::cli::columns;
-use crate::cli::excerpt;
 use crate::cli::failure::{Exit, Failure};
-use crate::cli::listing;
-use crate::cli::moment::{self, Edge};
-use crate::cli::number::plural;
-use crate::cli::ui::{Label, Ui};
-use crate::cli::when;
+use crate::cli::listing::{self, known_operations};
+use crate::cli::ui::Ui;
 
 /// Find messages by their text
 ///
@@ -88,10 +83,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         false => Pattern::text(&args.text)?,
     };
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
+    let calendar = app.calendar();
     let moment = |text: &Option<String>, edge| {
-        let text = text.as_deref();
-        text.map(|text| moment::parse(text, app.now(), edge))
-            .transpose()
+        let read = |text: &String| calendar.read(text, edge).ok_or_else(|| no_moment(text));
+        text.as_ref().map(read).transpose()
     };
     let limit = args.limit.unwrap_or(LIMIT);
     let options = FindOptions {
@@ -128,6 +123,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
+fn no_moment(text: &str) -> Failure {
+    Failure::usage(format!("'{text}' is no date and no age"))
+        .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")
+}
+
 fn progress_bar() -> ProgressBar {
     let style = ProgressStyle::with_template("[{bar:30}] {msg}");
     let style = style.expect("the template is well-formed");
@@ -149,55 +149,48 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 
 /// Draws the messages, each under a heading.
 fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
-    let cells: Vec<[(Label, String); 4]> = found.iter().map(|one| cells(one, args, app)).collect();
-    let width = |column: usize| {
-        let widths = cells
-            .iter()
-            .map(|cells| columns::width_cols(&cells[column].1));
-        widths.max().unwrap_or(0)
-    };
+    let calendar = app.calendar();
+    let terminal = app.ui.is_terminal();
+    let cells = |one| cells(one, args, &calendar, terminal);
+    let cells: Vec<[(Label, String); 4]> = found.iter().map(cells).collect();
+    let width = |column: usize| columns::widest(cells.iter().map(|cells| &cells[column].1));
     // The place is of very different lengths and not lined up, to leave room for the title.
     let widths = [width(0), width(1), width(2), 0];
     let ui = &mut app.ui;
+    let room = ui.width_cols();
     for (one, cells) in found.iter().zip(&cells) {
-        let (mut head, mut used) = (String::new(), 0);
+        let mut head = Line::new();
         for ((label, text), width) in cells.iter().zip(widths) {
-            let text = columns::left(text, width);
-            head += &ui.paint(*label, &text);
+            head += label.of(columns::left(text, width));
             head += "  ";
-            used += columns::width_cols(&text) + 2;
         }
         if let Some(title) = &one.title {
-            let title = format!("\"{}\"", escape::line(title));
-            let room = ui.width_cols().map(|width| width.saturating_sub(used));
-            let title = room.map_or(title.clone(), |room| columns::cut(&title, room));
-            head += &ui.paint(Label::Dim, &title);
+            head.fit(Label::Dim.of(format!("\"{title}\"")), room);
         }
-        writeln!(ui.out(), "{}", head.trim_end())?;
+        ui.print(head)?;
         neighbours(&one.before, ui)?;
         for line in one.lines.iter().take(LINES) {
-            let line = excerpt::of(line, INDENT.len(), ui);
-            writeln!(ui.out(), "{INDENT}{line}")?;
+            let room = room.map(|width| width.saturating_sub(INDENT.len()));
+            ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
         }
         if one.lines.len() > LINES {
             let more = plural((one.lines.len() - LINES) as u64, "more line");
-            let more = ui.paint(Label::Dim, &format!("{INDENT}… {more}"));
-            writeln!(ui.out(), "{more}")?;
+            ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
         }
         neighbours(&one.after, ui)?;
     }
     Ok(())
 }
 
-/// Hash, time, role and place.
-fn cells(found: &Found, args: &Args, app: &App) -> [(Label, String); 4] {
-    let time = when::listed(found.commit.time, app.now(), &app.ui);
+/// Hash, time, role and place, safe to measure.
+fn cells(found: &Found, args: &Args, calendar: &Calendar, terminal: bool) -> [(Label, String); 4] {
+    let time = calendar.listed(found.commit.time);
     let role = match &found.commit.operation {
         Operation::Append { .. } => found.role.to_string(),
-        other => format!("{} ({})", found.role, listing::verb(other)),
+        other => format!("{} ({})", found.role, other.verb()),
     };
     let name = match (&found.branch, &args.rev) {
-        (Some(branch), _) => short(branch, app.ui.is_terminal()),
+        (Some(branch), _) => listing::shown_name(branch, terminal),
         (None, Some(rev)) => escape::line(rev).into_owned(),
         (None, None) => String::new(),
     };
@@ -216,14 +209,6 @@ fn cells(found: &Found, args: &Args, app: &App) -> [(Label, String); 4] {
         (Label::role(found.role), role),
         (place_label, place),
     ]
-}
-
-fn short(name: &RefName, terminal: bool) -> String {
-    match name.as_str().strip_prefix(RefName::SESSIONS) {
-        Some(session) if terminal => listing::shorten(session),
-        Some(session) => session.to_owned(),
-        None => name.short().to_owned(),
-    }
 }
 
 /// Why a text is not in the context, as a mark.
@@ -249,13 +234,10 @@ fn reason(why: HiddenBy) -> String {
 fn neighbours(all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure> {
     for one in all {
         let number = one.number.map_or("hidden".to_owned(), |n| format!(":{n}"));
-        let text = format!("{number:<7} {:<9} {}", one.role, escape::line(&one.preview));
-        let room = ui
-            .width_cols()
-            .map(|width| width.saturating_sub(INDENT.len()));
-        let text = room.map_or(text.clone(), |room| columns::cut(&text, room));
-        let text = ui.paint(Label::Dim, text.trim_end());
-        writeln!(ui.out(), "{INDENT}{text}")?;
+        let text = format!("{number:<7} {:<9} {}", one.role, one.preview);
+        let mut line = Line::from(INDENT);
+        line.fit(Label::Dim.of(text.trim_end()), ui.width_cols());
+        ui.print(line)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `tract import`: sessions of other tools, in.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,15 +13,12 @@ use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
 use tract::interop::{Format, sniff};
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
-use tract::render::escape;
+use tract::render::number::{grouped, plural};
+use tract::render::{Label, Line, columns, escape};
 
 use super::imported;
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::{Exit, Failure};
-use crate::cli::number::{grouped, plural};
-use crate::cli::ui::Label;
-use crate::cli::when;
 
 /// Bring in sessions of Claude Code, Codex, Roo Code, Cline, OpenAI or Anthropic
 ///
@@ -116,7 +113,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     if created {
         let place = repo.directory().map(|dir| app.short_path(dir));
-        app.ui.status(&format!(
+        app.ui.status(format!(
             "Made a repository in {}",
             place.unwrap_or_default()
         ));
@@ -248,7 +245,7 @@ fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Resu
     for session in &report.sessions {
         let what = format!("import --onto {onto}");
         let count = ingest::onto(repo, &session.name, &branch, app.now(), &what)?;
-        app.ui.status(&match count {
+        app.ui.status(match count {
             0 => format!("{onto} has all of it already"),
             _ => format!("Appended {} to {onto}", plural(count, "commit")),
         });
@@ -307,10 +304,9 @@ fn list(app: &mut App) -> Result<(), Failure> {
         Err(Failure::Tract(Error::NoRepository { .. })) => None,
         Err(failure) => return Err(failure),
     };
-    let now = app.now();
     let mut rows = Vec::new();
     for session in found.iter().take(LISTED) {
-        rows.push(row(session, repo.as_ref(), now, app)?);
+        rows.push(row(session, repo.as_ref(), app)?);
     }
     let widths: Vec<usize> = (0..4)
         .map(|i| {
@@ -321,14 +317,14 @@ fn list(app: &mut App) -> Result<(), Failure> {
         })
         .collect();
     for row in &rows {
-        let mut line = String::new();
+        let mut line = Line::new();
         for (index, cell) in row[..4].iter().enumerate() {
             let cell = match index {
                 2 => columns::right(cell, widths[2]),
                 _ => columns::left(cell, widths[index]),
             };
             let label = [Label::Time, Label::Session, Label::Tokens, Label::Good][index];
-            line += &app.ui.paint(label, &cell);
+            line += label.of(cell);
             line += "  ";
         }
         let used: usize = widths.iter().sum::<usize>() + 8;
@@ -336,26 +332,21 @@ fn list(app: &mut App) -> Result<(), Failure> {
             Some(width) => columns::cut(&row[4], width.saturating_sub(used).max(10)),
             None => format!("{}  {}", row[4], row[5]),
         };
-        writeln!(app.ui.out(), "{}", format!("{line}{rest}").trim_end())?;
+        app.ui.print(line + rest)?;
     }
     if found.len() > LISTED {
         let more = grouped((found.len() - LISTED) as u64);
-        app.ui.status(&format!("… and {more} older ones"));
+        app.ui.status(format!("… and {more} older ones"));
     }
     app.ui.hint("tract import --last takes the newest");
     Ok(())
 }
 
 /// Age, tool, messages, whether it is here, title, and the file.
-fn row(
-    session: &Found,
-    repo: Option<&Repo>,
-    now: Millis,
-    app: &App,
-) -> Result<[String; 6], Failure> {
+fn row(session: &Found, repo: Option<&Repo>, app: &App) -> Result<[String; 6], Failure> {
     let since = session.modified.duration_since(UNIX_EPOCH);
     let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
-    let age = when::listed(Some(modified), now, &app.ui);
+    let age = app.calendar().listed(Some(modified));
     let file = session.path.display().to_string();
     let (mut size, mut here) = (String::new(), String::new());
     let title;

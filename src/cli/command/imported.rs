@@ -8,13 +8,11 @@ use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::escape;
+use tract::render::number::{grouped, plural, tokens};
+use tract::render::{Label, Line, columns, escape};
 
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::Failure;
-use crate::cli::number::{grouped, plural, tokens};
-use crate::cli::ui::Label;
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;
@@ -35,7 +33,7 @@ pub fn tell(
                 .iter()
                 .map(|session| session.new_commits)
                 .sum();
-            app.ui.status(&format!(
+            app.ui.status(format!(
                 "Read {} of {}, {}, {} new; a branch each, the first on {}",
                 plural(count as u64, "conversation"),
                 escape::line(&file.display().to_string()),
@@ -56,7 +54,7 @@ pub fn tell(
     };
     for session in &report.sessions[..listed] {
         let line = headline(report.format, session, app);
-        app.ui.status(&line);
+        app.ui.status(line);
         if alone {
             details(session, app);
         }
@@ -64,7 +62,7 @@ pub fn tell(
     if report.sessions.is_empty() {
         let file = file.display().to_string();
         app.ui
-            .status(&format!("No messages in {}", escape::line(&file)));
+            .status(format!("No messages in {}", escape::line(&file)));
     }
     problems(file, report, app);
     let [session] = report.sessions.as_slice() else {
@@ -76,7 +74,7 @@ pub fn tell(
     Ok(())
 }
 
-fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
+fn headline(format: Format, session: &ImportedSession, app: &App) -> Line {
     let mut size = vec![plural(session.messages, "message")];
     for kind in HideKind::ALL {
         let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
@@ -117,10 +115,8 @@ fn headline(format: Format, session: &ImportedSession, app: &App) -> String {
             id.chars().take(13).collect()
         }
     };
-    let what = app
-        .ui
-        .paint_err(Label::Session, &format!("{format} {title}"));
-    format!("{before} {what}{after}{branch}")
+    let what = Label::Session.of(format!("{format} {title}"));
+    Line::from(before) + " " + what + after + branch
 }
 
 fn details(session: &ImportedSession, app: &mut App) {
@@ -141,7 +137,7 @@ fn details(session: &ImportedSession, app: &mut App) {
             more => format!(", and {more} more"),
         };
         let text = format!("{}{more}", shown.join(", "));
-        app.ui.status(&format!("  further branches       {text}"));
+        app.ui.status(format!("  further branches       {text}"));
     }
     let lines = [
         ("no messages, kept  ", counted(&session.other_records)),
@@ -185,14 +181,13 @@ fn folded(head: &str, list: &str, width: Option<usize>) -> Vec<String> {
 
 /// Names one thing that is wrong in a file.
 pub fn problem(file: &Path, line: u64, reason: &str, app: &mut App) {
-    let head = app.ui.paint_err(Label::Warning, "problem:");
     let file = file.display().to_string();
     let place = match line {
         0 => file,
         line => format!("{file}:{line}"),
     };
-    let text = format!("{place}: {reason}");
-    app.ui.complain(&format!("{head} {}", escape::line(&text)));
+    let head = Label::Warning.of("problem:");
+    app.ui.complain(head + format!(" {place}: {reason}"));
 }
 
 fn problems(file: &Path, report: &ImportReport, app: &mut App) {
@@ -203,7 +198,7 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
     };
     for note in &report.notes {
         let reason = escape::line(&note.reason);
-        app.ui.notice(&format!("{}: {reason}", place(note.line)));
+        app.ui.notice(format!("{}: {reason}", place(note.line)));
     }
     for found in &report.problems {
         problem(Path::new(&file), found.line, &found.reason, app);
@@ -214,7 +209,7 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
     if more > 0 {
         let more = plural(more, "more problem");
         app.ui
-            .complain(&format!("… and {more}; the rest of the file came in"));
+            .complain(format!("… and {more}; the rest of the file came in"));
     }
 }
 
@@ -238,7 +233,7 @@ fn hints(
             Format::Roo => "export",
             _ => "resume",
         };
-        app.ui.hint(&format!(
+        app.ui.hint(format!(
             "before the last compaction: {short}, {} tokens; tract {verb} {short}",
             tokens(total)
         ));
@@ -246,14 +241,14 @@ fn hints(
     match &session.branch {
         BranchOutcome::Stays(branch) => {
             let branch = branch.short();
-            app.ui.hint(&format!(
+            app.ui.hint(format!(
                 "what is new goes after your commits with tract import --onto {branch}"
             ));
         }
         BranchOutcome::Follows(branch) if !is_here(repo, branch)? => {
             let branch = branch.short();
             app.ui
-                .hint(&format!("HEAD stayed; tract --on {branch} status"));
+                .hint(format!("HEAD stayed; tract --on {branch} status"));
         }
         _ => {}
     }

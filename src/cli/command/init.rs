@@ -34,11 +34,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let place = app.short_path(repo.directory().unwrap_or(Path::new("memory")));
     if created {
         app.ui
-            .status(&format!("Made an empty repository in {place}"));
+            .status(format!("Made an empty repository in {place}"));
         app.ui
             .hint("tract import brings in a session; tract commit -r user -m \"…\" writes one");
     } else {
-        app.ui.status(&format!(
+        app.ui.status(format!(
             "There is a repository already in {place}; nothing changed"
         ));
     }

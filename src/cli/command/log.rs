@@ -3,16 +3,15 @@
 use std::io::Write;
 
 use tract::history::{LogOptions, LogRow};
-use tract::model::{Head, Message, Operation};
-use tract::render::escape;
+use tract::model::{Head, Operation};
+use tract::render::number::{signed, tokens};
+use tract::render::{Calendar, Label, Line, part};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::listing::{self, Listing};
-use crate::cli::number::{signed, tokens};
 use crate::cli::template::Template;
-use crate::cli::ui::Label;
-use crate::cli::when;
+use crate::cli::ui::Ui;
 
 /// List commits, newest first
 ///
@@ -58,27 +57,11 @@ pub struct Args {
 
 /// How many are listed.
 const LIMIT: usize = 20;
-
-const OPERATIONS: [&str; 15] = [
-    "append",
-    "edit",
-    "hide",
-    "restore",
-    "annotate",
-    "truncate",
-    "compact",
-    "clear",
-    "drop",
-    "prune",
-    "truncation",
-    "compaction",
-    "clear",
-    "drop",
-    "prune",
-];
+/// What stands before what is said of a commit, line by line.
+const INDENT: &str = "    ";
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    known_operations(&args.op)?;
+    listing::known_operations(&args.op)?;
     let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
@@ -106,17 +89,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     if args.verbose {
-        return verbose(&rows, &head, app);
+        let calendar = app.calendar();
+        return verbose(&rows, &head, &calendar, &mut app.ui);
     }
     let listing = Listing {
         head: &head,
-        now: app.now(),
+        calendar: app.calendar(),
+        width_cols: app.ui.width_cols(),
         running: true,
         indent: 0,
     };
-    for line in listing.lines(&rows, &app.ui) {
-        writeln!(app.ui.out(), "{line}")?;
-    }
+    app.ui.print_all(listing.lines(&rows))?;
     let cut = args.limit.is_none() && args.range.is_none() && rows.len() == LIMIT;
     if cut && app.ui.is_terminal() {
         app.ui.hint("older ones: tract log -n 0");
@@ -124,106 +107,43 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a word that no operation or kind of hide goes by.
-pub(super) fn known_operations(words: &[String]) -> Result<(), Failure> {
-    match words.iter().find(|op| !OPERATIONS.contains(&op.as_str())) {
-        None => Ok(()),
-        Some(wrong) => {
-            let failure = Failure::usage(format!("unknown operation '{wrong}'"));
-            Err(failure.with_hint(OPERATIONS[..10].join(", ")))
-        }
-    }
-}
-
-fn verbose(rows: &[LogRow], head: &Head, app: &mut App) -> Result<(), Failure> {
-    let ui = &mut app.ui;
+fn verbose(rows: &[LogRow], head: &Head, calendar: &Calendar, ui: &mut Ui) -> Result<(), Failure> {
+    let width = ui.width_cols();
     for (index, row) in rows.iter().enumerate() {
         if index > 0 {
-            writeln!(ui.out())?;
+            ui.print("")?;
         }
-        let marks = listing::marks(&row.refs, head, ui.is_terminal());
+        let operation = &row.commit.operation;
+        let hash = row.hash.to_string();
         // The full hash leaves a narrow terminal little room.
-        let room = ui.width_cols().map(|width| width.saturating_sub(64));
-        let marks: Vec<String> = listing::fitting(&marks, room)
-            .into_iter()
-            .map(|(label, text)| ui.paint(label, &text))
-            .collect();
-        let marks = match marks.as_slice() {
-            [] => String::new(),
-            marks => format!("  ({})", marks.join(", ")),
-        };
-        let hash = ui.paint(Label::Hash, &row.hash.to_string());
-        let verb = ui.paint(
-            listing::verb_label(&row.commit.operation),
-            listing::verb(&row.commit.operation),
-        );
-        let mut facts = vec![row.commit.time.map_or("-".to_owned(), when::full), verb];
+        let marks = listing::marks(&row.refs, head, width, hash.len());
+        ui.print(Label::Hash.of(hash) + marks)?;
+        let mut facts = vec![
+            calendar.full(row.commit.time).into(),
+            listing::verb(operation),
+        ];
         if let Some(role) = row.role {
-            facts.push(ui.paint(Label::role(role), role.as_str()));
+            facts.push(Label::role(role).of(role.as_str()));
         }
-        let brings = !matches!(row.commit.operation, Operation::Annotate { .. });
-        if brings && !row.parts.is_empty() {
-            facts.push(part_words(&row.parts));
+        if !row.parts.is_empty() && !matches!(operation, Operation::Annotate { .. }) {
+            facts.push(part::types(&row.parts).into());
         }
-        if row.messages != 0 && !matches!(row.commit.operation, Operation::Append { .. }) {
-            facts.push(format!("{} messages", signed(row.messages)));
+        if row.messages != 0 && !matches!(operation, Operation::Append { .. }) {
+            facts.push(format!("{} messages", signed(row.messages)).into());
         }
-        facts.push(format!(
-            "{} = {} tokens",
-            signed(row.delta),
-            tokens(row.running)
-        ));
-        writeln!(ui.out(), "{hash}{marks}\n    {}", facts.join("  "))?;
-        let extra = extras(row);
+        let count = format!("{} = {} tokens", signed(row.delta), tokens(row.running));
+        facts.push(count.into());
+        ui.print(Line::from(INDENT) + Line::join(facts, "  "))?;
+        let extra = listing::extras(row);
         if !extra.is_empty() {
-            writeln!(ui.out(), "    {}", escape::line(&extra))?;
+            ui.print(Line::from(INDENT) + extra)?;
         }
         let preview = listing::describe(row);
         if !preview.is_empty() {
-            let room = ui.width_cols().map(|width| width.saturating_sub(4));
-            let preview = room.map_or(preview.clone(), |room| {
-                crate::cli::columns::cut(&preview, room)
-            });
-            let preview = ui.paint(Label::Dim, &preview);
-            writeln!(ui.out(), "    {preview}")?;
+            let mut line = Line::from(INDENT);
+            line.fit(Label::Dim.of(preview), width);
+            ui.print(line)?;
         }
     }
     Ok(())
-}
-
-/// `thinking, text, 2 tool_call`.
-pub fn part_types(message: &Message) -> String {
-    part_words(&message.part_types())
-}
-
-fn part_words(types: &[(&str, usize)]) -> String {
-    let word = |(name, count): &(&str, usize)| match count {
-        1 => (*name).to_owned(),
-        _ => format!("{count} {name}"),
-    };
-    types.iter().map(word).collect::<Vec<_>>().join(", ")
-}
-
-/// `model=… temp=0.7`, and the note.
-pub fn extras(row: &LogRow) -> String {
-    let mut words: Vec<String> = row
-        .commit
-        .settings
-        .iter()
-        .map(|(key, value)| setting(key, value))
-        .collect();
-    if let Some(note) = &row.commit.note {
-        words.push(format!("note: {note}"));
-    }
-    words.join("  ")
-}
-
-/// A setting on one line; a long one by its size.
-fn setting(key: &str, value: &str) -> String {
-    let key = if key == "temperature" { "temp" } else { key };
-    let plain = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
-    match plain.len() {
-        0..=60 => format!("{key}={plain}"),
-        long => format!("{key}=… ({})", crate::cli::number::bytes(long as u64)),
-    }
 }

@@ -1,10 +1,11 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::history::surgery::{Limits, Prune};
+use tract::model::Operation;
+use tract::render::number::{Amount, Share, grouped, plural};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::{Amount, Share, grouped, plural};
 use crate::cli::outcome;
 
 /// Put a line in the place of old, big tool outputs
@@ -76,7 +77,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             0 => String::new(),
             min => format!(" that would save {} tokens", grouped(min)),
         };
-        app.ui.status(&format!("Nothing to prune{least}"));
+        app.ui.status(format!("Nothing to prune{least}"));
         return Ok(());
     }
     if args.dry_run {
@@ -86,7 +87,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .commits
         .iter()
         .flat_map(|done| match &done.commit.operation {
-            tract::model::Operation::Hide(hide) => hide.parts.as_slice(),
+            Operation::Hide(hide) => hide.parts.as_slice(),
             _ => &[],
         });
     let did = format!("Pruned {}", plural(outputs.count() as u64, "tool output"));
@@ -99,7 +100,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let tokens = done.after.tokens.tokens + taken;
         if tokens > budget.tokens {
             let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
-            app.ui.hint(&format!(
+            app.ui.hint(format!(
                 "still {tokens} tokens, more than {budget}: tract truncate --to-budget {share}"
             ));
         }

@@ -1,6 +1,5 @@
 //! `tract redo`: takes an undo back.
 
-use super::undo::report;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::position;
@@ -19,6 +18,6 @@ pub struct Args {}
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let done = repo.redo(app.now())?;
-    report("Did again", &done, app);
+    position::undone("Did again", &done, app);
     position::head(&repo, app)
 }

@@ -1,18 +1,12 @@
 //! `tract reflog`: what was done, newest first, and where refs were.
 
-use std::io::Write;
-
 use tract::history::OperationEntry;
 use tract::model::{RefName, RefValue};
-use tract::render::escape;
+use tract::render::{Label, Line, table};
 use tract::store::ReflogRow;
 
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::Failure;
-use crate::cli::table::{self, Cell};
-use crate::cli::ui::Label;
-use crate::cli::when;
 
 /// List what was done, and where refs were
 ///
@@ -47,41 +41,25 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
         app.ui.status("Nothing was done here yet");
         return Ok(());
     }
-    let now = app.now();
-    let room = app.ui.width_cols();
-    let rows: Vec<Vec<Cell>> = entries
-        .iter()
-        .map(|entry| {
-            let undone = if entry.undone { " (undone)" } else { "" };
-            let what = format!("{}{undone}", escape::line(&entry.operation.what));
-            let what = match room {
-                // A long command line leaves room for what it moved.
-                Some(room) => columns::cut(&what, room / 2),
-                None => what,
-            };
-            let label = match entry.undone {
-                true => Label::Dim,
-                false => Label::Strong,
-            };
-            vec![
-                (Label::Hash, format!("#{}", entry.operation.id)),
-                (
-                    Label::Time,
-                    when::listed(Some(entry.operation.time), now, &app.ui),
-                ),
-                (label, what),
-            ]
-        })
-        .collect();
-    let (lines, width) = table::lines(&rows, &[0], &app.ui);
-    for (entry, line) in entries.iter().zip(lines) {
-        let moved = moved(entry);
-        let moved = match room {
-            Some(room) => columns::cut(&moved, room.saturating_sub(width + 2)),
-            None => moved,
+    let (calendar, room) = (app.calendar(), app.ui.width_cols());
+    let cells = |entry: &OperationEntry| {
+        let (label, undone) = match entry.undone {
+            true => (Label::Dim, " (undone)"),
+            false => (Label::Strong, ""),
         };
-        let moved = app.ui.paint(Label::Dim, &moved);
-        writeln!(app.ui.out(), "{}", format!("{line}  {moved}").trim_end())?;
+        let what = label.of(format!("{}{undone}", entry.operation.what));
+        vec![
+            Label::Hash.of(format!("#{}", entry.operation.id)),
+            Label::Time.of(calendar.listed(Some(entry.operation.time))),
+            // A long command line leaves room for what it moved.
+            what.cut(room.map_or(usize::MAX, |room| room / 2)),
+        ]
+    };
+    let rows: Vec<Vec<Line>> = entries.iter().map(cells).collect();
+    for (entry, line) in entries.iter().zip(table::lines(&rows, &[0])) {
+        let mut line = line + "  ";
+        line.fit(Label::Dim.of(moved(entry)), room);
+        app.ui.print(line)?;
     }
     Ok(())
 }
@@ -91,26 +69,19 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
     let full = repo.reference_named(name)?;
     let rows = repo.reflog(&full, limit)?;
     if rows.is_empty() {
-        app.ui.status(&format!("{name} has not moved yet"));
+        app.ui.status(format!("{name} has not moved yet"));
     }
-    let now = app.now();
+    let calendar = app.calendar();
     let cells = rows.iter().enumerate().map(|(back, (row, operation))| {
-        let what = escape::line(&operation.what);
         vec![
-            (Label::Branch, format!("{}@{{{back}}}", full.short())),
-            (Label::Hash, value(row.new.as_ref())),
-            (
-                Label::Time,
-                when::listed(Some(operation.time), now, &app.ui),
-            ),
-            (Label::Strong, format!("#{} {what}", operation.id)),
+            Label::Branch.of(format!("{}@{{{back}}}", full.short())),
+            Label::Hash.of(value(row.new.as_ref())),
+            Label::Time.of(calendar.listed(Some(operation.time))),
+            Label::Strong.of(format!("#{} {}", operation.id, operation.what)),
         ]
     });
-    let cells: Vec<Vec<Cell>> = cells.collect();
-    for line in table::lines(&cells, &[], &app.ui).0 {
-        writeln!(app.ui.out(), "{}", line.trim_end())?;
-    }
-    Ok(())
+    let cells: Vec<Vec<Line>> = cells.collect();
+    Ok(app.ui.print_all(table::lines(&cells, &[]))?)
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref, from its first value to its last.

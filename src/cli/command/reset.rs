@@ -1,12 +1,12 @@
 //! `tract reset`: the branch goes back to then.
 
 use tract::history::{Repo, Reset, ResetMode};
+use tract::render::number::plural;
+use tract::render::{Label, Line};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
 use crate::cli::position::{self, place, typed};
-use crate::cli::ui::Label;
 
 /// Move the branch back to a commit (or anywhere else)
 ///
@@ -41,15 +41,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = format!("{word} {}", typed(&args.rev));
     let done = repo.reset(app.call(&on, &what), &args.rev, mode)?;
     let name = match &done.branch {
-        Some(branch) => app.ui.paint_err(Label::Branch, branch.short()),
-        None => app.ui.paint_err(Label::Head, "HEAD"),
+        Some(branch) => Label::Branch.of(branch.short()),
+        None => Label::Head.of("HEAD"),
     };
-    let to = place(&repo, &done.to, app)?;
+    let to = place(&repo, &done.to)?;
     if done.from == done.to {
-        app.ui.status(&format!("{name} is at {to} already"));
+        app.ui.status(name + " is at " + to + " already");
         return Ok(());
     }
-    app.ui.status(&format!("{name} is now at {to}"));
+    app.ui.status(name + " is now at " + to);
     back(&repo, &done, mode, app)?;
     position::open_call(done.open.as_ref(), "tract reset", app);
     Ok(())
@@ -57,28 +57,26 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// How many commits are left behind, and the way back to them.
 fn back(repo: &Repo, done: &Reset, mode: ResetMode, app: &mut App) -> Result<(), Failure> {
-    let from = place(repo, &done.from, app)?;
-    let was = format!("it was at {from}");
+    let was = Line::from("it was at ") + place(repo, &done.from)?;
     // Without it the way back would be another branch's.
     let on = match &done.branch {
         Some(branch) if app.names_a_branch() => format!("--on {} ", branch.short()),
         _ => String::new(),
     };
     match mode {
-        ResetMode::Soft => app
-            .ui
-            .hint(&format!("{was}; back: tract {on}reset ORIG_HEAD")),
+        ResetMode::Soft => {
+            let back = format!("; back: tract {on}reset ORIG_HEAD");
+            app.ui.hint(was + back);
+        }
         ResetMode::Hard if done.orphaned > 0 => {
             let orphaned = plural(done.orphaned, "commit");
             let verb = if done.orphaned == 1 { "is" } else { "are" };
-            app.ui
-                .status(&format!("{orphaned} {verb} now on no branch"));
+            app.ui.status(format!("{orphaned} {verb} now on no branch"));
             let back = done.from.short();
-            app.ui.hint(&format!(
-                "{was}; back: tract undo, or tract {on}reset {back}"
-            ));
+            let back = format!("; back: tract undo, or tract {on}reset {back}");
+            app.ui.hint(was + back);
         }
-        ResetMode::Hard => app.ui.hint(&format!("{was}; back: tract undo")),
+        ResetMode::Hard => app.ui.hint(was + "; back: tract undo"),
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! `tract restore`: what was hidden or edited, as it was; everything later stays.
 
 use tract::history::surgery::Lost;
+use tract::render::number::plural;
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::plural;
 use crate::cli::outcome;
 use crate::cli::position::all_typed;
 
@@ -51,12 +51,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             _ => format!("Brought back {back} and changed {changed} back"),
         };
         outcome::tell(app, &on, &did, surgery);
-        app.ui.status(&format!("Cache: {}", outcome::kept(surgery)));
+        app.ui.status(format!("Cache: {}", outcome::kept(surgery)));
     }
     for still in &done.still_hidden {
         let messages = plural(still.messages as u64, "message");
         let verb = if still.messages == 1 { "stays" } else { "stay" };
-        app.ui.status(&format!(
+        app.ui.status(format!(
             "{messages} {verb} hidden by {} {}",
             still.kind.verb(),
             still.by.short()

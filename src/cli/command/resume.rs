@@ -10,13 +10,11 @@ use tract::ingest::places::Places;
 use tract::ingest::{NewSession, resume};
 use tract::interop::Format;
 use tract::model::Millis;
-use tract::render::escape;
+use tract::render::Label;
 
 use super::export::session_format;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::ui::Label;
-use crate::cli::when;
 
 /// Go on from a commit, in a new session of Claude Code or Codex
 ///
@@ -77,7 +75,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         claude: app.claude_dir()?,
         codex: app.codex_dir()?,
     };
-    let place = places.new_session(format, &cwd, &session.id, &when::for_file_name(now));
+    let place = places.new_session(
+        format,
+        &cwd,
+        &session.id,
+        &app.calendar().for_file_name(now),
+    );
     let place = place.ok_or_else(|| {
         Failure::refused(format!(
             "HOME is not set, so {format}'s directory is not known"
@@ -86,14 +89,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (bytes, remarks) = resume(&repo, &commit, &session)?;
     write_new(&place, &bytes)?;
     for remark in &remarks {
-        app.ui.notice(&escape::line(remark));
+        app.ui.notice(remark);
     }
     let words = match format {
         Format::Codex => ["codex", "resume", &session.id],
         _ => ["claude", "--resume", &session.id],
     };
-    let place = place.display().to_string();
-    app.ui.status(&format!("Wrote {}", escape::line(&place)));
+    app.ui.status(format!("Wrote {}", place.display()));
     if args.run {
         let status = Command::new(words[0])
             .args(&words[1..])
@@ -113,8 +115,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         false => format!("cd {} && ", quoted(&cwd)),
     };
     let line = format!("{change}{}", words.join(" "));
-    let line = app.ui.paint(Label::Command, &escape::line(&line));
-    Ok(writeln!(app.ui.out(), "{line}")?)
+    Ok(app.ui.print(Label::Command.of(line))?)
 }
 
 /// Codex orders its sessions by ids that hold the time; Claude Code's are random.

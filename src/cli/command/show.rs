@@ -1,19 +1,15 @@
 //! `tract show`: one commit whole.
 
-use std::io::Write;
-
 use tract::history::{Repo, Shown, TagRow};
-use tract::model::{Head, Media, MediaSource, Message, Operation, Part};
-use tract::render::escape;
+use tract::model::{Head, Message, Operation};
+use tract::render::number::{grouped, plural, signed, tokens};
+use tract::render::{Label, Line, part};
 
-use super::log::{extras, part_types};
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::listing::{self, marks};
-use crate::cli::number::{bytes, grouped, plural, signed, tokens};
+use crate::cli::listing;
 use crate::cli::outcome;
-use crate::cli::ui::{Label, Ui};
-use crate::cli::when;
+use crate::cli::ui::Ui;
 
 /// Show one commit whole
 ///
@@ -42,75 +38,77 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let hash = repo.resolve(&on, &args.rev)?;
     let shown = repo.show(&hash, app.encoding(&repo)?)?;
     let head = repo.head(&on)?;
-    let notes = tag_notes(&repo, &shown)?;
     let limit = if args.full { usize::MAX } else { LINES };
-    let ui = &mut app.ui;
     let row = &shown.row;
-
-    let verb = listing::verb(&row.commit.operation);
-    let hash = ui.paint(Label::Hash, &row.hash.to_string());
-    writeln!(ui.out(), "{verb} {hash}")?;
-    let field = |ui: &mut Ui, name: &str, value: &str| -> Result<(), Failure> {
-        let name = ui.paint(Label::Dim, &format!("{name:<10}"));
-        Ok(writeln!(ui.out(), "{name}{value}")?)
-    };
-    let names: Vec<String> = marks(&row.refs, &head, false)
-        .into_iter()
-        .map(|(label, text)| ui.paint(label, &text))
-        .collect();
-    if !names.is_empty() {
-        field(ui, "refs", &names.join(", "))?;
+    let verb = Line::from(row.commit.operation.verb()) + " ";
+    app.ui.print(verb + Label::Hash.of(row.hash.to_string()))?;
+    for (name, value) in fields(&repo, &shown, &head, app)? {
+        let name = Label::Dim.of(format!("{name:<10}"));
+        app.ui.print(name + value)?;
     }
-    for (name, note) in &notes {
-        let text = format!("{name}: {}", escape::line(note));
-        field(ui, "tag", &text)?;
+    content(&shown, limit, &mut app.ui)?;
+    lists(&shown, limit, &mut app.ui)?;
+    life(&repo, &shown, &head, limit, app)
+}
+
+/// What the header says, line by line.
+fn fields(
+    repo: &Repo,
+    shown: &Shown,
+    head: &Head,
+    app: &App,
+) -> Result<Vec<(&'static str, Line)>, Failure> {
+    let row = &shown.row;
+    let operation = &row.commit.operation;
+    let mut fields = Vec::new();
+    let mut field = |name, value: Line| fields.push((name, value));
+    let names = listing::names(&row.refs, head, false);
+    if !names.is_empty() {
+        field("refs", Line::join(names, ", "));
+    }
+    for (name, note) in tag_notes(repo, shown)? {
+        field("tag", format!("{name}: {note}").into());
     }
     if let Some(parent) = row.commit.parent {
-        field(ui, "parent", &parent.short())?;
+        field("parent", parent.short().into());
     }
-    field(
-        ui,
-        "time",
-        &row.commit.time.map_or("-".to_owned(), when::full),
-    )?;
+    field("time", app.calendar().full(row.commit.time).into());
     if let Some(message) = &shown.message {
-        let role = ui.paint(Label::role(message.role), message.role.as_str());
-        let name = message
-            .name
-            .as_deref()
-            .map_or(String::new(), |name| format!(" {name}"));
-        let text = format!("{role}{} ({})", escape::line(&name), part_types(message));
-        field(ui, "message", &text)?;
+        let name = message.name.as_deref();
+        let name = name.map_or(String::new(), |name| format!(" {name}"));
+        let role = Label::role(message.role).of(message.role.as_str());
+        field(
+            "message",
+            role + format!("{name} ({})", part::types_of(message)),
+        );
     }
-    if let Operation::Edit { target, .. } = &row.commit.operation {
-        field(ui, "edits", &target.to_string()[..7])?;
+    if let Operation::Edit { target, .. } = operation {
+        field("edits", target.to_string()[..7].into());
     }
-    if matches!(
-        row.commit.operation,
-        Operation::Hide(_) | Operation::Restore { .. }
-    ) {
-        field(ui, "messages", &signed(row.messages))?;
+    if matches!(operation, Operation::Hide(_) | Operation::Restore { .. }) {
+        field("messages", signed(row.messages).into());
     }
-    field(
-        ui,
-        "tokens",
-        &format!("{} = {}", signed(row.delta), tokens(row.running)),
-    )?;
-    let extras = extras(row);
+    let count = format!("{} = {}", signed(row.delta), tokens(row.running));
+    field("tokens", count.into());
+    let extras = listing::extras(row);
     if !extras.is_empty() {
-        field(ui, "settings", &escape::line(&extras))?;
+        field("settings", extras.into());
     }
     if let Some((format, spans)) = &shown.source {
         let records = plural(spans.len() as u64, "record");
-        field(ui, "source", &format!("{format}, {records}"))?;
+        field("source", format!("{format}, {records}").into());
     }
-    if !matches!(
-        row.commit.operation,
-        Operation::Append { .. } | Operation::Edit { .. } | Operation::Hide(_)
+    if matches!(
+        operation,
+        Operation::Restore { .. } | Operation::Annotate { .. }
     ) {
-        field(ui, "what", &listing::describe(row))?;
+        field("what", listing::describe(row).into());
     }
+    Ok(fields)
+}
 
+/// What it brought: a message, before and after an edit, or what stands in place of what it hid.
+fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
     if let Some(replaced) = &shown.replaced {
         heading(ui, "Before")?;
         body(ui, replaced, limit)?;
@@ -118,19 +116,23 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     for message in shown.message.iter().chain(&shown.replacements) {
         if shown.message.is_none() {
-            let label = Label::role(message.role);
-            let title = format!("In its place: {}", ui.paint(label, message.role.as_str()));
-            heading(ui, &title)?;
+            let role = Label::role(message.role).of(message.role.as_str());
+            ui.print("")?;
+            ui.print(Label::Strong.of("In its place: ") + role)?;
         }
         body(ui, message, limit)?;
     }
+    Ok(())
+}
+
+/// What it hid, brought back or changed, one to a line.
+fn lists(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
     for part in shown.parts.iter().take(limit) {
         let number = part.number.map_or("-".to_owned(), |n| format!(":{n}"));
-        let stub = part.stub.as_deref().map_or("", |stub| stub);
-        let line = format!("  {number}#{}  {}", part.part, escape::line(stub));
-        writeln!(ui.out(), "{}", line.trim_end())?;
+        let stub = part.stub.as_deref().unwrap_or_default();
+        ui.print(format!("  {number}#{}  {stub}", part.part))?;
     }
-    rest(ui, shown.parts.len(), limit)?;
+    ui.print_all(part::rest(shown.parts.len(), limit))?;
     let lists = [
         ("Hid", &shown.hidden),
         ("Stayed in its midst:", &shown.survivors),
@@ -149,16 +151,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let count = plural(shown.still_hidden.len() as u64, "message");
         heading(ui, &format!("Still hidden: {count}"))?;
         for (entry, hide, kind) in shown.still_hidden.iter().take(limit) {
-            let (entry, hide) = (entry.commit.short(), hide.short());
-            writeln!(
-                ui.out(),
-                "  {entry} by the {kind} {hide}",
-                kind = kind.as_str()
-            )?;
+            let (entry, hide, kind) = (entry.commit.short(), hide.short(), kind.as_str());
+            ui.print(format!("  {entry} by the {kind} {hide}"))?;
         }
-        rest(ui, shown.still_hidden.len(), limit)?;
+        ui.print_all(part::rest(shown.still_hidden.len(), limit))?;
     }
-    life(&repo, &shown, &head, limit, app)
+    Ok(())
 }
 
 /// The annotated tags at a commit: name and note.
@@ -194,106 +192,26 @@ fn life(
         heading(ui, "Priority over time")?;
         for (commit, priority, reason) in &life.priorities {
             let reason = reason.as_deref().map(|reason| format!(": {reason}"));
-            let reason = reason.unwrap_or_default();
-            let commit = ui.paint(Label::Hash, &commit.short());
-            writeln!(ui.out(), "  {commit}  {priority}{}", escape::line(&reason))?;
+            let priority = format!("  {priority}{}", reason.unwrap_or_default());
+            ui.print(Line::from("  ") + Label::Hash.of(commit.short()) + priority)?;
         }
     }
     Ok(())
 }
 
 fn heading(ui: &mut Ui, title: &str) -> Result<(), Failure> {
-    let title = ui.paint(Label::Strong, title);
-    Ok(writeln!(ui.out(), "\n{title}")?)
-}
-
-fn rest(ui: &mut Ui, count: usize, limit: usize) -> Result<(), Failure> {
-    if count > limit {
-        let more = format!("  … {} more (--full)", count - limit);
-        let more = ui.paint(Label::Dim, &more);
-        writeln!(ui.out(), "{more}")?;
-    }
-    Ok(())
+    ui.print("")?;
+    Ok(ui.print(Label::Strong.of(title))?)
 }
 
 fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
     for (index, part) in message.parts.iter().enumerate() {
-        writeln!(ui.out())?;
+        ui.print("")?;
         if message.parts.len() > 1 {
             // As `tract drop REV#PART` names it.
-            let number = ui.paint(Label::Dim, &format!("#{index}"));
-            writeln!(ui.out(), "{number}")?;
+            ui.print(Label::Dim.of(format!("#{index}")))?;
         }
-        show_part(ui, part, limit, "")?;
+        ui.print_all(part::whole(part, limit))?;
     }
     Ok(())
-}
-
-fn show_part(ui: &mut Ui, part: &Part, limit: usize, indent: &str) -> Result<(), Failure> {
-    let head = |ui: &mut Ui, label: Label, text: String| -> Result<(), Failure> {
-        let text = ui.paint(label, &escape::line(&text));
-        Ok(writeln!(ui.out(), "{indent}{text}")?)
-    };
-    let inner = format!("{indent}    ");
-    match part {
-        Part::Text { text } => lines(ui, text, limit, &inner),
-        Part::Thinking {
-            text, signature, ..
-        } => {
-            let signed = if signature.is_some() { " (signed)" } else { "" };
-            head(ui, Label::Dim, format!("  thinking{signed}"))?;
-            lines(ui, text, limit, &inner)
-        }
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => {
-            head(ui, Label::Tool, format!("  call {name}  {id}"))?;
-            let pretty = serde_json::from_str::<serde_json::Value>(arguments)
-                .ok()
-                .and_then(|value| serde_json::to_string_pretty(&value).ok());
-            lines(ui, pretty.as_ref().unwrap_or(arguments), limit, &inner)
-        }
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let (label, word) = if *is_error {
-                (Label::Error, "failed")
-            } else {
-                (Label::Tool, "result")
-            };
-            head(ui, label, format!("  {word}  {call}"))?;
-            content
-                .iter()
-                .try_for_each(|part| show_part(ui, part, limit, indent))
-        }
-        Part::Image(media) => head(ui, Label::Dim, format!("    [image {}]", describe(media))),
-        Part::File(media) => head(ui, Label::Dim, format!("    [file {}]", describe(media))),
-        Part::Opaque { provider, data } => {
-            head(ui, Label::Dim, format!("  opaque block of {provider}"))?;
-            lines(ui, data, limit, &inner)
-        }
-    }
-}
-
-fn lines(ui: &mut Ui, text: &str, limit: usize, indent: &str) -> Result<(), Failure> {
-    let text = escape::block(text);
-    for line in text.lines().take(limit) {
-        writeln!(ui.out(), "{}", format!("{indent}{line}").trim_end())?;
-    }
-    rest(ui, text.lines().count(), limit)
-}
-
-fn describe(media: &Media) -> String {
-    let source = match &media.source {
-        MediaSource::Base64(data) => bytes(data.len() as u64 / 4 * 3),
-        MediaSource::Url(address) => address.clone(),
-        MediaSource::FileId(id) => id.clone(),
-    };
-    let words = [media.name.clone(), media.media_type.clone(), Some(source)];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,17 +1,14 @@
 //! `tract status`: where am I in my context.
 
-use std::io::Write;
-
 use tract::history::Status;
 use tract::model::{Head, RefName, Role};
-use tract::render::escape;
+use tract::render::number::{amount, grouped, plural, signed, tokens};
+use tract::render::{Label, Line};
 
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::{Failure, SMALLER};
 use crate::cli::listing::{self, Listing};
-use crate::cli::number::{amount, grouped, plural, signed, tokens};
-use crate::cli::ui::{Label, Ui};
+use crate::cli::ui::Ui;
 
 /// Say where you are in your context
 ///
@@ -25,35 +22,31 @@ pub struct Args {}
 
 /// How many cells the bar has.
 const BAR: u64 = 20;
+/// Under `Tokens   `.
+const INDENT: &str = "         ";
+/// What is said of a repository without commits.
+const START: &str = "
+No messages yet.
+  tract import                    this directory's Claude Code and Codex sessions
+  tract import FILE               one session
+  tract commit -r user -m \"…\"     write the first message";
 
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
     let ui = &mut app.ui;
-    let head = head_line(&status, ui);
-    writeln!(ui.out(), "{head}")?;
+    ui.print(head_line(&status, ui))?;
     if status.head.commit().is_none() {
-        writeln!(
-            ui.out(),
-            "\nNo messages yet.\n  \
-             tract import                    this directory's Claude Code and Codex sessions\n  \
-             tract import FILE               one session\n  \
-             tract commit -r user -m \"…\"     write the first message"
-        )?;
-        return Ok(());
+        return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
-    writeln!(
-        ui.out(),
-        "Context  {}",
-        listing::context_line(&status.context)
-    )?;
-    for line in token_lines(&status, ui) {
-        writeln!(ui.out(), "{line}")?;
-    }
-    writeln!(ui.out())?;
+    let context = listing::context_line(&status.context);
+    ui.print(format!("Context  {context}"))?;
+    ui.print_all(token_lines(&status, ui))?;
+    ui.print("")?;
     let listing = Listing {
         head: &status.head,
-        now: app.now(),
+        calendar: app.calendar(),
+        width_cols: app.ui.width_cols(),
         running: false,
         indent: 2,
     };
@@ -62,45 +55,34 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     for row in &mut recent {
         row.refs.clear();
     }
-    for line in listing.lines(&recent, &app.ui) {
-        writeln!(app.ui.out(), "{line}")?;
-    }
+    app.ui.print_all(listing.lines(&recent))?;
     if status
         .budget
         .is_some_and(|budget| status.total.tokens > budget)
     {
-        app.ui.hint(&format!("over budget: {SMALLER}"));
+        app.ui.hint(format!("over budget: {SMALLER}"));
     }
     if let Head::Detached(_) = status.head {
         let branch = repo.last_branch()?;
-        app.ui.hint(&format!(
+        app.ui.hint(format!(
             "to return: tract checkout {branch}; to go on from here: tract checkout -b NAME"
         ));
     }
     Ok(())
 }
 
-fn head_line(status: &Status, ui: &Ui) -> String {
+fn head_line(status: &Status, ui: &Ui) -> Line {
     let mut line = match &status.head {
-        Head::Attached { branch, tip: None } => {
-            format!(
-                "On {}, no commits yet",
-                ui.paint(Label::Branch, branch.short())
-            )
+        Head::Attached { branch, tip } => {
+            let on = Line::from("On ") + Label::Branch.of(branch.short());
+            match tip {
+                None => on + ", no commits yet",
+                Some(tip) => on + ", HEAD " + Label::Hash.of(tip.short()),
+            }
         }
-        Head::Attached {
-            branch,
-            tip: Some(tip),
-        } => format!(
-            "On {}, HEAD {}",
-            ui.paint(Label::Branch, branch.short()),
-            ui.paint(Label::Hash, &tip.short())
-        ),
-        Head::Detached(commit) => format!(
-            "{} at {}",
-            ui.paint(Label::Warning, "HEAD detached"),
-            ui.paint(Label::Hash, &commit.short())
-        ),
+        Head::Detached(commit) => {
+            Label::Warning.of("HEAD detached") + " at " + Label::Hash.of(commit.short())
+        }
     };
     let Some((name, session)) = &status.session else {
         return line;
@@ -120,25 +102,16 @@ fn head_line(status: &Status, ui: &Ui) -> String {
         None => listing::shorten(session_name.unwrap_or_default()),
     };
     if let Some(title) = &session.title {
-        let title = escape::line(title);
-        let used = plain_width(status) + facts.len() + after.len() + "  ( \"\")".len();
+        let used = line.width_cols() + facts.len() + after.len() + "  ( \"\")".len();
         let room = match ui.width_cols() {
             Some(width) => width.saturating_sub(used).max(12),
             None => 60,
         };
-        facts += &format!(" \"{}\"", columns::cut(&title, room));
+        facts += &format!(" \"{}\"", Line::from(title).cut(room).text());
     }
-    facts += &after;
-    line += &format!("  ({})", ui.paint(Label::Session, &facts));
-    line
-}
-
-/// The columns of `On main, HEAD a1b2c3d`.
-fn plain_width(status: &Status) -> usize {
-    match &status.head {
-        Head::Attached { branch, .. } => columns::width_cols(branch.short()) + 17,
-        Head::Detached(_) => 24,
-    }
+    line += "  (";
+    line += Label::Session.of(facts + &after);
+    line + ")"
 }
 
 /// The tool of a session's ref: `claude-code`.
@@ -149,45 +122,42 @@ fn tool(name: &RefName) -> &str {
         .unwrap_or_default()
 }
 
-fn token_lines(status: &Status, ui: &Ui) -> Vec<String> {
+fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
     let total = tokens(status.total);
     let mut lines = vec![match status.budget {
-        None => format!("Tokens   {total} (no budget set; {})", status.encoding),
+        None => format!("Tokens   {total} (no budget set; {})", status.encoding).into(),
         Some(budget) => {
             let percent = status.total.tokens * 100 / budget.max(1);
             let over = status.total.tokens > budget;
-            let label = if over { Label::Error } else { Label::Good };
-            let share = format!("{percent}%");
-            format!(
-                "Tokens   {} {} of {}   ({total}, {})",
-                ui.paint(label, &bar(status.total.tokens, budget)),
-                if over { ui.paint(label, &share) } else { share },
-                amount(budget),
-                status.encoding
-            )
+            let (label, share_label) = match over {
+                true => (Label::Error, Label::Error),
+                false => (Label::Good, Label::Text),
+            };
+            let mut line = Line::from("Tokens   ") + label.of(bar(status.total.tokens, budget));
+            line += Line::from(" ") + share_label.of(format!("{percent}%"));
+            let (amount, encoding) = (amount(budget), status.encoding);
+            line + format!(" of {amount}   ({total}, {encoding})")
         }
     }];
     if let Some((number, usage, sent)) = &status.provider {
         let difference = usage.input_tokens as i64 - sent.tokens as i64;
         let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-        let counted = format!(
-            "         the provider counted {} for :{number} ({}",
+        let counted = Line::from(format!(
+            "{INDENT}the provider counted {} for :{number} ({}",
             grouped(usage.input_tokens),
             signed(difference)
-        );
+        ));
         match absent {
             Some(absent) if difference > 0 && !absent.is_empty() => {
-                let why = format!("not in the file: {})", absent.join(", "));
-                let why = escape::line(&why);
-                let fits = columns::width_cols(&counted) + 2 + columns::width_cols(&why);
+                let why = Line::from(format!("not in the file: {})", absent.join(", ")));
+                let fits = counted.width_cols() + 2 + why.width_cols();
                 if ui.width_cols().is_none_or(|width| fits <= width) {
-                    lines.push(format!("{counted}; {why}"));
+                    lines.push(counted + "; " + why);
                 } else {
-                    lines.push(format!("{counted};"));
-                    lines.push(format!("         {why}"));
+                    lines.extend([counted + ";", Line::from(INDENT) + why]);
                 }
             }
-            _ => lines.push(format!("{counted})")),
+            _ => lines.push(counted + ")"),
         }
     }
     lines.extend(shares(status, ui));
@@ -195,37 +165,28 @@ fn token_lines(status: &Status, ui: &Ui) -> Vec<String> {
 }
 
 /// `system 4% · user 9% · …   largest: … 12,480 (:97)`, in one line or two.
-fn shares(status: &Status, ui: &Ui) -> Vec<String> {
+fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
     let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
     let share = |(role, tokens): &(Role, u64)| {
         let percent = (tokens * 100 + sum / 2) / sum.max(1);
-        (Label::role(*role), format!("{role} {percent}%"))
+        Label::role(*role).of(format!("{role} {percent}%"))
     };
-    let shares: Vec<(Label, String)> = status.by_role.iter().map(share).collect();
-    let plain: Vec<&str> = shares.iter().map(|(_, text)| text.as_str()).collect();
-    let mut used = 9 + columns::width_cols(&plain.join(" · "));
-    let painted: Vec<String> = shares
-        .iter()
-        .map(|(label, text)| ui.paint(*label, text))
-        .collect();
-    let mut lines = vec![format!("         {}", painted.join(" · "))];
-    if let Some((number, count, preview)) = &status.largest {
-        let tail = format!(" {} (:{number})", tokens(*count));
-        let room = ui.wrap_cols();
-        let wanted = columns::width_cols("   largest: ") + 24 + tail.len();
-        let start = if used + wanted > room {
-            lines.push(" ".repeat(6));
-            used = 6;
-            lines.len() - 1
-        } else {
-            0
-        };
-        let preview = escape::line(preview);
-        let room = room
-            .saturating_sub(used + "   largest: ".len() + tail.len())
-            .clamp(8, 48);
-        lines[start] += &format!("   largest: {}{tail}", columns::cut(&preview, room));
+    let shares = Line::join(status.by_role.iter().map(share), " · ");
+    let mut line = Line::from(INDENT) + shares;
+    let Some((number, count, preview)) = &status.largest else {
+        return vec![line];
+    };
+    let mut lines = Vec::new();
+    let tail = format!(" {} (:{number})", tokens(*count));
+    let room = ui.wrap_cols();
+    if line.width_cols() + "   largest: ".len() + 24 + tail.len() > room {
+        lines.push(line);
+        line = Line::indent(6);
     }
+    line += "   largest: ";
+    let room = room.saturating_sub(line.width_cols() + tail.len());
+    line += Line::from(preview).cut(room.clamp(8, 48)) + tail;
+    lines.push(line);
     lines
 }
 

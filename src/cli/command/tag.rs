@@ -1,16 +1,11 @@
 //! `tract tag`: names that stay where they are.
 
-use std::io::Write;
-
 use tract::model::RefName;
-use tract::render::escape;
+use tract::render::{Label, Line, columns};
 
 use crate::cli::app::App;
-use crate::cli::columns;
 use crate::cli::failure::Failure;
 use crate::cli::position::{self, place, typed};
-use crate::cli::ui::Label;
-use crate::cli::when;
 
 /// List, make or delete tags
 ///
@@ -51,9 +46,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let note = args.note.as_deref();
     let what = format!("tag {name} {}{}", typed(rev), note.map_or("", |_| " -m …"));
     let commit = repo.create_tag(app.call(&on, &what), &tag, rev, note)?;
-    let at = place(&repo, &commit, app)?;
-    let name = app.ui.paint_err(Label::Branch, name);
-    app.ui.status(&format!("{name} is {at}"));
+    app.ui
+        .status(Label::Branch.of(name) + " is " + place(&repo, &commit)?);
     Ok(())
 }
 
@@ -63,28 +57,16 @@ fn list(app: &mut App) -> Result<(), Failure> {
     if rows.is_empty() {
         app.ui.status("No tags");
     }
-    let widths = rows.iter().map(|row| columns::width_cols(row.name.short()));
-    let width = widths.max().unwrap_or(0);
+    let (calendar, room) = (app.calendar(), app.ui.width_cols());
+    let width = columns::widest(rows.iter().map(|row| row.name.short()));
     for row in &rows {
-        let name = columns::left(row.name.short(), width);
-        let mut line = format!(
-            "{}  {}",
-            app.ui.paint(Label::Branch, &name),
-            app.ui.paint(Label::Hash, &row.commit.short())
-        );
-        let mut used = width + 2 + row.commit.short().len();
+        let mut line = Label::Branch.of(columns::left(row.name.short(), width)) + "  ";
+        line += Label::Hash.of(row.commit.short());
         if let Some((note, time)) = &row.note {
-            let time = when::absolute(*time);
-            used += 2 + time.len() + 2;
-            line += &format!("  {}", app.ui.paint(Label::Time, &time));
-            let note = escape::line(note).into_owned();
-            let note = match app.ui.width_cols() {
-                Some(room) => columns::cut(&note, room.saturating_sub(used)),
-                None => note,
-            };
-            line += &format!("  {note}");
+            line += Line::from("  ") + Label::Time.of(calendar.absolute(*time)) + "  ";
+            line.fit(note, room);
         }
-        writeln!(app.ui.out(), "{line}")?;
+        app.ui.print(line)?;
     }
     Ok(())
 }

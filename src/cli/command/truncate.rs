@@ -3,13 +3,12 @@
 use std::num::NonZeroUsize;
 
 use tract::Error;
-use tract::history::Surgery;
 use tract::history::surgery::{Fraction, Marker, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
+use tract::render::number::{Share, grouped};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::number::{Share, grouped, plural};
 use crate::cli::outcome;
 
 /// Hide the oldest messages
@@ -92,7 +91,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         done => done?,
     };
     if done.is_nothing() {
-        app.ui.status(&match reach {
+        app.ui.status(match reach {
             Reach::ToBudget(budget) => {
                 let tokens = grouped(budget.tokens);
                 format!("Nothing to hide: the context fits {tokens} tokens already")
@@ -105,13 +104,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let gentler = repo.prune(call, &Prune::default(), &options)?;
         return outcome::foretell(app, "truncate", &done, &[("prune", gentler)]);
     }
-    outcome::tell(app, &on, &hid(&done), &done);
+    outcome::tell(app, &on, &outcome::hid(&done), &done);
     Ok(())
-}
-
-/// `Hid 12 messages`.
-pub fn hid(surgery: &Surgery) -> String {
-    format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
 }
 
 /// Why a budget is out of reach. `taken` is what the provider counts on top.

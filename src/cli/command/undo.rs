@@ -1,7 +1,5 @@
 //! `tract undo`: reverses the last command, whatever it was.
 
-use tract::history::OperationEntry;
-
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::position;
@@ -35,17 +33,8 @@ fn number(text: &str) -> Result<u64, String> {
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let done = repo.undo(args.operation, app.now())?;
-    report("Undid", &done, app);
+    position::undone("Undid", &done, app);
     position::head(&repo, app)?;
     app.ui.hint("back: tract redo");
     Ok(())
-}
-
-/// What it was, and when.
-pub fn report(verb: &str, done: &OperationEntry, app: &mut App) {
-    let operation = &done.operation;
-    let ago = crate::cli::when::ago(operation.time, app.now());
-    let what = tract::render::escape::line(&operation.what);
-    app.ui
-        .status(&format!("{verb} #{} ({ago}): {what}", operation.id));
 }

@@ -1,4 +1,4 @@
-//! Whole outputs, on repositories in memory: on a terminal of 80 and of 120 columns, and piped.
+//! Whole diffs, on repositories in memory: on a terminal of 80 and of 120 columns, and piped.
 
 use tract::compile::{Provider, shared_prefix};
 use tract::context::plan::{self, compact, skip};
@@ -9,8 +9,8 @@ use tract::model::{
     Draft, Encoding, EntryId, Media, MediaSource, Message, Millis, Part, Priority, Role,
 };
 
-use super::*;
-use crate::cli::columns;
+use tract::render::diff::{Form, Frame, Kept, Show, lines};
+use tract::render::{ansi, plain};
 
 /// A repository with a clock of its own.
 struct World {
@@ -112,20 +112,22 @@ fn diff_of(
         .expect("both are there");
     let provider = Provider::OpenAi;
     let prefix = shared_prefix(&found.before.messages, &found.after.messages, provider);
+    let prefix = prefix.expect("it compiles");
     let frame = Frame {
         names: (before.short(), after.short()),
         remark: None,
-        prefix: Some((prefix.expect("it compiles"), provider.as_str())),
+        prefix: Some(Kept {
+            messages: prefix.messages,
+            size_bytes: prefix.size_bytes,
+            provider: provider.as_str(),
+        }),
     };
-    let look = Look {
-        width_cols,
-        color: false,
-    };
-    let lines = paint(&found, &frame, show, look);
+    let lines = lines(&found, &frame, show, width_cols);
     for line in &lines {
-        let fits = width_cols.is_none_or(|width| columns::width_cols(line) <= width);
-        assert!(fits, "wider than {width_cols:?}: {line}");
+        let fits = width_cols.is_none_or(|width| line.width_cols() <= width);
+        assert!(fits, "wider than {width_cols:?}: {line:?}");
     }
+    let lines: Vec<String> = lines.iter().map(plain::paint).collect();
     lines.join("\n")
 }
 
@@ -624,9 +626,9 @@ fn branches_without_a_common_beginning() {
         .expect("committed");
     one.tips.push(made.last().expect("some").hash);
     insta::assert_snapshot!(one.shown(main), @r#"
-    comparing b023fd0 with 181a40c
+    comparing b023fd0 with 0eb2519
 
-    ~ :2  7243375  user  0 tokens
+    ~ :2  a864797  user  0 tokens
       - Please use the batch parser.
       + Please use the streaming parser.
         It reads the whole file at once.
@@ -639,16 +641,16 @@ fn branches_without_a_common_beginning() {
     - :5  b023fd0  assistant  -9 tokens
       - Both have a price.
 
-    + :4  181a40c  tool  price  +7 tokens
+    + :4  0eb2519  tool  price  +7 tokens
       + no such item
 
     1 message modified, 1 added, 2 removed, tokens: -47 (103 → 56)
     cache   first 1 of 4 messages identical (11 tokens, 19%; 99 B for openai)
-            first difference: :2 (b023fd0 3007022, 181a40c 7243375)
+            first difference: :2 (b023fd0 3007022, 0eb2519 a864797)
     === 120 columns
-    comparing b023fd0 with 181a40c
+    comparing b023fd0 with 0eb2519
 
-    ~ :2  7243375  user  0 tokens
+    ~ :2  a864797  user  0 tokens
       - Please use the batch parser.
       + Please use the streaming parser.
         It reads the whole file at once.
@@ -660,12 +662,12 @@ fn branches_without_a_common_beginning() {
     - :5  b023fd0  assistant  -9 tokens
       - Both have a price.
 
-    + :4  181a40c  tool  price  +7 tokens
+    + :4  0eb2519  tool  price  +7 tokens
       + no such item
 
     1 message modified, 1 added, 2 removed, tokens: -47 (103 → 56)
     cache   first 1 of 4 messages identical (11 tokens, 19%; 99 B for openai)
-            first difference: :2 (b023fd0 3007022, 181a40c 7243375)
+            first difference: :2 (b023fd0 3007022, 0eb2519 a864797)
     === piped: the same
     "#);
 }
@@ -878,14 +880,10 @@ fn colour_marks_the_words_that_changed() {
             Encoding::default(),
         )
         .expect("both are there");
-    let look = Look {
-        width_cols: Some(80),
-        color: true,
-    };
-    let lines = paint(&found, &Frame::default(), &Show::default(), look);
+    let lines = lines(&found, &Frame::default(), &Show::default(), Some(80));
     let lines: Vec<String> = lines
         .iter()
-        .map(|line| line.replace('\u{1b}', "^"))
+        .map(|line| ansi::paint(line).replace('\u{1b}', "^"))
         .collect();
     insta::assert_snapshot!(lines[3..5].join("\n"), @r#"
     ^[31m  - ^[0m^[31mUse the ^[0m^[31;7mbatch^[0m^[31m parser.^[0m

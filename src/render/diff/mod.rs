@@ -1,26 +1,20 @@
-//! The painter of diffs: a typed diff in, lines out.
+//! A diff drawn: two contexts compared in, lines out.
 //!
-//! All untrusted text is escaped on its way into a line. Deliberately absent: what differs; that is
-//! the library's.
+//! Deliberately absent: what differs; [`crate::diff`] knows.
 
 mod cache;
 mod list;
 mod message;
 mod page;
 mod stat;
-#[cfg(test)]
-mod tests;
 mod value;
 
 use std::collections::HashSet;
 
-use tract::compile::Prefix;
-use tract::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
-use tract::model::Role;
-use tract::render::escape;
-
-use super::number::{grouped, plural, signed, tokens};
-use super::ui::Look;
+use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
+use crate::model::Role;
+use crate::render::Line;
+use crate::render::number::{grouped, plural, signed, tokens};
 use message::Heading;
 use page::Page;
 
@@ -56,8 +50,19 @@ pub struct Frame {
     pub names: (String, String),
     /// The first line's end: what else is to be known of what is compared.
     pub remark: Option<String>,
-    /// The beginning that a provider's cache can still use, and the provider's name.
-    pub prefix: Option<(Prefix, &'static str)>,
+    /// The beginning that a provider's cache can still use.
+    pub prefix: Option<Kept>,
+}
+
+/// The beginning of two requests that is the same in both.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// How many messages.
+    pub messages: usize,
+    /// How long it is.
+    pub size_bytes: usize,
+    /// The provider whose requests they are.
+    pub provider: &'static str,
 }
 
 /// A diff on its way out.
@@ -100,18 +105,23 @@ pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
         .collect()
 }
 
-/// The lines of a diff.
-pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<String> {
-    let mut page = Page::new(look, show.full);
+/// The lines of a diff, for so many columns; in a pipe nothing is cut.
+pub fn lines(
+    diff: &ContextDiff,
+    frame: &Frame,
+    show: &Show,
+    width_cols: Option<usize>,
+) -> Vec<Line> {
+    let mut page = Page::new(width_cols, show.full);
     let painter = Painter {
         diff,
         frame,
         show,
         changes: selected(diff, show),
     };
-    page.push(painter.first_line());
+    page.push(0, painter.first_line());
     if diff.is_empty() {
-        page.push(painter.nothing());
+        page.push(0, painter.nothing());
     } else {
         match show.form {
             Form::Whole => painter.whole(&mut page),
@@ -122,7 +132,7 @@ pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<
     if show.form != Form::Lines {
         if !diff.is_empty() {
             page.gap();
-            page.push(painter.total());
+            page.push(0, painter.total());
         }
         painter.cache(&mut page);
     }
@@ -132,9 +142,8 @@ pub fn paint(diff: &ContextDiff, frame: &Frame, show: &Show, look: Look) -> Vec<
 impl<'a> Painter<'a> {
     fn first_line(&self) -> String {
         let (before, after) = &self.frame.names;
-        let line = format!("comparing {before} with {after}");
         let remark = self.frame.remark.as_deref().unwrap_or_default();
-        escape::line(&format!("{line}{remark}")).into_owned()
+        format!("comparing {before} with {after}{remark}")
     }
 
     fn nothing(&self) -> String {
@@ -165,7 +174,7 @@ impl<'a> Painter<'a> {
             }
             page.gap();
             let heading = self.heading(change, names);
-            page.push(heading.line(page));
+            page.push(0, heading.line());
             message::settings(page, 2, &change.settings);
             match &change.kind {
                 Kind::Modified(diff) => message::modified(page, diff),

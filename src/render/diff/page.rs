@@ -1,13 +1,11 @@
 //! Lines of text on their way out: signed, cut or wrapped to the width, folded where they are many.
 //! All untrusted text of a diff is escaped here.
 
-use tract::diff::{Piece, Tag};
-use tract::render::escape;
 use unicode_width::UnicodeWidthChar;
 
-use crate::cli::columns;
-use crate::cli::number::{bytes, plural};
-use crate::cli::ui::{Label, Look};
+use crate::diff::{Piece, Tag};
+use crate::render::number::{bytes, plural};
+use crate::render::{Label, Line, columns, escape};
 
 /// How much of a line is shown without `--full`, in bytes; and in a pipe, around a change.
 const LINE_BYTES: usize = 4_000;
@@ -18,42 +16,39 @@ const TAB: &str = "    ";
 
 /// The lines of a diff as they are made.
 pub struct Page {
-    /// The finished lines, painted.
-    pub lines: Vec<String>,
-    /// Where they go.
-    pub look: Look,
+    /// The finished lines.
+    pub lines: Vec<Line>,
+    /// The columns that a line may take; none in a pipe, where nothing is cut.
+    pub width_cols: Option<usize>,
     /// Whether nothing is folded.
     pub full: bool,
 }
 
 impl Page {
     /// An empty page.
-    pub fn new(look: Look, full: bool) -> Self {
-        let lines = Vec::new();
-        Self { lines, look, full }
-    }
-
-    /// `text` in the colour of `label`.
-    pub fn paint(&self, label: Label, text: &str) -> String {
-        self.look.paint(label, text)
+    pub fn new(width_cols: Option<usize>, full: bool) -> Self {
+        Self {
+            lines: Vec::new(),
+            width_cols,
+            full,
+        }
     }
 
     /// A finished line.
-    pub fn push(&mut self, line: impl Into<String>) {
-        self.lines.push(line.into());
+    pub fn push(&mut self, indent: usize, line: impl Into<Line>) {
+        self.lines.push(Line::indent(indent) + line);
     }
 
     /// An empty line after other lines.
     pub fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
-            self.push("");
+            self.push(0, "");
         }
     }
 
     /// A dim line.
     pub fn dim(&mut self, indent: usize, text: &str) {
-        let line = self.paint(Label::Dim, text);
-        self.push(format!("{}{line}", " ".repeat(indent)));
+        self.push(indent, Label::Dim.of(text));
     }
 
     /// Leaves `limit` of the lines since `start`, and says how many more there are.
@@ -70,29 +65,17 @@ impl Page {
     /// A line of untrusted text with its sign.
     pub fn line(&mut self, indent: usize, tag: Tag, pieces: &[Piece]) {
         let (sign, plain, changed) = match tag {
-            Tag::Equal => (' ', None, Label::Strong),
-            Tag::Removed => ('-', Some(Label::Removed), Label::RemovedWord),
-            Tag::Added => ('+', Some(Label::Added), Label::AddedWord),
+            Tag::Equal => (' ', Label::Unchanged, Label::Strong),
+            Tag::Removed => ('-', Label::Removed, Label::RemovedWord),
+            Tag::Added => ('+', Label::Added, Label::AddedWord),
         };
         for row in self.rows(indent + 2, tag, pieces) {
-            let mut line = format!("{}{sign} ", " ".repeat(indent));
-            if let Some(label) = plain {
-                line = self.paint(label, &line);
-            }
+            let mut line = plain.of(format!("{}{sign} ", " ".repeat(indent)));
             for piece in row {
-                let label = if piece.changed { Some(changed) } else { plain };
-                line += &match label {
-                    Some(label) => self.paint(label, &piece.text),
-                    None => piece.text,
-                };
+                let label = if piece.changed { changed } else { plain };
+                line += label.quote(&piece.text);
             }
-            // In colour the end of a line may be what changed.
-            let line = if self.look.color {
-                &line
-            } else {
-                line.trim_end()
-            };
-            self.push(line);
+            self.lines.push(line);
         }
     }
 
@@ -113,15 +96,15 @@ impl Page {
                 Tag::Equal => piece.text.trim_end_matches('\r'),
                 Tag::Removed | Tag::Added => &piece.text,
             };
-            let text = escape::block(text).into_owned();
-            let text = match self.look.width_cols {
+            let text = escape::row(text).into_owned();
+            let text = match self.width_cols {
                 Some(_) => text.replace('\t', TAB),
                 None => text,
             };
             Piece { text, ..piece }
         });
         let pieces: Vec<Piece> = escaped.collect();
-        let Some(width) = self.look.width_cols else {
+        let Some(width) = self.width_cols else {
             return vec![pieces];
         };
         let room = width.saturating_sub(indent).max(8);
@@ -138,7 +121,7 @@ impl Page {
     fn shortened(&self, pieces: &[Piece]) -> Vec<Piece> {
         let size_bytes: usize = pieces.iter().map(|piece| piece.text.len()).sum();
         let changed = pieces.iter().any(|piece| piece.changed);
-        let (whole, beside) = match self.look.width_cols {
+        let (whole, beside) = match self.width_cols {
             Some(width) if changed => (2 * width, BESIDE_COLS),
             _ => (LINE_BYTES, LINE_BYTES / 2),
         };
@@ -227,13 +210,14 @@ fn joined_again(chars: &[(char, bool)]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::plain;
 
     fn page(width: usize) -> Page {
-        let look = Look {
-            width_cols: Some(width),
-            color: false,
-        };
-        Page::new(look, false)
+        Page::new(Some(width), false)
+    }
+
+    fn painted(page: &Page) -> Vec<String> {
+        page.lines.iter().map(plain::paint).collect()
     }
 
     #[test]
@@ -244,7 +228,7 @@ mod tests {
         page.text(0, Tag::Removed, "日本語のテキストは長い");
         page.text(0, Tag::Added, "");
         assert_eq!(
-            page.lines,
+            painted(&page),
             [
                 "+ one two three four",
                 "+ five six",
@@ -254,7 +238,7 @@ mod tests {
             ]
         );
         for line in &page.lines {
-            assert!(columns::width_cols(line) <= 20, "{line}");
+            assert!(line.width_cols() <= 20, "{line:?}");
         }
     }
 
@@ -272,18 +256,18 @@ mod tests {
             &[piece(&far, false), piece("new", true), piece(&far, false)],
         );
         assert_eq!(page.lines.len(), 3);
-        assert!(page.lines.concat().contains("(4.9 kB left out)"));
+        assert!(painted(&page).concat().contains("(4.9 kB left out)"));
     }
 
     #[test]
     fn a_line_of_ten_megabytes_stays_short() {
         let mut page = page(80);
         page.text(0, Tag::Added, &"é".repeat(5_000_000));
-        assert!(page.lines.concat().len() < 3 * LINE_BYTES);
+        assert!(painted(&page).concat().len() < 3 * LINE_BYTES);
         assert!(
-            page.lines.concat().contains("10.0 MB left out"),
+            painted(&page).concat().contains("10.0 MB left out"),
             "{}",
-            page.lines.concat()
+            painted(&page).concat()
         );
     }
 
@@ -293,10 +277,10 @@ mod tests {
         page.text(2, Tag::Added, "1\n2\n3\n4\n5\n6");
         page.fold(2, 3, 4);
         assert_eq!(
-            page.lines,
+            painted(&page),
             ["  + 1", "  + 2", "  + 3", "  + 4", "  + 5", "  + 6"]
         );
         page.fold(2, 2, 4);
-        assert_eq!(page.lines[4], "    … 2 more lines (--full)");
+        assert_eq!(painted(&page)[4], "    … 2 more lines (--full)");
     }
 }

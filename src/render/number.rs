@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tract::model::TokenCount;
-pub use tract::model::tokens::grouped;
+use crate::model::TokenCount;
+pub use crate::model::tokens::grouped;
 
 /// `412` as `+412`, `-96310` as `-96,310`, and `0` as `0`.
 pub fn signed(number: i64) -> String {

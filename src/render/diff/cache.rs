@@ -1,14 +1,11 @@
 //! What a provider's prompt cache can still use.
 
-use tract::context::Entry;
-use tract::model::tokens::context_total;
-use tract::render::escape;
-
-use super::Painter;
-use super::page::Page;
-use crate::cli::columns;
-use crate::cli::number::{bytes, grouped, plural, tokens};
-use crate::cli::ui::Label;
+use crate::context::Entry;
+use crate::model::tokens::context_total;
+use crate::render::diff::Painter;
+use crate::render::diff::page::Page;
+use crate::render::number::{bytes, grouped, plural, tokens};
+use crate::render::{Label, Line, columns};
 
 /// Under `cache   `.
 const INDENT: usize = 8;
@@ -18,14 +15,14 @@ const NAME_COLS: usize = 20;
 impl Painter<'_> {
     /// How much of the beginning is the same, and where the first difference is.
     pub(super) fn cache(&self, page: &mut Page) {
-        let (diff, Some((prefix, provider))) = (self.diff, self.frame.prefix) else {
+        let (diff, Some(prefix)) = (self.diff, &self.frame.prefix) else {
             return;
         };
         let (old, new) = (diff.before.messages.len(), diff.after.messages.len());
         if old == 0 || new == 0 {
             return;
         }
-        let same = prefix.messages;
+        let (same, provider) = (prefix.messages, prefix.provider);
         let kept = context_total(diff.after.counts[..same].iter().copied());
         let percent = kept.tokens * 100 / diff.after.total().tokens.max(1);
         let of = plural(new as u64, "message");
@@ -46,8 +43,7 @@ impl Painter<'_> {
                 grouped(but_for_ids as u64)
             ));
         }
-        let head = page.paint(Label::Strong, "cache");
-        self.wrapped(page, &format!("{head}   "), &words);
+        wrapped(page, Label::Strong.of("cache") + "   ", &words);
         if same < old || same < new {
             let (before, after) = &self.frame.names;
             let place = |name: &str, entries: &[Entry]| {
@@ -65,7 +61,7 @@ impl Painter<'_> {
                 }
             };
             let line = format!("first difference: :{} ({places})", same + 1);
-            page.push(format!("{}{}", " ".repeat(INDENT), escape::line(&line)));
+            page.push(INDENT, line);
         }
         let whole: Vec<&str> = ["model", "tools"]
             .into_iter()
@@ -79,32 +75,27 @@ impl Painter<'_> {
                 "differ"
             };
             let line = format!("but {what} {verb}: a provider's cache then keeps nothing");
-            page.push(format!("{}{line}", " ".repeat(INDENT)));
+            page.push(INDENT, line);
         }
     }
+}
 
-    /// Words with semicolons between them, on as many lines as it takes.
-    fn wrapped(&self, page: &mut Page, head: &str, words: &[String]) {
-        let width = page.look.width_cols.unwrap_or(usize::MAX);
-        let mut line = String::new();
-        let mut start = head.to_owned();
-        for (at, word) in words.iter().enumerate() {
-            let end = if at + 1 < words.len() { ";" } else { "" };
-            let word = format!("{word}{end}");
-            let fits =
-                INDENT + columns::width_cols(&line) + 1 + columns::width_cols(&word) <= width;
-            if !line.is_empty() && !fits {
-                page.push(format!("{start}{line}"));
-                start = " ".repeat(INDENT);
-                line.clear();
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line += &word;
+/// Words with semicolons between them, on as many lines as it takes.
+fn wrapped(page: &mut Page, head: Line, words: &[String]) {
+    let width = page.width_cols.unwrap_or(usize::MAX);
+    let mut line = head;
+    for (at, word) in words.iter().enumerate() {
+        let end = if at + 1 < words.len() { ";" } else { "" };
+        let word = format!("{word}{end}");
+        if at > 0 && line.width_cols() + 1 + columns::width_cols(&word) > width {
+            page.push(0, line);
+            line = Line::indent(INDENT);
+        } else if at > 0 {
+            line += " ";
         }
-        page.push(format!("{start}{line}"));
+        line += word;
     }
+    page.push(0, line);
 }
 
 /// The end of a long name: session and trial tell branches apart there.

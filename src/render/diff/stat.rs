@@ -1,14 +1,11 @@
 //! The short forms: a bar for each message, or a line.
 
-use tract::diff::Kind;
-use tract::model::preview;
-use tract::render::escape;
-
-use super::page::Page;
-use super::{Painter, Shown, list, message, run};
-use crate::cli::columns;
-use crate::cli::number::{plural, signed};
-use crate::cli::ui::Label;
+use crate::diff::Kind;
+use crate::model::preview;
+use crate::render::diff::page::Page;
+use crate::render::diff::{Painter, Shown, list, message, run};
+use crate::render::number::{plural, signed};
+use crate::render::{Label, Line, columns};
 
 /// The columns of a line in a pipe.
 const PIPE_COLS: usize = 80;
@@ -19,7 +16,7 @@ const SHARE_COLS: (usize, usize) = (72, 12);
 struct Row {
     head: String,
     label: Label,
-    what: String,
+    what: Line,
     delta: i64,
 }
 
@@ -36,40 +33,28 @@ impl Painter<'_> {
             rows.push(self.bar_row(&rest[..count]));
             rest = &rest[count..];
         }
-        let width = page.look.width_cols.unwrap_or(PIPE_COLS);
-        let cols = |text: fn(&Row) -> String| {
-            let widths = rows.iter().map(|row| columns::width_cols(&text(row)));
-            widths.max().unwrap_or(0)
-        };
-        let head_cols = cols(|row| row.head.clone());
-        let delta_cols = cols(|row| signed(row.delta));
+        let width = page.width_cols.unwrap_or(PIPE_COLS);
+        let head_cols = columns::widest(rows.iter().map(|row| &row.head));
+        let delta_cols = columns::widest(rows.iter().map(|row| signed(row.delta)));
         let fixed = "    |  ".len() + head_cols + delta_cols;
         let room = width.saturating_sub(fixed);
-        let what_cols = cols(|row| row.what.clone())
+        let what_cols = columns::widest(rows.iter().map(|row| row.what.text()))
             .min(SHARE_COLS.0)
             .min(room * 2 / 3);
         let bar_cols = room.saturating_sub(what_cols).max(SHARE_COLS.1);
-        let most = rows
-            .iter()
-            .map(|row| row.delta.unsigned_abs())
-            .max()
-            .unwrap_or(0);
+        let most = rows.iter().map(|row| row.delta.unsigned_abs()).max();
         page.gap();
-        for row in &rows {
-            let what = columns::left(&columns::cut(&row.what, what_cols), what_cols);
+        for row in rows {
             let delta = columns::right(&signed(row.delta), delta_cols);
-            let head = page.paint(row.label, &columns::left(&row.head, head_cols));
-            let bar = bar(row.delta, most, bar_cols);
             let label = match row.delta {
                 ..=0 => Label::Removed,
                 _ => Label::Added,
             };
-            let bar = page.paint(label, &bar);
-            page.push(
-                format!(" {head}  {what} | {delta} {bar}")
-                    .trim_end()
-                    .to_owned(),
-            );
+            let bar = bar(row.delta, most.unwrap_or(0), bar_cols);
+            let head = row.label.of(columns::left(&row.head, head_cols));
+            let what = row.what.cut(what_cols).left(what_cols);
+            let line = head + "  " + what + format!(" | {delta} ") + label.of(bar);
+            page.push(1, line);
         }
     }
 
@@ -80,14 +65,14 @@ impl Painter<'_> {
             [_] => {
                 let (sign, label) = message::sign(&first.kind);
                 let head = format!("{sign} {}", message::number(first));
-                let text = preview(message);
-                let text = format!("{} {}", message.role, escape::line(&text));
-                (head, label, text)
+                let text = format!("{} {}", message.role, preview(message));
+                (head, label, text.into())
             }
             _ => {
                 let (head, label) = list::span(changes);
                 let count = plural(changes.len() as u64, "message");
-                (head, label, format!("{count} {}", list::verb(&first.kind)))
+                let what = format!("{count} {}", list::verb(&first.kind));
+                (head, label, what.into())
             }
         };
         Row {

@@ -1,11 +1,8 @@
 //! Texts by hunks, and JSON by paths.
 
-use tract::diff::{Json, JsonChange, JsonChanged, LineDiff, Piece, Tag, ValueDiff};
-use tract::render::escape;
-
-use super::page::Page;
-use crate::cli::columns;
-use crate::cli::ui::Label;
+use crate::diff::{Json, JsonChange, JsonChanged, LineDiff, Piece, Tag, ValueDiff};
+use crate::render::diff::page::Page;
+use crate::render::{Label, Line};
 
 /// The columns that a value may take to stand on the line of its path, in a pipe.
 const ONE_LINE_COLS: usize = 100;
@@ -57,30 +54,28 @@ fn json(page: &mut Page, indent: usize, root: &str, change: &JsonChange<'_>) {
         path if path.starts_with('[') => format!("{root}{path}"),
         path => format!("{root}.{path}"),
     };
-    let path = escape::line(&path).into_owned();
     match change.what {
         JsonChanged::Added(value) => whole(page, indent, Tag::Added, &path, value),
         JsonChanged::Removed(value) => whole(page, indent, Tag::Removed, &path, value),
         JsonChanged::Text(diff) => {
-            page.push(format!("{}  {path}:", " ".repeat(indent)));
+            page.push(indent + 2, format!("{path}:"));
             hunks(page, indent + 2, diff);
         }
         JsonChanged::Replaced(before, after) => {
             let (old, new) = (before.to_string(), after.to_string());
             let room = room(page, indent);
-            let long = old.len().max(new.len()) > room;
-            let (old, new) = (
-                escape::line(&old).into_owned(),
-                escape::line(&new).into_owned(),
-            );
-            if !long && columns::width_cols(&format!("{path}: {old} → {new}")) <= room {
-                let old = page.paint(Label::Removed, &old);
-                let new = page.paint(Label::Added, &new);
-                page.push(format!("{}  {path}: {old} → {new}", " ".repeat(indent)));
-            } else {
-                page.push(format!("{}  {path}:", " ".repeat(indent)));
-                pretty(page, indent + 2, Tag::Removed, before);
-                pretty(page, indent + 2, Tag::Added, after);
+            let short = old.len().max(new.len()) <= room;
+            let line = || {
+                let head = Line::from(format!("{path}: "));
+                head + Label::Removed.of(old) + " → " + Label::Added.of(new)
+            };
+            match short.then(line).filter(|line| line.width_cols() <= room) {
+                Some(line) => page.push(indent + 2, line),
+                None => {
+                    page.push(indent + 2, format!("{path}:"));
+                    pretty(page, indent + 2, Tag::Removed, before);
+                    pretty(page, indent + 2, Tag::Added, after);
+                }
             }
         }
     }
@@ -112,6 +107,6 @@ fn pretty(page: &mut Page, indent: usize, tag: Tag, value: &Json) {
 }
 
 fn room(page: &Page, indent: usize) -> usize {
-    let width = page.look.width_cols.unwrap_or(ONE_LINE_COLS);
+    let width = page.width_cols.unwrap_or(ONE_LINE_COLS);
     width.saturating_sub(indent + 2)
 }

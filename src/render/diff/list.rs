@@ -1,14 +1,11 @@
 //! A line for each message.
 
-use tract::diff::{Change, ContextDiff, Kind};
-use tract::model::preview;
-use tract::render::escape;
-
-use super::page::Page;
-use super::{Painter, Shown, message};
-use crate::cli::columns;
-use crate::cli::number::{grouped, plural, signed};
-use crate::cli::ui::Label;
+use crate::diff::{Change, ContextDiff, Kind};
+use crate::model::preview;
+use crate::render::diff::page::Page;
+use crate::render::diff::{Painter, Shown, message};
+use crate::render::number::{grouped, plural, signed};
+use crate::render::{Label, columns};
 
 /// How many messages of a list are still shown one by one.
 const LISTED: usize = 6;
@@ -21,7 +18,7 @@ impl Painter<'_> {
         let changes: Vec<&Change> = self.changes.iter().map(|(change, _)| *change).collect();
         let row = Row::fitting(self.diff, &changes, 0, true);
         for change in changes {
-            page.push(row.line(page, change));
+            row.push(page, change);
         }
     }
 
@@ -29,7 +26,7 @@ impl Painter<'_> {
     pub(super) fn list(&self, page: &mut Page, changes: &[Shown<'_>]) {
         if let [(only, _)] = changes {
             let row = Row::fitting(self.diff, &[only], 0, true);
-            page.push(row.line(page, only));
+            row.push(page, only);
             return;
         }
         let count = changes.len();
@@ -37,8 +34,8 @@ impl Painter<'_> {
         let what = plural(count as u64, "message");
         let verb = verb(&changes[0].0.kind);
         let delta: i64 = changes.iter().map(|(change, _)| change.delta).sum();
-        let span = page.paint(label, &span);
-        page.push(format!("{span}  {what} {verb}, {} tokens", signed(delta)));
+        let what = format!("  {what} {verb}, {} tokens", signed(delta));
+        page.push(0, label.of(span) + what);
         let all = self.show.full || count <= LISTED;
         let (begin, end) = if all { (count, 0) } else { ENDS };
         let ends = changes[..begin].iter().chain(&changes[count - end..]);
@@ -49,7 +46,7 @@ impl Painter<'_> {
                 let more = grouped((count - ends.len()) as u64);
                 page.dim(6, &format!("… {more} more (--full)"));
             }
-            page.push(row.line(page, change));
+            row.push(page, change);
         }
     }
 }
@@ -68,47 +65,31 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// With columns that are wide enough for these changes.
     fn fitting(diff: &'a ContextDiff, changes: &[&Change], indent: usize, verbs: bool) -> Self {
-        let widest = |text: fn(&Change) -> String| {
-            let widths = changes
-                .iter()
-                .map(|change| columns::width_cols(&text(change)));
-            widths.max().unwrap_or(0)
-        };
         Self {
             diff,
             indent,
             verbs,
-            number_cols: widest(message::number),
-            delta_cols: widest(|change| signed(change.delta)),
+            number_cols: columns::widest(changes.iter().map(|change| message::number(change))),
+            delta_cols: columns::widest(changes.iter().map(|change| signed(change.delta))),
         }
     }
 
-    fn line(&self, page: &Page, change: &Change) -> String {
+    fn push(&self, page: &mut Page, change: &Change) {
         let message = self.diff.message(change);
         let (sign, label) = message::sign(&change.kind);
-        let head = columns::left(&message::number(change), self.number_cols);
-        let head = format!("{}{sign} {head}", " ".repeat(self.indent));
-        let hash = self.diff.entry(change).id.commit.short();
-        let verb = match self.verbs {
-            true => format!("{:<8}  ", verb(&change.kind)),
-            false => String::new(),
-        };
-        let role = format!("{:<9}", message.role);
+        let number = columns::left(&message::number(change), self.number_cols);
+        let mut line = label.of(format!("{}{sign} {number}", " ".repeat(self.indent)));
+        line += "  ";
+        line += Label::Hash.of(self.diff.entry(change).id.commit.short());
+        line += "  ";
+        if self.verbs {
+            line += format!("{:<8}  ", verb(&change.kind));
+        }
+        line += Label::role(message.role).of(format!("{:<9}", message.role));
         let delta = columns::right(&signed(change.delta), self.delta_cols);
-        let used = columns::width_cols(&format!("{head}  {hash}  {verb}{role}  {delta}  "));
-        let text = preview(message);
-        let text = escape::line(&text);
-        let text = match page.look.width_cols {
-            Some(width) => columns::cut(&text, width.saturating_sub(used)),
-            None => text.into_owned(),
-        };
-        let line = format!(
-            "{}  {}  {verb}{}  {delta}  {text}",
-            page.paint(label, &head),
-            page.paint(Label::Hash, &hash),
-            page.paint(Label::role(message.role), &role),
-        );
-        line.trim_end().to_owned()
+        line += format!("  {delta}  ");
+        line.fit(preview(message), page.width_cols);
+        page.push(0, line);
     }
 }
 

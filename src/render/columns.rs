@@ -38,6 +38,12 @@ pub fn cut(text: &str, cols: usize) -> String {
     }
 }
 
+/// How many columns the widest of these takes.
+pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
+    let widths = texts.into_iter().map(|text| width_cols(text.as_ref()));
+    widths.max().unwrap_or(0)
+}
+
 /// `text` with spaces after it up to `cols` columns.
 pub fn left(text: &str, cols: usize) -> String {
     let gap = cols.saturating_sub(width_cols(text));

@@ -1,0 +1,40 @@
+//! The painter for terminals in colour: one table says how each label looks.
+
+use owo_colors::{OwoColorize, Style};
+
+use crate::render::{Label, Line};
+
+/// The line with its colours. Each piece ends as it began, so lines may be cut apart and joined.
+pub fn paint(line: &Line) -> String {
+    let mut painted = String::new();
+    let spans = line.spans();
+    for (at, span) in spans.iter().enumerate() {
+        match span.label {
+            Label::Text if at + 1 == spans.len() => painted += span.text().trim_end(),
+            Label::Text => painted += span.text(),
+            label => painted += &span.text().style(style(label)).to_string(),
+        }
+    }
+    painted
+}
+
+fn style(label: Label) -> Style {
+    let style = Style::new();
+    match label {
+        Label::Text | Label::Tokens | Label::Unchanged => style,
+        Label::Hash => style.yellow(),
+        Label::Time | Label::Dim => style.bright_black(),
+        Label::System | Label::Session => style.magenta(),
+        Label::User | Label::Added => style.green(),
+        Label::Assistant => style.blue(),
+        Label::Tool | Label::Hint => style.cyan(),
+        Label::Hide | Label::Warning => style.yellow().bold(),
+        Label::Restore | Label::Good | Label::Branch => style.green().bold(),
+        Label::Head => style.cyan().bold(),
+        Label::Error | Label::Match => style.red().bold(),
+        Label::Command | Label::Strong => style.bold(),
+        Label::AddedWord => style.green().reversed(),
+        Label::Removed => style.red(),
+        Label::RemovedWord => style.red().reversed(),
+    }
+}

@@ -1,0 +1,174 @@
+//! Times as people read them, and as they type them: `2 min ago` on a terminal, the local date and
+//! time in a pipe; `3w` (three weeks ago), `2026-01-31`, `2026-01-31T14:00`.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan, Zoned};
+
+use crate::model::Millis;
+
+/// What times are read against.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    /// What "ago" is counted from.
+    pub now: Millis,
+    /// Where dates are local.
+    pub zone: TimeZone,
+    /// Whether a list shows ages rather than exact times.
+    pub ages: bool,
+}
+
+/// Which end of a day a date without a time means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// Its first moment.
+    Start,
+    /// Its last.
+    End,
+}
+
+impl Calendar {
+    /// `just now`, `2 min ago`, `3 h ago`, `5 days ago`, and the date from two months on.
+    pub fn ago(&self, time: Millis) -> String {
+        let seconds = self.now.0.saturating_sub(time.0) / 1_000;
+        let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+        match (minutes, hours, days) {
+            _ if seconds < 0 => self.date(time),
+            (0, ..) => "just now".to_owned(),
+            (1..60, ..) => format!("{minutes} min ago"),
+            (_, 1..24, _) => format!("{hours} h ago"),
+            (.., 1) => "yesterday".to_owned(),
+            (.., 2..60) => format!("{days} days ago"),
+            _ => self.date(time),
+        }
+    }
+
+    /// A time as a list shows it: its age, or exact, and `-` where there is none.
+    pub fn listed(&self, time: Option<Millis>) -> String {
+        match time {
+            None => "-".to_owned(),
+            Some(time) if self.ages => self.ago(time),
+            Some(time) => self.absolute(time),
+        }
+    }
+
+    /// `2026-01-23`, local.
+    pub fn date(&self, time: Millis) -> String {
+        self.local(time, "%Y-%m-%d")
+    }
+
+    /// `2026-01-23 14:21:48`, local.
+    pub fn absolute(&self, time: Millis) -> String {
+        self.local(time, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// `2026-01-23 14:21:48 +0100`, local with its zone; `-` where there is none.
+    pub fn full(&self, time: Option<Millis>) -> String {
+        time.map_or("-".to_owned(), |time| {
+            self.local(time, "%Y-%m-%d %H:%M:%S %z")
+        })
+    }
+
+    /// `2026-01-23T14-21-48`, local, as a file name holds it.
+    pub fn for_file_name(&self, time: Millis) -> String {
+        self.local(time, "%Y-%m-%dT%H-%M-%S")
+    }
+
+    fn local(&self, time: Millis, format: &str) -> String {
+        match Timestamp::from_millisecond(time.0) {
+            Ok(stamp) => stamp
+                .to_zoned(self.zone.clone())
+                .strftime(format)
+                .to_string(),
+            Err(_) => time.to_iso(),
+        }
+    }
+
+    /// Reads a moment as it was typed: a local date, or an age. `None`: it is neither.
+    pub fn read(&self, text: &str, edge: Edge) -> Option<Millis> {
+        let text = text.trim();
+        let millis = |zoned: Zoned| Millis(zoned.timestamp().as_millisecond());
+        let local = |civil: DateTime| civil.to_zoned(self.zone.clone()).ok();
+        let age: Option<Span> = text.strip_suffix("ago").unwrap_or(text).trim().parse().ok();
+        if let Some(age) = age {
+            let now = Timestamp::from_millisecond(self.now.0).ok()?;
+            let now = now.to_zoned(self.zone.clone());
+            // "-3w" and "3w" mean the same: nothing was said in the future.
+            return now.checked_sub(age.abs()).ok().map(millis);
+        }
+        if text.len() == "2026-01-31".len() {
+            let date: Date = text.parse().ok()?;
+            let next = date.checked_add(1.day()).ok()?;
+            return match edge {
+                Edge::Start => local(date.into()).map(millis),
+                Edge::End => local(next.into()).map(|next| Millis(millis(next).0 - 1)),
+            };
+        }
+        match text.parse::<Timestamp>() {
+            Ok(stamp) => Some(Millis(stamp.as_millisecond())),
+            Err(_) => local(text.parse().ok()?).map(millis),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calendar(now: &str) -> Calendar {
+        Calendar {
+            now: Millis::parse(now).expect("a time"),
+            zone: TimeZone::UTC,
+            ages: true,
+        }
+    }
+
+    #[test]
+    fn ages_are_rounded_down() {
+        let calendar = calendar("2026-01-23T14:21:48.710Z");
+        let age = |seconds: i64| calendar.ago(Millis(calendar.now.0 - seconds * 1_000));
+        assert_eq!(
+            [0, 59, 60, 3_599, 3_600, 86_400, 172_800].map(age),
+            [
+                "just now",
+                "just now",
+                "1 min ago",
+                "59 min ago",
+                "1 h ago",
+                "yesterday",
+                "2 days ago"
+            ]
+        );
+    }
+
+    #[test]
+    fn moments_are_read_as_they_are_typed() {
+        let calendar = calendar("2026-03-14T12:00:00Z");
+        let read = |text, edge| calendar.read(text, edge).map(Millis::to_iso);
+        for (text, start) in [
+            ("3w", "2026-02-21T12:00:00.000Z"),
+            ("2d", "2026-03-12T12:00:00.000Z"),
+            ("1mo ago", "2026-02-14T12:00:00.000Z"),
+            ("90min", "2026-03-14T10:30:00.000Z"),
+            ("1 week 2 days", "2026-03-05T12:00:00.000Z"),
+            ("2026-01-31", "2026-01-31T00:00:00.000Z"),
+            ("2026-01-31T14:00", "2026-01-31T14:00:00.000Z"),
+            ("2026-01-31 14:00:05", "2026-01-31T14:00:05.000Z"),
+            ("2026-01-31T14:00:00+02:00", "2026-01-31T12:00:00.000Z"),
+        ] {
+            assert_eq!(read(text, Edge::Start).as_deref(), Some(start), "{text}");
+        }
+        let last = read("2026-01-31", Edge::End);
+        assert_eq!(last.as_deref(), Some("2026-01-31T23:59:59.999Z"));
+        for wrong in [
+            "",
+            "yesterday-ish",
+            "2026-13-01",
+            "3",
+            "2026-02-30",
+            "99999999y",
+        ] {
+            assert_eq!(read(wrong, Edge::Start), None, "{wrong}");
+        }
+    }
+}

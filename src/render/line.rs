@@ -1,0 +1,270 @@
+//! A line of labelled text: measured, cut and put together as data, painted last.
+//!
+//! All text is made safe where it becomes part of a line, so that no painter need think of it.
+//! Deliberately absent: how a label looks, and line feeds.
+
+use std::borrow::Cow;
+use std::ops::{Add, AddAssign};
+
+use crate::render::{Label, columns, escape};
+
+/// One line of labelled text, safe to show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    spans: Vec<Span>,
+}
+
+/// A piece of a line: what it says, and what that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What it is.
+    pub label: Label,
+    text: String,
+}
+
+impl Span {
+    /// What it says, safe to show.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Line {
+    /// A line that says nothing.
+    pub const fn new() -> Self {
+        Self { spans: Vec::new() }
+    }
+
+    pub(super) fn labelled(label: Label, text: String) -> Self {
+        let safe = match escape::line(&text) {
+            Cow::Owned(safe) => safe,
+            Cow::Borrowed(_) => text,
+        };
+        Self::new().with(label, safe)
+    }
+
+    pub(super) fn quoted(label: Label, text: &str) -> Self {
+        Self::new().with(label, escape::row(text).into_owned())
+    }
+
+    /// So many spaces.
+    pub fn indent(cols: usize) -> Self {
+        Self::new().with(Label::Text, " ".repeat(cols))
+    }
+
+    /// The lines in one, with `between` between them.
+    pub fn join(lines: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        let mut joined = Self::new();
+        for (at, line) in lines.into_iter().enumerate() {
+            if at > 0 {
+                joined += between;
+            }
+            joined += line;
+        }
+        joined
+    }
+
+    fn with(mut self, label: Label, text: String) -> Self {
+        self.push(Span { label, text });
+        self
+    }
+
+    fn push(&mut self, span: Span) {
+        match self.spans.last_mut() {
+            _ if span.text.is_empty() => {}
+            Some(last) if last.label == Label::Text && span.label == Label::Text => {
+                last.text += &span.text;
+            }
+            _ => self.spans.push(span),
+        }
+    }
+
+    /// Its pieces, none of them empty.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// What it says.
+    pub fn text(&self) -> String {
+        self.spans.iter().map(Span::text).collect()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// How many columns it takes.
+    pub fn width_cols(&self) -> usize {
+        let widths = self
+            .spans
+            .iter()
+            .map(|span| columns::width_cols(&span.text));
+        widths.sum()
+    }
+
+    /// The line cut to `cols` columns; what is cut ends in `…`.
+    pub fn cut(self, cols: usize) -> Self {
+        let (mut left, mut rest) = (cols, self.width_cols());
+        let mut cut = Self::new();
+        for Span { label, mut text } in self.spans {
+            let width = columns::width_cols(&text);
+            if rest > left && width >= left {
+                // More follows: the mark of a cut is due even where this piece alone would fit.
+                text = columns::cut(&format!("{text}…"), left);
+            }
+            rest -= width;
+            left = left.saturating_sub(width);
+            cut.push(Span { label, text });
+        }
+        cut
+    }
+
+    /// Adds `piece`, cut to what is left of `width_cols`, where there is a width.
+    pub fn fit(&mut self, piece: impl Into<Self>, width_cols: Option<usize>) {
+        let piece = piece.into();
+        let used = self.width_cols();
+        *self += match width_cols {
+            Some(width) => piece.cut(width.saturating_sub(used)),
+            None => piece,
+        };
+    }
+
+    /// Spaces after it, up to `cols` columns.
+    pub fn left(self, cols: usize) -> Self {
+        let gap = cols.saturating_sub(self.width_cols());
+        self + Self::indent(gap)
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        Label::Text.of(text)
+    }
+}
+
+impl From<&String> for Line {
+    fn from(text: &String) -> Self {
+        Label::Text.of(text)
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Label::Text.of(text)
+    }
+}
+
+impl From<Span> for Line {
+    fn from(span: Span) -> Self {
+        Self::new().with(span.label, span.text)
+    }
+}
+
+impl<T: Into<Line>> AddAssign<T> for Line {
+    fn add_assign(&mut self, more: T) {
+        more.into()
+            .spans
+            .into_iter()
+            .for_each(|span| self.push(span));
+    }
+}
+
+impl<T: Into<Line>> Add<T> for Line {
+    type Output = Self;
+
+    fn add(mut self, more: T) -> Self {
+        self += more;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::plain;
+
+    fn line() -> Line {
+        Label::Hash.of("a1b2c3d") + "  " + Label::User.of("日本語 👩\u{200d}💻") + " e\u{301}nd"
+    }
+
+    #[test]
+    fn a_line_is_as_wide_as_it_is_seen() {
+        for (text, cols) in [
+            ("", 0),
+            ("plain", 5),
+            ("日本語", 6),
+            ("👩\u{200d}💻", 2),
+            ("e\u{301}", 1),
+            ("tab\t", 4),
+        ] {
+            assert_eq!(Line::from(text).width_cols(), cols, "{text:?}");
+        }
+        assert_eq!(line().width_cols(), 7 + 2 + 9 + 4);
+    }
+
+    #[test]
+    fn a_cut_line_fits_and_says_that_it_was_cut() {
+        let whole = line();
+        for cols in 0..30 {
+            let cut = line().cut(cols);
+            assert!(cut.width_cols() <= cols, "{cut:?} in {cols}");
+            if cols >= whole.width_cols() {
+                assert_eq!(cut, whole);
+            } else {
+                let text = cut.text();
+                let kept = text.strip_suffix('…');
+                assert_eq!(kept.is_some(), cols > 0, "{cut:?} in {cols}");
+                assert!(whole.text().starts_with(kept.unwrap_or_default()));
+                assert!(!text.contains("\u{200d}…"), "{cut:?} in {cols}");
+            }
+        }
+        let cut = line().cut(4);
+        assert_eq!(cut.spans()[0].label, Label::Hash);
+        assert_eq!(cut.text(), "a1b…");
+    }
+
+    #[test]
+    fn what_is_added_is_cut_and_what_was_there_is_not() {
+        let mut fitted = Line::from("head  ");
+        fitted.fit(Label::Dim.of("a long end"), Some(10));
+        assert_eq!(fitted.text(), "head  a l…");
+        let mut full = Line::from("head  ");
+        full.fit("more", Some(4));
+        assert_eq!(full.text(), "head  ");
+        assert_eq!(plain::paint(&full), "head");
+        full.fit("more", None);
+        assert_eq!(full.text(), "head  more");
+    }
+
+    #[test]
+    fn untrusted_text_is_safe_in_every_line() {
+        let hostile = "\u{1b}[31m\tx\ny\u{202e}";
+        let shown = "␛[31m␉x␊y\\u{202e}";
+        assert_eq!(Line::from(hostile).text(), shown);
+        assert_eq!(Label::Match.of(hostile).text(), shown);
+        assert_eq!((Line::new() + hostile).text(), shown);
+        assert_eq!(Label::Text.quote(hostile).text(), "␛[31m\tx␊y\\u{202e}");
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn every_painter_says_the_same_and_no_cut_splits_an_escape() {
+        use crate::render::ansi;
+        for cols in 0..30 {
+            let cut = line().cut(cols);
+            let (mut bare, mut rest) = (String::new(), ansi::paint(&cut));
+            while let Some((text, escape)) = rest.split_once('\u{1b}') {
+                bare += text;
+                let (code, after) = escape.split_once('m').expect("a whole escape");
+                assert!(code.starts_with('['), "{code}");
+                rest = after.to_owned();
+            }
+            assert_eq!(bare + &rest, plain::paint(&cut));
+        }
+        assert_eq!(
+            ansi::paint(&(Label::Hash.of("a1") + Label::Tokens.of(" b ") + "c ")),
+            "\u{1b}[33ma1\u{1b}[0m b c"
+        );
+    }
+}

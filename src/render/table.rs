@@ -1,0 +1,70 @@
+//! Aligned columns: laid out as plain text, then labelled again, so that colour has no width.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+use crate::render::Line;
+
+/// The columns between columns.
+const GAP: u16 = 2;
+
+/// The rows as lines of one width. `right` names the columns that are aligned to the right; a
+/// column that is empty in every row is left out.
+pub fn lines(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let shown: Vec<usize> = (0..columns)
+        .filter(|at| rows.iter().any(|row| !row[*at].is_empty()))
+        .collect();
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    for row in rows {
+        table.add_row(shown.iter().map(|at| row[*at].text()));
+    }
+    for (place, at) in shown.iter().enumerate() {
+        let Some(column) = table.column_mut(place) else {
+            continue;
+        };
+        let last = place + 1 == shown.len();
+        column.set_padding((0, if last { 0 } else { GAP }));
+        if right.contains(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let drawn = table.lines().zip(rows).map(|(drawn, row)| {
+        let mut line = Line::new();
+        let mut rest = drawn.as_str();
+        for span in shown.iter().flat_map(|at| row[*at].spans()) {
+            // Between cells there are spaces alone.
+            if let Some((before, after)) = rest.split_once(span.text()) {
+                line += before;
+                line += span.clone();
+                rest = after;
+            }
+        }
+        line + rest
+    });
+    drawn.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::{Label, ansi, plain};
+
+    #[test]
+    fn wide_characters_and_empty_columns_keep_the_lines_straight() {
+        let cell = |text: &str| Label::Strong.of(text);
+        let rows = [
+            vec![cell("日本"), cell(""), cell("1"), cell("x")],
+            vec![cell("a"), cell(""), cell("1,000"), cell("yy")],
+        ];
+        let drawn = lines(&rows, &[2]);
+        assert_eq!(drawn[0].text(), "日本      1  x ");
+        assert_eq!(drawn[1].text(), "a     1,000  yy");
+        assert_eq!(drawn[0].width_cols(), 15);
+        assert_eq!(plain::paint(&drawn[0]), "日本      1  x");
+        assert!(ansi::paint(&drawn[0]).starts_with("\u{1b}[1m日本\u{1b}[0m      "));
+    }
+}
