@@ -4,10 +4,9 @@
 use std::io;
 use std::process::ExitCode;
 
-use strsim::normalized_damerau_levenshtein;
 use tract::Error;
 use tract::hash::HashPrefix;
-use tract::model::Role;
+use tract::model::{Role, nearest};
 use tract::render::number::{grouped, plural};
 use tract::render::{Label, Line};
 
@@ -251,35 +250,4 @@ fn hint(error: &Error) -> Option<String> {
 
 fn too_short(text: &str) -> bool {
     text.len() < HashPrefix::MIN_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// The candidate that is closest to what was typed, if one is close.
-pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let typed = typed.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let mut closeness = normalized_damerau_levenshtein(&typed, candidate);
-            if typed.len() >= 2 && candidate.starts_with(&typed) {
-                closeness += 0.5;
-            }
-            (closeness, candidate)
-        })
-        .filter(|(closeness, _)| *closeness >= 0.4)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slip_of_the_finger_finds_its_role() {
-        let near = |text| nearest(text, Role::ALL.map(Role::as_str));
-        assert_eq!(near("usr"), Some("user"));
-        assert_eq!(near("Assistent"), Some("assistant"));
-        assert_eq!(near("dev"), Some("developer"));
-        assert_eq!(near("xyzzy"), None);
-    }
 }

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
+use tract::model::nearest;
 
 use app::{App, Environment};
 use failure::{Exit, Failure};
@@ -136,7 +137,7 @@ fn usage_hint(error: &clap::Error) -> String {
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
         let root = Cli::command();
         let names = root.get_subcommands().map(clap::Command::get_name);
-        return match failure::nearest(typed, names) {
+        return match nearest(typed, names) {
             Some(name) => format!("did you mean {name}?"),
             None => "tract --help".to_owned(),
         };

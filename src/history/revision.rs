@@ -7,7 +7,7 @@ use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
 use crate::history::{find, load, path};
-use crate::model::{EntryId, Head, Operation, RefName, RefValue};
+use crate::model::{self, EntryId, Head, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// How many commits an ambiguous prefix lists.
@@ -445,15 +445,8 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
 /// The name or hash closest to `text`, if any is close.
 fn nearest(view: &dyn View, text: &str) -> Result<Option<String>> {
     let names = view.references("")?;
-    let best = names
-        .iter()
-        .map(|(name, _)| name.short())
-        .chain(["HEAD"])
-        .map(|name| (strsim::jaro_winkler(text, name), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((alike, name)) = best
-        && alike >= ALIKE_NAME
-    {
+    let names = names.iter().map(|(name, _)| name.short());
+    if let Some(name) = model::nearest(text, names.chain(["HEAD"])) {
         return Ok(Some(name.to_owned()));
     }
     nearest_hash(view, text)
@@ -493,8 +486,6 @@ fn nearest_hash(view: &dyn View, text: &str) -> Result<Option<String>> {
     best.map(|(_, hash)| describe(view, &hash)).transpose()
 }
 
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE_NAME: f64 = 0.75;
 /// How many digits a whole hash has.
 const HASH_DIGITS: usize = 64;
 /// How many commits with one beginning are compared.

@@ -8,6 +8,7 @@
 pub mod call;
 pub mod commit;
 pub mod message;
+mod nearest;
 pub mod pairs;
 mod preview;
 pub mod priority;
@@ -25,6 +26,7 @@ pub use commit::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
+pub use nearest::nearest;
 pub use preview::{PREVIEW_BYTES, preview};
 pub use priority::Priority;
 pub use refs::{Head, RefName, RefValue};

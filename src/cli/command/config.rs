@@ -1,11 +1,11 @@
 //! `tract config`: the repository's settings.
 
 use tract::history::{BudgetAction, BudgetTarget, Repo};
-use tract::model::Encoding;
+use tract::model::{Encoding, nearest};
 use tract::render::number::Amount;
 
 use crate::cli::app::App;
-use crate::cli::failure::{Failure, nearest};
+use crate::cli::failure::Failure;
 
 /// Read and change the repository's settings
 ///
