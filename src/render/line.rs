@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::ops::{Add, AddAssign};
 
+use unicode_width::UnicodeWidthChar;
+
 use crate::render::{Label, columns, escape};
 
 /// One line of labelled text, safe to show.
@@ -118,6 +120,49 @@ impl Line {
             cut.push(Span { label, text });
         }
         cut
+    }
+
+    /// The line in rows of at most `cols` columns, broken after a space where there is one.
+    pub fn wrap(&self, cols: usize) -> Vec<Self> {
+        let labelled = |span: &Span| {
+            let label = span.label;
+            span.text
+                .chars()
+                .map(move |c| (c, label))
+                .collect::<Vec<_>>()
+        };
+        let chars: Vec<(char, Label)> = self.spans.iter().flat_map(labelled).collect();
+        let width = |c: char| c.width().unwrap_or(0);
+        let mut rows = Vec::new();
+        let (mut start, mut used, mut space) = (0, 0, None);
+        for (at, (c, _)) in chars.iter().enumerate() {
+            let joined = at > 0 && chars[at - 1].0 == '\u{200d}';
+            // A space may stand beyond the edge: it is not shown.
+            if used + width(*c) > cols && at > start && width(*c) > 0 && *c != ' ' && !joined {
+                let end = space.filter(|end| *end > start).unwrap_or(at);
+                let row = &chars[start..end];
+                let spaces = row.iter().rev().take_while(|(c, _)| *c == ' ');
+                rows.push(Self::of_chars(&row[..row.len() - spaces.count()]));
+                start = end;
+                used = chars[start..at].iter().map(|(c, _)| width(*c)).sum();
+            }
+            used += width(*c);
+            if *c == ' ' {
+                space = Some(at + 1);
+            }
+        }
+        rows.push(Self::of_chars(&chars[start..]));
+        rows
+    }
+
+    fn of_chars(chars: &[(char, Label)]) -> Self {
+        let spans = chars.chunk_by(|a, b| a.1 == b.1).map(|chunk| Span {
+            label: chunk[0].1,
+            text: chunk.iter().map(|(c, _)| c).collect(),
+        });
+        Self {
+            spans: spans.collect(),
+        }
     }
 
     /// Adds `piece`, cut to what is left of `width_cols`, where there is a width.

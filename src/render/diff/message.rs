@@ -5,7 +5,7 @@ use crate::diff::{
 };
 use crate::model::{Message, Part};
 use crate::render::diff::page::Page;
-use crate::render::diff::value;
+use crate::render::diff::{Painter, value};
 use crate::render::number::signed;
 use crate::render::{Label, Line, part, setting};
 
@@ -14,48 +14,32 @@ const INDENT: usize = 2;
 /// How many lines are shown of what differs in one message.
 const CHANGED_LINES: usize = 80;
 
-/// What a header says of a message.
-pub struct Heading<'a> {
-    /// The change.
-    pub change: &'a Change,
-    /// The message, in its later form.
-    pub message: &'a Message,
-    /// Its earlier form, if it has two.
-    pub earlier: Option<&'a Message>,
-    /// Its hash, short.
-    pub hash: String,
-    /// The tools that it has to do with.
-    pub tools: Vec<&'a str>,
-}
-
-impl Heading<'_> {
+impl Painter<'_> {
+    /// What a header says of a message and the tools that it has to do with:
     /// `~ :3  9f8e7d6  user  -55 tokens`.
-    pub fn line(&self) -> Line {
-        let change = self.change;
+    pub(super) fn heading(&self, change: &Change, tools: &[&str]) -> Line {
+        let message = self.diff.message(change);
         let (sign, label) = sign(&change.kind);
         let named = |role| Label::role(role).of(role.as_str());
-        let diff = match &change.kind {
-            Kind::Modified(diff) => Some(diff),
-            _ => None,
+        let role = match &change.kind {
+            Kind::Modified(MessageDiff {
+                role: Some(Replaced { before, after }),
+                ..
+            }) => Line::from("role: ") + named(*before) + " → " + named(*after),
+            _ => named(message.role),
         };
-        let role = match diff.and_then(|diff| diff.role.as_ref()) {
-            None => named(self.message.role),
-            Some(Replaced { before, after }) => {
-                Line::from("role: ") + named(*before) + " → " + named(*after)
-            }
-        };
-        let mut words = vec![
-            label.of(format!("{sign} {}", number(change))),
-            Label::Hash.of(self.hash.as_str()),
-            role,
-        ];
-        if !self.tools.is_empty() {
-            words.push(self.tools.join(", ").into());
+        let hash = self.diff.entry(change).id.commit.short();
+        let number = label.of(format!("{sign} {}", number(change)));
+        let mut words = vec![number, Label::Hash.of(hash), role];
+        if !tools.is_empty() {
+            words.push(tools.join(", ").into());
         }
-        let [before, after] =
-            [self.earlier.unwrap_or(self.message), self.message].map(part::types_of);
-        if before != after {
-            words.push(format!("{before} → {after}").into());
+        if let (Some(before), Some(_)) = (change.before, change.after) {
+            let earlier = part::types_of(&self.diff.before.messages[before]);
+            let later = part::types_of(message);
+            if earlier != later {
+                words.push(format!("{earlier} → {later}").into());
+            }
         }
         words.push(Label::Strong.of(format!("{} tokens", signed(change.delta))));
         Line::join(words, "  ")

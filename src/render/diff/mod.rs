@@ -15,7 +15,6 @@ use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
 use crate::model::Role;
 use crate::render::Line;
 use crate::render::number::{grouped, plural, signed, tokens};
-use message::Heading;
 use page::Page;
 
 /// What is shown, and how.
@@ -139,7 +138,7 @@ pub fn lines(
     page.lines
 }
 
-impl<'a> Painter<'a> {
+impl Painter<'_> {
     fn first_line(&self) -> String {
         let (before, after) = &self.frame.names;
         let remark = self.frame.remark.as_deref().unwrap_or_default();
@@ -173,26 +172,15 @@ impl<'a> Painter<'a> {
                 continue;
             }
             page.gap();
-            let heading = self.heading(change, names);
-            page.push(0, heading.line());
+            page.push(0, self.heading(change, names));
             message::settings(page, 2, &change.settings);
+            let message = self.diff.message(change);
             match &change.kind {
                 Kind::Modified(diff) => message::modified(page, diff),
-                Kind::Removed => message::whole(page, heading.message, Tag::Removed, limit),
-                _ => message::whole(page, heading.message, Tag::Added, limit),
+                Kind::Removed => message::whole(page, message, Tag::Removed, limit),
+                _ => message::whole(page, message, Tag::Added, limit),
             }
             (listed, rest) = (false, &rest[1..]);
-        }
-    }
-
-    fn heading(&self, change: &'a Change, names: &[&'a str]) -> Heading<'a> {
-        let earlier = change.before.zip(change.after);
-        Heading {
-            change,
-            message: self.diff.message(change),
-            earlier: earlier.map(|(at, _)| &self.diff.before.messages[at]),
-            hash: self.diff.entry(change).id.commit.short(),
-            tools: names.to_vec(),
         }
     }
 

@@ -1,11 +1,9 @@
 //! Lines of text on their way out: signed, cut or wrapped to the width, folded where they are many.
 //! All untrusted text of a diff is escaped here.
 
-use unicode_width::UnicodeWidthChar;
-
 use crate::diff::{Piece, Tag};
 use crate::render::number::{bytes, plural};
-use crate::render::{Label, Line, columns, escape};
+use crate::render::{Label, Line};
 
 /// How much of a line is shown without `--full`, in bytes; and in a pipe, around a change.
 const LINE_BYTES: usize = 4_000;
@@ -69,14 +67,28 @@ impl Page {
             Tag::Removed => ('-', Label::Removed, Label::RemovedWord),
             Tag::Added => ('+', Label::Added, Label::AddedWord),
         };
-        for row in self.rows(indent + 2, tag, pieces) {
-            let mut line = plain.of(format!("{}{sign} ", " ".repeat(indent)));
-            for piece in row {
-                let label = if piece.changed { changed } else { plain };
-                line += label.quote(&piece.text);
-            }
-            self.lines.push(line);
+        let mut text = Line::new();
+        for piece in self.shortened(pieces) {
+            let label = if piece.changed { changed } else { plain };
+            // Line ends of Windows are no news on a line that did not change.
+            let said = match tag {
+                Tag::Equal => piece.text.trim_end_matches('\r'),
+                Tag::Removed | Tag::Added => &piece.text,
+            };
+            text += match self.width_cols {
+                Some(_) => label.quote(&said.replace('\t', TAB)),
+                None => label.quote(said),
+            };
         }
+        let room = |width: usize| width.saturating_sub(indent + 2).max(8);
+        let rows = match self.width_cols.map(room) {
+            Some(room) if tag == Tag::Equal && !self.full => vec![text.cut(room)],
+            Some(room) => text.wrap(room),
+            None => vec![text],
+        };
+        let sign = plain.of(format!("{}{sign} ", " ".repeat(indent)));
+        self.lines
+            .extend(rows.into_iter().map(|row| sign.clone() + row));
     }
 
     /// The lines of an untrusted text, all with one sign.
@@ -86,35 +98,6 @@ impl Page {
             let changed = false;
             self.line(indent, tag, &[Piece { text, changed }]);
         }
-    }
-
-    /// One line in rows that fit: unchanged lines are cut, others wrapped.
-    fn rows(&self, indent: usize, tag: Tag, pieces: &[Piece]) -> Vec<Vec<Piece>> {
-        let escaped = self.shortened(pieces).into_iter().map(|piece| {
-            // Line ends of Windows are no news on a line that did not change.
-            let text = match tag {
-                Tag::Equal => piece.text.trim_end_matches('\r'),
-                Tag::Removed | Tag::Added => &piece.text,
-            };
-            let text = escape::row(text).into_owned();
-            let text = match self.width_cols {
-                Some(_) => text.replace('\t', TAB),
-                None => text,
-            };
-            Piece { text, ..piece }
-        });
-        let pieces: Vec<Piece> = escaped.collect();
-        let Some(width) = self.width_cols else {
-            return vec![pieces];
-        };
-        let room = width.saturating_sub(indent).max(8);
-        if tag == Tag::Equal && !self.full {
-            let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let text = columns::cut(&text, room);
-            let changed = false;
-            return vec![vec![Piece { text, changed }]];
-        }
-        wrapped(&pieces, room)
     }
 
     /// The pieces without what is far from any change, where a line is long.
@@ -160,51 +143,6 @@ fn middle_out(text: &str, head: usize, tail: usize) -> String {
         0..1_000 => format!("{head}…{tail}"),
         _ => format!("{head}…({} left out)…{tail}", bytes(left_out as u64)),
     }
-}
-
-/// Pieces in rows of at most `room` columns, broken after a space where there is one.
-fn wrapped(pieces: &[Piece], room: usize) -> Vec<Vec<Piece>> {
-    let chars: Vec<(char, bool)> = pieces
-        .iter()
-        .flat_map(|piece| piece.text.chars().map(|c| (c, piece.changed)))
-        .collect();
-    let cols = |c: char| c.width().unwrap_or(0);
-    let mut rows = Vec::new();
-    let (mut start, mut used, mut space) = (0, 0, None);
-    for (at, (c, _)) in chars.iter().enumerate() {
-        let joined = at > 0 && chars[at - 1].0 == '\u{200d}';
-        // A space may stand beyond the edge: it is not printed.
-        if used + cols(*c) > room && at > start && cols(*c) > 0 && *c != ' ' && !joined {
-            let end = space.filter(|end| *end > start).unwrap_or(at);
-            let spaces = chars[start..end]
-                .iter()
-                .rev()
-                .take_while(|(c, _)| *c == ' ');
-            rows.push(joined_again(&chars[start..end - spaces.count()]));
-            start = end;
-            used = chars[start..at].iter().map(|(c, _)| cols(*c)).sum();
-        }
-        used += cols(*c);
-        if *c == ' ' {
-            space = Some(at + 1);
-        }
-    }
-    rows.push(joined_again(&chars[start..]));
-    rows
-}
-
-fn joined_again(chars: &[(char, bool)]) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (c, changed) in chars {
-        match pieces.last_mut() {
-            Some(piece) if piece.changed == *changed => piece.text.push(*c),
-            _ => pieces.push(Piece {
-                text: c.to_string(),
-                changed: *changed,
-            }),
-        }
-    }
-    pieces
 }
 
 #[cfg(test)]
