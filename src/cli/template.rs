@@ -1,7 +1,7 @@
 //! Templates of `tract log --format`: stable, for programs.
 
 use tract::history::LogRow;
-use tract::model::Operation;
+use tract::model::{Millis, Operation};
 use tract::render::escape;
 
 use super::failure::Failure;
@@ -14,65 +14,40 @@ pub struct Template(Vec<Piece>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Field(Field),
+    /// A place in [`FIELDS`].
+    Field(usize),
 }
 
-/// What a template can hold; the letters are stable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Hash,
-    ShortHash,
-    Parent,
-    Role,
-    Operation,
-    Kind,
-    Tokens,
-    Total,
-    Preview,
-    Date,
-    Number,
+/// What a field says of a row.
+type Say = fn(&LogRow) -> String;
+
+/// What a template can hold, empty where a row has none; the letters are stable.
+const FIELDS: [(char, Say); 11] = [
+    ('H', |row| row.hash.to_string()),
+    ('h', |row| row.hash.short()),
+    ('P', |row| or_empty(row.commit.parent)),
+    ('r', |row| or_empty(row.role)),
+    ('o', |row| row.commit.operation.type_name().to_owned()),
+    ('k', |row| match &row.commit.operation {
+        Operation::Hide(hide) => hide.kind.as_str().to_owned(),
+        _ => String::new(),
+    }),
+    ('t', |row| row.delta.to_string()),
+    ('T', |row| row.running.tokens.to_string()),
+    ('s', |row| {
+        escape::line(&listing::describe(row)).into_owned()
+    }),
+    ('d', |row| or_empty(row.commit.time.map(Millis::to_iso))),
+    ('i', |row| or_empty(row.number)),
+];
+
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
-impl Field {
-    fn of(letter: char) -> Option<Self> {
-        Some(match letter {
-            'H' => Self::Hash,
-            'h' => Self::ShortHash,
-            'P' => Self::Parent,
-            'r' => Self::Role,
-            'o' => Self::Operation,
-            'k' => Self::Kind,
-            't' => Self::Tokens,
-            'T' => Self::Total,
-            's' => Self::Preview,
-            'd' => Self::Date,
-            'i' => Self::Number,
-            _ => return None,
-        })
-    }
-
-    /// The field of a row; empty where the row has none.
-    fn text(self, row: &LogRow) -> String {
-        let operation = &row.commit.operation;
-        match self {
-            Self::Hash => row.hash.to_string(),
-            Self::ShortHash => row.hash.short(),
-            Self::Parent => row.commit.parent.map_or(String::new(), |p| p.to_string()),
-            Self::Role => row.role.map_or(String::new(), |role| role.to_string()),
-            Self::Operation => operation.type_name().to_owned(),
-            Self::Kind => match operation {
-                Operation::Hide(hide) => hide.kind.as_str().to_owned(),
-                _ => String::new(),
-            },
-            Self::Tokens => row.delta.to_string(),
-            Self::Total => row.running.tokens.to_string(),
-            Self::Preview => escape::line(&listing::describe(row)).into_owned(),
-            Self::Date => row.commit.time.map_or(String::new(), |time| time.to_iso()),
-            Self::Number => row
-                .number
-                .map_or(String::new(), |number| number.to_string()),
-        }
-    }
+fn field(letter: char) -> Option<Piece> {
+    let place = FIELDS.iter().position(|(known, _)| *known == letter);
+    place.map(Piece::Field)
 }
 
 impl Template {
@@ -99,21 +74,16 @@ impl Template {
                         _ => return Err(unknown(&format!("%x{digits}"))),
                     }
                 }
-                Some(letter) => match Field::of(letter) {
-                    Some(field) => {
-                        if !plain.is_empty() {
-                            pieces.push(Piece::Text(std::mem::take(&mut plain)));
-                        }
-                        pieces.push(Piece::Field(field));
-                    }
-                    None => return Err(unknown(&format!("%{letter}"))),
-                },
+                Some(letter) => {
+                    let unknown = || unknown(&format!("%{letter}"));
+                    let field = field(letter).ok_or_else(unknown)?;
+                    pieces.extend([Piece::Text(std::mem::take(&mut plain)), field]);
+                }
                 None => return Err(unknown("%")),
             }
         }
-        if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
-        }
+        pieces.push(Piece::Text(plain));
+        pieces.retain(|piece| *piece != Piece::Text(String::new()));
         Ok(Self(pieces))
     }
 
@@ -121,7 +91,7 @@ impl Template {
     pub fn fill(&self, row: &LogRow) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
-            Piece::Field(field) => field.text(row),
+            Piece::Field(place) => FIELDS[*place].1(row),
         };
         self.0.iter().map(text).collect()
     }
@@ -140,15 +110,10 @@ mod tests {
     fn text_and_fields_are_taken_apart() {
         let template = Template::parse("a%%b %h%x09%T%n").unwrap_or(Template(Vec::new()));
         let text = |text: &str| Piece::Text(text.to_owned());
+        let field = |letter| field(letter).expect("it is known");
         assert_eq!(
             template.0,
-            [
-                text("a%b "),
-                Piece::Field(Field::ShortHash),
-                text("\t"),
-                Piece::Field(Field::Total),
-                text("\n"),
-            ]
+            [text("a%b "), field('h'), text("\t"), field('T'), text("\n")]
         );
         for wrong in ["%", "%q", "%x0", "%xff", "%xg0"] {
             assert!(Template::parse(wrong).is_err(), "{wrong}");
