@@ -3,14 +3,19 @@
 //! The program owns every word that the user sees. A command's arguments, help and sentence are in
 //! its file under `command/`; what it does is the library's.
 
+mod annotation;
 mod app;
 mod command;
 mod exec;
 mod failure;
+mod input;
 mod listing;
 mod outcome;
 mod position;
+mod request;
+mod summariser;
 mod template;
+mod typed;
 mod ui;
 
 use std::ffi::OsString;

@@ -82,17 +82,3 @@ pub fn open_call(open: Option<&OpenCall>, command: &str, app: &mut App) {
         None => format!("the tool call at :{number} has no result yet"),
     });
 }
-
-/// A revision as the operations keep it: without message text.
-pub fn typed(rev: &str) -> &str {
-    match rev.starts_with(":/") {
-        true => ":/…",
-        false => rev,
-    }
-}
-
-/// Several revisions, likewise.
-pub fn all_typed(revs: &[String]) -> String {
-    let revs: Vec<&str> = revs.iter().map(|rev| typed(rev)).collect();
-    revs.join(" ")
-}

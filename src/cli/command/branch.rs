@@ -7,7 +7,8 @@ use tract::render::{Calendar, Label, Line, table};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::position::{self, place, typed};
+use crate::cli::position::{self, place};
+use crate::cli::typed;
 
 /// List, start, rename or delete branches
 ///
@@ -58,7 +59,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return position::delete(&repo, "branch", &branch, args.rev.as_deref(), app);
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
-    let what = format!("branch {name} {}", typed(rev));
+    let what = format!("branch {name} {}", typed::rev(rev));
     let made = repo.create_branch(app.call(&on, &what), &branch, rev)?;
     let at = place(&repo, &made.commit)?;
     app.ui.status(Label::Branch.of(name) + " begins at " + at);

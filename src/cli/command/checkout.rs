@@ -6,7 +6,8 @@ use tract::render::{Label, Line};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::position::{self, place, typed};
+use crate::cli::position::{self, place};
+use crate::cli::typed::{self, Typed};
 
 /// Go to a branch, or look at an earlier commit
 ///
@@ -39,15 +40,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let (target, what) = match (&args.branch, args.rev.as_deref()) {
         (Some(name), rev) => {
-            let rev_typed = rev.map_or(String::new(), |rev| format!(" {}", typed(rev)));
-            let what = format!("checkout -b {name}{rev_typed}");
+            let what = Typed::new("checkout").option("-b", Some(name));
+            let what = what.revs(&args.rev).line();
             let target = Target::NewBranch(RefName::branch(name)?, rev.map(str::to_owned));
             (target, what)
         }
         (None, Some("-")) => (Target::Previous, "checkout -".to_owned()),
         (None, rev) => {
             let rev = rev.unwrap_or("HEAD");
-            let what = format!("checkout {}", typed(rev));
+            let what = format!("checkout {}", typed::rev(rev));
             (Target::Named(rev.to_owned()), what)
         }
     };

@@ -1,11 +1,7 @@
 //! `tract commit`: appends a message, or gives one a new content.
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
-use tract::compile::Provider;
 use tract::context::Context;
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
@@ -14,10 +10,12 @@ use tract::render::Label;
 use tract::render::number::{Amount, grouped, plural, tokens};
 use tract::{Error, interop};
 
-use super::compact::{Summariser, TIMEOUT_SECONDS};
 use crate::cli::app::App;
 use crate::cli::failure::{self, Failure};
+use crate::cli::input;
 use crate::cli::outcome;
+use crate::cli::summariser::{self, Summariser};
+use crate::cli::typed::Typed;
 
 /// Append one message, or replace one
 ///
@@ -100,8 +98,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let messages = match (&args.batch, &args.json) {
         (Some(path), _) => batch(app, path)?,
         (_, Some(path)) => {
-            let text = read(app, path)?;
-            vec![provider_message(&text).map_err(|why| Error::input(shown(path), why))?]
+            let text = input::read(app, path)?;
+            vec![provider_message(&text).map_err(|why| Error::input(input::name(path), why))?]
         }
         _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
     };
@@ -208,67 +206,31 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
 /// Has the command of `budget.action` summarise what came before the current turn. The commit
 /// stands whatever comes of it.
 fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
-    let summariser = Summariser {
-        command,
-        format: Provider::Text,
-        timeout: Duration::from_secs(TIMEOUT_SECONDS),
-    };
-    let what = "compact --exec … (budget.action)";
-    let done = turn(repo, on).and_then(|turn| {
-        let options = outcome::options(app, repo, false)?;
-        let call = app.call(on, what);
-        let done = summariser.compact(repo, call, &Extent::KeepLast(turn), &options, app)?;
-        super::compact::report(on, &done, app);
-        Ok(())
+    let call = app.call(on, "compact --exec … (budget.action)");
+    let done = outcome::options(app, repo, false).and_then(|options| {
+        Summariser::new(command).compact(repo, call, &Extent::KeepTurn, &options, app)
     });
-    if let Err(why) = done {
-        app.ui.warn("the context is over budget still");
-        why.report(&mut app.ui);
+    match done {
+        Ok(done) => summariser::tell(on, &done, app),
+        Err(why) => {
+            app.ui.warn("the context is over budget still");
+            why.report(&mut app.ui);
+        }
     }
-}
-
-/// How many messages the current turn has: the newest user message and what follows it.
-fn turn(repo: &Repo, on: &On) -> Result<usize, Failure> {
-    let Some(tip) = repo.head(on)?.commit() else {
-        return Ok(0);
-    };
-    let messages = repo.messages(&repo.context(&tip)?)?;
-    let said = messages
-        .iter()
-        .rev()
-        .filter(|message| !message.role.is_system());
-    Ok(said
-        .take_while(|message| message.role != Role::User)
-        .count()
-        + 1)
 }
 
 /// The command as the operations keep it: without what was said.
 fn what(args: &Args) -> String {
-    let mut words = vec!["commit".to_owned()];
-    if let Some(role) = &args.role {
-        words.push(format!("-r {role}"));
-    }
-    if args.message.is_some() {
-        words.push("-m …".to_owned());
-    }
-    let files = [
-        ("-F", &args.file),
-        ("--json", &args.json),
-        ("--batch", &args.batch),
-    ];
-    for (option, file) in files {
-        if let Some(file) = file {
-            words.push(format!("{option} {}", file.display()));
-        }
-    }
-    if let Some(rev) = &args.edit {
-        words.push(format!("--edit {rev}"));
-    }
-    if let Some(call) = &args.call {
-        words.push(format!("--call {call}"));
-    }
-    words.join(" ")
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    Typed::new("commit")
+        .option("-r", args.role.as_ref())
+        .text("-m", args.message.is_some())
+        .option("-F", path(&args.file))
+        .option("--json", path(&args.json))
+        .option("--batch", path(&args.batch))
+        .option("--edit", args.edit.as_ref())
+        .option("--call", args.call.as_ref())
+        .line()
 }
 
 /// The entry that an edit means, and the message that stands there now.
@@ -298,7 +260,7 @@ fn written(
     args: &Args,
     role: Option<Role>,
     edited: Option<&Message>,
-    app: &mut App,
+    app: &App,
 ) -> Result<Message, Failure> {
     let answered = edited.and_then(|message| message.results().next().map(str::to_owned));
     let call = args.call.clone().or(answered);
@@ -319,10 +281,16 @@ fn written(
     }
     let text = match (&args.message, &args.file, &args.stdin) {
         (Some(text), ..) => text.clone(),
-        (_, Some(path), _) => read(app, path)?,
-        (_, _, Some(_)) => read(app, Path::new("-"))?,
-        _ if app.ui.input_is_terminal() => edit(app, edited)?,
-        _ => read(app, Path::new("-"))?,
+        (_, Some(path), _) => input::read(app, path)?,
+        (_, _, Some(_)) => input::read(app, Path::new("-"))?,
+        _ if app.ui.input_is_terminal() => {
+            let old = edited.map_or(&[][..], |message| &message.parts);
+            match old {
+                [Part::Text { text }] => input::edited(app, text)?,
+                _ => input::edited(app, "")?,
+            }
+        }
+        _ => input::read(app, Path::new("-"))?,
     };
     let name = edited.and_then(|message| message.name.clone());
     if text.is_empty() && args.message.is_none() {
@@ -348,86 +316,9 @@ fn written(
     }
 }
 
-fn shown(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "standard input".to_owned(),
-        _ => path.display().to_string(),
-    }
-}
-
-/// The text of a file, or of standard input where the path is `-`.
-pub(super) fn read(app: &App, path: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(Error::io("standard input"))?;
-    } else {
-        let path = app.path(path)?;
-        bytes = std::fs::read(&path).map_err(Error::io(&path))?;
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        let why = format!("not valid UTF-8 at byte {place}");
-        Error::input(shown(path), why).into()
-    })
-}
-
-/// Lets the user write the text in their editor.
-fn edit(app: &mut App, edited: Option<&Message>) -> Result<String, Failure> {
-    let Some(editor) = app.env.editor.clone() else {
-        let failure = Failure::usage("no text was given, and neither VISUAL nor EDITOR is set");
-        return Err(failure.with_hint("tract commit -r user -m TEXT"));
-    };
-    let mut name = [0u8; 8];
-    getrandom::fill(&mut name).map_err(|error| Failure::refused(error.to_string()))?;
-    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = std::env::temp_dir().join(format!("tract-{name}.md"));
-    let old = edited.map_or("", |message| match message.parts.as_slice() {
-        [Part::Text { text }] => text,
-        _ => "",
-    });
-    private_file(&path)
-        .and_then(|mut file| file.write_all(old.as_bytes()))
-        .map_err(Error::io(&path))?;
-    // As git does: the editor's setting is a command line, so the shell splits it.
-    let status = Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$1\""))
-        .arg(&editor)
-        .arg(&path)
-        .status()
-        .map_err(Error::io(&editor));
-    let text = std::fs::read_to_string(&path).map_err(Error::io(&path));
-    let _ = std::fs::remove_file(&path);
-    if !status?.success() {
-        return Err(Failure::refused(format!(
-            "'{editor}' failed; nothing was committed"
-        )));
-    }
-    let text = text?;
-    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
-}
-
-#[cfg(unix)]
-fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-}
-
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
 fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
-    let text = read(app, path)?;
+    let text = input::read(app, path)?;
     let lines = text
         .lines()
         .enumerate()
@@ -435,11 +326,11 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     let messages: Vec<Message> = lines
         .map(|(index, line)| {
             provider_message(line)
-                .map_err(|why| Error::input(format!("{}:{}", shown(path), index + 1), why))
+                .map_err(|why| Error::input(format!("{}:{}", input::name(path), index + 1), why))
         })
         .collect::<Result<_, _>>()?;
     if messages.is_empty() {
-        return Err(Error::input(shown(path), "no messages in it").into());
+        return Err(Error::input(input::name(path), "no messages in it").into());
     }
     Ok(messages)
 }
@@ -476,9 +367,9 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
         settings.insert("max_tokens".into(), tokens.to_string());
     }
     if let Some(path) = &args.tools {
-        let tools = read(app, path)?;
+        let tools = input::read(app, path)?;
         let list = serde_json::from_str::<Vec<serde_json::Value>>(&tools);
-        list.map_err(|error| Error::input(shown(path), format!("no JSON array: {error}")))?;
+        list.map_err(|error| Error::input(input::name(path), format!("no JSON array: {error}")))?;
         settings.insert("tools".into(), tools.trim().to_owned());
     }
     for pair in &args.set {

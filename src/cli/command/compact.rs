@@ -1,23 +1,19 @@
 //! `tract compact`: a summary in place of a span.
 
-use std::cell::RefCell;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tract::Error;
-use tract::compile::{Provider, RequestOptions, compile};
-use tract::history::surgery::{Compaction, Extent, Summary};
-use tract::history::{Call, On, Repo, SurgeryOptions};
-use tract::model::{Message, Settings};
-use tract::render::number::{plural, tokens};
+use tract::compile::Provider;
+use tract::history::surgery::{Extent, Summary};
+use tract::history::{On, Repo};
 
-use super::commit::read;
 use crate::cli::app::App;
-use crate::cli::exec::{self, Failed};
 use crate::cli::failure::Failure;
+use crate::cli::input;
 use crate::cli::outcome;
-use crate::cli::position::typed;
+use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
+use crate::cli::typed::Typed;
 
 /// Replace a span of the conversation by a summary
 ///
@@ -79,9 +75,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let options = outcome::options(app, &repo, args.dry_run)?;
     let text = match (&args.message, &args.file, dashes.is_empty()) {
         (Some(text), None, true) => Some(text.clone()),
-        (None, Some(path), true) => Some(read(app, path)?),
+        (None, Some(path), true) => Some(input::read(app, path)?),
         (None, None, false) if args.exec.is_none() && !app.ui.input_is_terminal() => {
-            Some(read(app, Path::new("-"))?)
+            Some(input::read(app, Path::new("-"))?)
         }
         (None, None, true) if args.exec.is_some() => None,
         (None, None, true) if args.dry_run => None,
@@ -110,53 +106,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    report(&on, &done, app);
+    summariser::tell(&on, &done, app);
     Ok(())
-}
-
-/// A command that makes summaries.
-pub struct Summariser<'a> {
-    /// The command line.
-    pub command: &'a str,
-    /// How it gets the messages.
-    pub format: Provider,
-    /// How long it may take.
-    pub timeout: Duration,
-}
-
-/// How long a summariser may take unless something else is said, in seconds.
-pub const TIMEOUT_SECONDS: u64 = 600;
-
-impl Summariser<'_> {
-    /// Replaces the span by what the command prints. What it says when it fails is shown.
-    pub fn compact(
-        &self,
-        repo: &Repo,
-        call: Call<'_>,
-        span: &Extent,
-        options: &SurgeryOptions,
-        app: &mut App,
-    ) -> Result<Compaction, Failure> {
-        let failed = RefCell::new(None);
-        let mut make = |messages: &[Message]| -> tract::Result<String> {
-            let request = RequestOptions {
-                provider: self.format,
-                ..RequestOptions::default()
-            };
-            let payload = compile(messages, &Settings::new(), &request)?.payload;
-            let run = || exec::run(self.command, &payload, self.timeout);
-            progress(app, messages.len(), run).map_err(|why| {
-                let reason = format!("'{}' made no summary: {}", self.command, why.reason);
-                failed.replace(Some(why));
-                Error::Refused { reason }
-            })
-        };
-        let done = repo.compact(call, span, Summary::From(&mut make), options);
-        match (done, failed.into_inner()) {
-            (Err(error), Some(why)) => Err(told(&error, &why, app)),
-            (done, _) => Ok(done?),
-        }
-    }
 }
 
 /// One end of a range may be left out: the first or the last message.
@@ -175,52 +126,11 @@ fn span(repo: &Repo, on: &On, range: &str) -> Result<Extent, Failure> {
 
 /// The command as the operations keep it: without the summary.
 fn what(args: &Args) -> String {
-    let mut what = "compact".to_owned();
-    if let Some(keep) = args.keep {
-        what += &format!(" --keep {keep}");
-    }
-    for range in args.range.iter().filter(|word| *word != "-") {
-        what += &format!(" {}", typed(range));
-    }
-    if args.exec.is_some() {
-        what += " --exec …";
-    } else {
-        what += " -m …";
-    }
-    what
-}
-
-/// Shows that something is going on while the command runs.
-fn progress<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
-    if !app.ui.draws_progress() {
-        return run();
-    }
-    let spinner = indicatif::ProgressBar::new_spinner();
-    let messages = plural(messages as u64, "message");
-    spinner.set_message(format!("the command reads {messages}; nothing is locked"));
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    let done = run();
-    spinner.finish_and_clear();
-    done
-}
-
-/// What the command said before it failed, then the error.
-fn told(error: &Error, why: &Failed, app: &mut App) -> Failure {
-    for line in why.stderr.lines() {
-        app.ui.complain(line);
-    }
-    Failure::refused(error.to_string()).with_hint("nothing was changed")
-}
-
-/// Says what became of the span.
-pub fn report(on: &On, done: &Compaction, app: &mut App) {
-    let replaced = plural(done.surgery.hidden.len() as u64, "message");
-    let (before, after) = (tokens(done.replaced), tokens(done.summary));
-    let did = format!("Replaced {replaced} by a summary: {before} tokens became {after}");
-    outcome::tell(app, on, &did, &done.surgery);
-    if done.is_no_gain() {
-        app.ui.notice(format!(
-            "the summary is not smaller than what it replaces: {after} tokens for {before}"
-        ));
-    }
+    let made = args.exec.is_some();
+    Typed::new("compact")
+        .option("--keep", args.keep)
+        .revs(args.range.iter().filter(|word| *word != "-"))
+        .text("--exec", made)
+        .text("-m", !made)
+        .line()
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tract::compile::{Compiled, Provider, RequestOptions, compile};
+use tract::compile::{Provider, RequestOptions};
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::model::Role;
@@ -10,6 +10,7 @@ use tract::render::escape;
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
+use crate::cli::request;
 
 /// Print the request that a model would be sent
 ///
@@ -41,7 +42,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let (payload, notices) = payload(args, app)?;
+    let (repo, on) = (app.repo()?, app.on()?);
+    let commit = match &args.reply {
+        Some(reply) => answered(&repo, repo.resolve(&on, reply)?, reply, app)?,
+        None => repo.resolve(&on, &args.rev)?,
+    };
+    let options = RequestOptions {
+        provider: app.provider(&repo, args.format)?,
+        whole_request: args.request,
+        strict: args.strict,
+    };
+    let (payload, notices) = request::payload(&repo, &commit, &options)?;
     let shown = match app.ui.is_terminal() {
         false => payload.as_str().into(),
         true if payload.starts_with('{') => escape::json(&payload),
@@ -56,35 +67,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         ui.notice(notice);
     }
     Ok(())
-}
-
-/// The request, and what should be known about it.
-pub fn payload(args: &Args, app: &App) -> Result<(String, Vec<String>), Failure> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    let commit = match &args.reply {
-        Some(reply) => answered(&repo, repo.resolve(&on, reply)?, reply, app)?,
-        None => repo.resolve(&on, &args.rev)?,
-    };
-    let provider = app.provider(&repo, args.format)?;
-    let context = repo.context(&commit)?;
-    let options = RequestOptions {
-        provider,
-        whole_request: args.request,
-        strict: args.strict,
-    };
-    let messages = repo.messages(&context)?;
-    let settings = repo.settings(&context)?;
-    let Compiled {
-        payload, notices, ..
-    } = compile(&messages, &settings, &options)?;
-    let mut notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
-    if let Some((_, session)) = repo.session_of(&commit)?
-        && !session.absent.is_empty()
-    {
-        let absent = session.absent.join(", ");
-        notices.push(format!("not in the session file: {absent}"));
-    }
-    Ok((payload, notices))
 }
 
 /// The commit whose context a reply answered.

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use tract::Error;
+use tract::compile::{Provider, RequestOptions};
 use tract::history::{LogOptions, On, Repo};
 use tract::render::{Label, Line};
 
-use super::compile;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
+use crate::cli::input;
+use crate::cli::request;
 use crate::cli::{Cli, command};
 
 /// Look around in a bundled session
@@ -24,70 +26,59 @@ Example:
 pub struct Args {}
 
 const SESSION: &str = include_str!("demo-session.jsonl");
-const FILE: &str = "session.jsonl";
 /// How many lines of a compiled request are shown.
 const LINES: usize = 8;
+/// The walk: remarks, and commands; `HIDE` is the session's compaction.
+const WALK: &str = "\
+# A session of Claude Code: a bug in a bank's CSV files, and one compaction.
+$ init
+$ import session.jsonl
+# Where am I? What a model would be sent, and how large that is.
+$ status
+# Every message is a commit; so is what the tool's compaction hid.
+$ log -n 13
+# The request as it would be sent now: it begins with the summary.
+$ compile --format text
+# Before the compaction nothing was lost: go back there and send that.
+$ log -n 3 HIDE^
+$ compile HIDE^ --format text
+# Or take it elsewhere, as a file of another format.
+$ export HIDE^ --format openai -o before.json
+# A message of one's own is a commit as well.
+$ commit -r user -m \"Please show the totals by month, too.\"
+$ log -n 2
+";
 
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     let directory = directory()?;
-    std::fs::write(directory.join(FILE), SESSION).map_err(Error::io(directory.join(FILE)))?;
+    let file = directory.join("session.jsonl");
+    std::fs::write(&file, SESSION).map_err(Error::io(&file))?;
     std::env::set_current_dir(&directory).map_err(Error::io(&directory))?;
     app.forget_surroundings();
     app.ui.merge_streams();
-
-    // No empty line before the first.
-    let first = "# A session of Claude Code: a bug in a bank's CSV files, and one compaction.";
-    app.ui.print(Label::Dim.of(first))?;
-    step(app, &["init"])?;
-    step(app, &["import", FILE])?;
-    say(
-        app,
-        "Where am I? What a model would be sent, and how large that is.",
-    )?;
-    step(app, &["status"])?;
-    say(
-        app,
-        "Every message is a commit; so is what the tool's compaction hid.",
-    )?;
-    step(app, &["log", "-n", "13"])?;
-
-    let compaction = compaction()?;
-    let before = format!("{compaction}^");
-    say(
-        app,
-        "The request as it would be sent now: it begins with the summary.",
-    )?;
-    text(app, &["compile", "--format", "text"])?;
-    say(
-        app,
-        "Before the compaction nothing was lost: go back there and send that.",
-    )?;
-    step(app, &["log", "-n", "3", &before])?;
-    text(app, &["compile", &before, "--format", "text"])?;
-    say(app, "Or take it elsewhere, as a file of another format.")?;
-    step(
-        app,
-        &["export", &before, "--format", "openai", "-o", "before.json"],
-    )?;
-    say(app, "A message of one's own is a commit as well.")?;
-    step(
-        app,
-        &[
-            "commit",
-            "-r",
-            "user",
-            "-m",
-            "Please show the totals by month, too.",
-        ],
-    )?;
-    step(app, &["log", "-n", "2"])?;
-
+    for (index, line) in WALK.lines().enumerate() {
+        let line = match line.contains("HIDE") {
+            true => line.replace("HIDE", &compaction()?),
+            false => line.to_owned(),
+        };
+        match line.strip_prefix("$ ") {
+            Some(command) => step(command, app)?,
+            None => {
+                // No empty line before the first.
+                if index > 0 {
+                    app.ui.print("")?;
+                }
+                app.ui.print(Label::Dim.of(line))?;
+            }
+        }
+    }
     let place = directory.display();
     app.ui.print("")?;
     app.ui
         .print(format!("The repository stays: cd {place} && tract log"))?;
     if app.env.home.is_some() {
-        let line = format!("There, `tract resume {compaction}^` writes it back as a new session.");
+        let hide = compaction()?;
+        let line = format!("There, `tract resume {hide}^` writes it back as a new session.");
         app.ui.print(line)?;
     }
     app.ui.print("")?;
@@ -96,17 +87,15 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// A directory of its own that nobody else can look into.
 fn directory() -> Result<PathBuf, Failure> {
-    let mut random = [0u8; 4];
-    getrandom::fill(&mut random).map_err(|error| Failure::refused(error.to_string()))?;
-    let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = std::env::temp_dir().join(format!("tract-demo-{name}"));
+    let name = format!("tract-demo-{}", input::random_name::<4>()?);
+    let path = std::env::temp_dir().join(name);
     std::fs::create_dir(&path).map_err(Error::io(&path))?;
     Ok(path)
 }
 
 /// The short hash of the newest compaction.
 fn compaction() -> Result<String, Failure> {
-    let repo = Repo::find(&std::env::current_dir().map_err(Error::io("."))?)?;
+    let repo = here()?;
     let tip = repo.resolve(&On::Head, "HEAD")?;
     let options = LogOptions {
         limit: 1,
@@ -118,36 +107,36 @@ fn compaction() -> Result<String, Failure> {
     Ok(rows.first().ok_or_else(none)?.hash.short())
 }
 
-fn say(app: &mut App, text: &str) -> Result<(), Failure> {
-    app.ui.print("")?;
-    Ok(app.ui.print(Label::Dim.of(format!("# {text}")))?)
+fn here() -> Result<Repo, Failure> {
+    let directory = std::env::current_dir().map_err(Error::io("."))?;
+    Ok(Repo::find(&directory)?)
 }
 
-fn prompt(app: &mut App, words: &[&str], tail: &str) -> Result<(), Failure> {
-    let quoted: Vec<String> = words
-        .iter()
-        .map(|word| match word.contains(' ') {
-            true => format!("\"{word}\""),
-            false => (*word).to_owned(),
-        })
-        .collect();
-    let line = format!("$ tract {}{tail}", quoted.join(" "));
-    Ok(app.ui.print(Label::Command.of(line))?)
-}
-
-/// Prints a command and runs it.
-fn step(app: &mut App, words: &[&str]) -> Result<(), Failure> {
-    prompt(app, words, "")?;
-    command::run(parse(words)?.command, app)
-}
-
-/// Prints a compile and the first lines of what it gives.
-fn text(app: &mut App, words: &[&str]) -> Result<(), Failure> {
-    prompt(app, words, &format!(" | head -n {LINES}"))?;
-    let Some(command::Command::Compile(args)) = parse(words)?.command else {
-        return Err(Failure::refused("the demo is out of step with the program"));
+/// Prints a command and runs it; of a compiled request only the first lines.
+fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
+    let words = words(typed);
+    let long = words[0] == "compile";
+    let head = if long {
+        format!(" | head -n {LINES}")
+    } else {
+        String::new()
     };
-    let (payload, _) = compile::payload(&args, app)?;
+    let prompt = format!("$ tract {typed}{head}");
+    app.ui.print(Label::Command.of(prompt))?;
+    if !long {
+        let words = std::iter::once("tract").chain(words);
+        let parsed = Cli::try_parse_from(words);
+        let parsed = parsed.map_err(|error| Failure::refused(error.to_string()))?;
+        return command::run(parsed.command, app);
+    }
+    let rev = words.get(1).filter(|word| !word.starts_with('-'));
+    let repo = here()?;
+    let commit = repo.resolve(&On::Head, rev.unwrap_or(&"HEAD"))?;
+    let options = RequestOptions {
+        provider: Provider::Text,
+        ..RequestOptions::default()
+    };
+    let (payload, _) = request::payload(&repo, &commit, &options)?;
     let width = app.ui.width_cols();
     let lines: Vec<&str> = payload.lines().take(LINES).collect();
     let end = lines.iter().rposition(|line| !line.trim().is_empty());
@@ -159,7 +148,12 @@ fn text(app: &mut App, words: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn parse(words: &[&str]) -> Result<Cli, Failure> {
-    let words = std::iter::once("tract").chain(words.iter().copied());
-    Cli::try_parse_from(words).map_err(|error| Failure::refused(error.to_string()))
+/// The words of a command; quotes hold several together.
+fn words(typed: &str) -> Vec<&str> {
+    let pieces = typed.split('"').enumerate();
+    let words = pieces.flat_map(|(index, piece)| match index % 2 {
+        0 => piece.split_whitespace().collect(),
+        _ => vec![piece],
+    });
+    words.collect()
 }

@@ -6,7 +6,7 @@ use tract::render::number::plural;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::outcome;
-use crate::cli::position::all_typed;
+use crate::cli::typed::Typed;
 
 /// Take single messages, or parts of them, out of the context
 ///
@@ -36,8 +36,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;
-    let force = if args.force { " --force" } else { "" };
-    let what = format!("drop {}{force}", all_typed(&args.named));
+    let what = Typed::new("drop").revs(&args.named);
+    let what = what.flag("--force", args.force).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.drop_named(call, &named, args.force, &options)?;

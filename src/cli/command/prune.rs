@@ -7,6 +7,7 @@ use tract::render::number::{Amount, Share, grouped, plural};
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::outcome;
+use crate::cli::typed::Typed;
 
 /// Put a line in the place of old, big tool outputs
 ///
@@ -110,26 +111,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// The command as the operations keep it.
 fn what(args: &Args) -> String {
-    let mut words = vec!["prune".to_owned()];
-    if args.turns != Limits::default().turns {
-        words.push(format!("--turns {}", args.turns));
-    }
-    let amounts = [
-        ("--protect", args.protect),
-        ("--min", args.min),
-        ("--larger-than", args.larger_than),
-    ];
-    for (option, amount) in amounts {
-        if let Some(Amount(tokens)) = amount {
-            words.push(format!("{option} {tokens}"));
-        }
-    }
-    words.extend(args.tool.iter().map(|name| format!("--tool {name}")));
-    if let Some(share) = args.to_budget {
-        words.push(format!("--to-budget {share}"));
-    }
-    if args.as_counted {
-        words.push("--as-counted".to_owned());
-    }
-    words.join(" ")
+    let turns = Some(args.turns).filter(|turns| *turns != Limits::default().turns);
+    let amount = |amount: Option<Amount>| amount.map(|Amount(tokens)| tokens);
+    let line = Typed::new("prune")
+        .option("--turns", turns)
+        .option("--protect", amount(args.protect))
+        .option("--min", amount(args.min))
+        .option("--larger-than", amount(args.larger_than));
+    let tools = args.tool.iter();
+    tools
+        .fold(line, |line, name| line.option("--tool", Some(name)))
+        .option("--to-budget", args.to_budget)
+        .flag("--as-counted", args.as_counted)
+        .line()
 }

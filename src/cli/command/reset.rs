@@ -6,7 +6,8 @@ use tract::render::{Label, Line};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::position::{self, place, typed};
+use crate::cli::position::{self, place};
+use crate::cli::typed;
 
 /// Move the branch back to a commit (or anywhere else)
 ///
@@ -38,7 +39,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => (ResetMode::Hard, "reset --hard"),
         false => (ResetMode::Soft, "reset"),
     };
-    let what = format!("{word} {}", typed(&args.rev));
+    let what = format!("{word} {}", typed::rev(&args.rev));
     let done = repo.reset(app.call(&on, &what), &args.rev, mode)?;
     let name = match &done.branch {
         Some(branch) => Label::Branch.of(branch.short()),

@@ -6,7 +6,7 @@ use tract::render::number::plural;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::outcome;
-use crate::cli::position::all_typed;
+use crate::cli::typed::Typed;
 
 /// Un-hide; everything later stays
 ///
@@ -34,7 +34,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
-    let what = format!("restore {}", all_typed(&args.lost));
+    let what = Typed::new("restore").revs(&args.lost).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.restore(call, &lost, &options)?;

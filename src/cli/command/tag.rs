@@ -5,7 +5,8 @@ use tract::render::{Label, Line, columns};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::position::{self, place, typed};
+use crate::cli::position::{self, place};
+use crate::cli::typed;
 
 /// List, make or delete tags
 ///
@@ -44,7 +45,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let note = args.note.as_deref();
-    let what = format!("tag {name} {}{}", typed(rev), note.map_or("", |_| " -m …"));
+    let what = format!(
+        "tag {name} {}{}",
+        typed::rev(rev),
+        note.map_or("", |_| " -m …")
+    );
     let commit = repo.create_tag(app.call(&on, &what), &tag, rev, note)?;
     app.ui
         .status(Label::Branch.of(name) + " is " + place(&repo, &commit)?);

@@ -10,6 +10,7 @@ use tract::render::number::{Share, grouped};
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::outcome;
+use crate::cli::typed::Typed;
 
 /// Hide the oldest messages
 ///
@@ -144,30 +145,14 @@ fn marker(args: &Args) -> Result<Marker, Failure> {
 
 /// The command as the operations keep it: without the marker's text.
 fn what(args: &Args) -> String {
-    let mut words = vec!["truncate".to_owned()];
-    if let Some(keep) = args.keep {
-        words.push(format!("--keep {keep}"));
-    }
-    if let Some(fraction) = args.fraction {
-        words.push(format!("--fraction {fraction}"));
-    }
-    if let Some(share) = args.to_budget {
-        words.push(format!("--to-budget {share}"));
-    }
-    if args.as_counted {
-        words.push("--as-counted".to_owned());
-    }
-    if args.drop_first {
-        words.push("--drop-first".to_owned());
-    }
-    if args.marker.is_some() {
-        words.push("--marker …".to_owned());
-    }
-    if let Some(role) = &args.marker_role {
-        words.push(format!("--marker-role {role}"));
-    }
-    if args.no_marker {
-        words.push("--no-marker".to_owned());
-    }
-    words.join(" ")
+    Typed::new("truncate")
+        .option("--keep", args.keep)
+        .option("--fraction", args.fraction)
+        .option("--to-budget", args.to_budget)
+        .flag("--as-counted", args.as_counted)
+        .flag("--drop-first", args.drop_first)
+        .text("--marker", args.marker.is_some())
+        .option("--marker-role", args.marker_role.as_ref())
+        .flag("--no-marker", args.no_marker)
+        .line()
 }

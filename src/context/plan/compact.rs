@@ -13,6 +13,9 @@ pub enum Extent {
     All,
     /// All but the system messages and the newest so many others.
     KeepLast(usize),
+    /// All but the system messages and the current turn: the newest user message and what follows
+    /// it.
+    KeepTurn,
     /// From one visible entry to another, both included.
     Range(EntryId, EntryId),
 }
@@ -29,11 +32,13 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
         .visible()
         .filter(|at| !input.order[*at].role.is_system())
         .collect();
+    let until = |tail: usize| (0, others.get(tail).copied().unwrap_or(input.order.len()));
     let (from, to) = match span {
         Extent::All => (0, input.order.len()),
-        Extent::KeepLast(keep) => {
-            let tail = others.len().saturating_sub(*keep);
-            (0, others.get(tail).copied().unwrap_or(input.order.len()))
+        Extent::KeepLast(keep) => until(others.len().saturating_sub(*keep)),
+        Extent::KeepTurn => {
+            let said = |at: &usize| input.order[*at].role == Role::User;
+            until(others.iter().rposition(said).unwrap_or(0))
         }
         Extent::Range(first, last) => {
             let (first, last) = (input.place(first)?, input.place(last)?);

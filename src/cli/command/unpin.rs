@@ -1,0 +1,21 @@
+//! `tract unpin`: short for `annotate --normal`.
+
+use tract::model::Priority;
+
+use crate::cli::annotation::{self, Whom};
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+
+/// Make messages normal again: annotate --normal
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract unpin :4")]
+pub struct Args {
+    #[command(flatten)]
+    whom: Whom,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    annotation::set(&args.whom, Priority::Normal, app)
+}
