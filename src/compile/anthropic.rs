@@ -1,93 +1,91 @@
 //! Requests in Anthropic's Messages form: adjacent messages of one role merged, results first.
-//!
-//! # Source
-//!
-//! Anthropic's API reference, "Create a Message", the guides on tool use and extended thinking,
-//! and the errors that the API answers with where those are silent (white space, thinking at a
-//! reply's end, failed tools without output).
 
 use std::collections::HashSet;
 
-use crate::compile::Repair;
-use crate::compile::ids::{IdRule, plain};
-use crate::compile::media::{self, FILE_WORD, IMAGE_WORD};
-use crate::compile::notice::Tally;
-use crate::compile::own_blocks::{Own, Pairing, Place, Server, in_result, own, pair_server_tools};
-use crate::compile::repair::{Answer, INTERRUPTED, Item, Piece, Spoken, arrange};
+use crate::compile::ids::IdRule;
+use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
 use crate::compile::request::Body;
-use crate::hash::write_string as push_string;
-use crate::model::{Message, Part, Role};
-use crate::wire::json::{is_object, push_list};
+use crate::compile::server_tools::{Pairing, pair_server_tools};
+use crate::model::{Message, Role};
+use crate::wire::anthropic::{
+    Block, Place, Server, block, result_blocks, text_block, tool_result, tool_use,
+};
+use crate::wire::json::{array, push_list};
+use crate::wire::{INTERRUPTED, Repair, Repairs};
 
 /// The user's line before a conversation that begins with a reply.
-pub(super) const OPENING_LINE: &str = "(conversation continues)";
+const OPENING_LINE: &str = "(conversation continues)";
 /// The text of a failed tool that said nothing.
-pub(super) const SILENT_FAILURE: &str = "[the tool failed without output]";
-
-/// The longest name of a tool.
-const NAME_MAX_CHARS: usize = 128;
+const SILENT_FAILURE: &str = "[the tool failed without output]";
 
 /// Writes the request; `head` are the keys before `system`, each with a comma after it.
-pub(super) fn write(messages: &[Message], head: &str, tally: &mut Tally) -> Body {
+pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> Body {
     let leading = messages
         .iter()
         .take_while(|message| message.role.is_system())
         .count();
     let mut system = Vec::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
-    for item in arrange(messages, IdRule::PlainAndUnique, tally) {
+    for item in arrange(messages, IdRule::PlainAndUnique, repairs) {
         match item {
             Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(blocks(&spoken, tally).iter().map(Block::json));
+                system.extend(
+                    blocks(&spoken, repairs)
+                        .iter()
+                        .map(|block| block.block.json()),
+                );
             }
             Item::Spoken(spoken) => {
-                let blocks = blocks(&spoken, tally);
+                let blocks = blocks(&spoken, repairs);
                 if spoken.role.is_system() && !blocks.is_empty() {
-                    tally.add(Repair::SystemInPlace, spoken.number);
+                    repairs.add(Repair::SystemInPlace, spoken.number);
                 }
                 extend(&mut runs, spoken.role == Role::Assistant, blocks);
             }
             Item::Answers(answers) => {
                 let blocks = answers
                     .iter()
-                    .map(|answer| Block {
+                    .map(|answer| Numbered {
                         number: answer.number,
-                        kind: Kind::Raw(tool_result(answer, tally)),
+                        block: Block::Other(answered(answer, repairs)),
                     })
                     .collect();
                 extend(&mut runs, false, blocks);
             }
         }
     }
-    let pairing = pair(&runs, tally);
-    let assemble = |paused: bool, tally: &mut Tally| {
-        let opening = Block::text(OPENING_LINE, leading + 1);
-        let mut closed = close_replies(&runs, &pairing, paused, tally);
+    let pairing = pair(&runs, repairs);
+    let assemble = |paused: bool, repairs: &mut Repairs| {
+        let opening = Numbered {
+            number: leading + 1,
+            block: Block::Text(OPENING_LINE),
+        };
+        let mut closed = close_replies(&runs, &pairing, paused, repairs);
         if closed.first().is_some_and(|run| run.assistant) {
-            tally.add(Repair::OpeningLine, opening.number);
+            repairs.add(Repair::OpeningLine, opening.number);
             let blocks = vec![&opening];
             let assistant = false;
             closed.insert(0, Closed { assistant, blocks });
         }
-        finish(head, &system, &closed, tally)
+        finish(head, &system, &closed, repairs)
     };
     if !pairing
         .iter()
         .flatten()
         .any(|pairing| *pairing == Pairing::Paused)
     {
-        return assemble(false, tally);
+        return assemble(false, repairs);
     }
     // What a paused reply ends in goes again if anything but its continuation follows.
-    let stable_bytes = assemble(false, &mut Tally::default()).stable_bytes;
+    let stable_bytes = assemble(false, &mut Repairs::default()).stable_bytes;
     Body {
         stable_bytes,
-        ..assemble(true, tally)
+        ..assemble(true, repairs)
     }
 }
 
 /// Puts the parts of the payload together.
-fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], tally: &mut Tally) -> Body {
+fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], repairs: &mut Repairs) -> Body {
     let mut payload = format!("{{{head}");
     let mut stable_bytes = payload.len();
     if !system.is_empty() {
@@ -103,7 +101,10 @@ fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], tally: &mut Ta
             payload.push(',');
         }
         payload.push_str(&format!(r#"{{"role":"{role}","content":["#));
-        push_list(&mut payload, run.blocks.iter().map(|block| block.json()));
+        push_list(
+            &mut payload,
+            run.blocks.iter().map(|block| block.block.json()),
+        );
         stable_bytes = payload.len();
         payload.push_str("]}");
     }
@@ -112,11 +113,11 @@ fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], tally: &mut Ta
     if let Some(run) = runs.last()
         && run.assistant
         && let Some(block) = run.blocks.last()
-        && let Kind::Text(text) = block.kind
+        && let Block::Text(text) = block.block
         && text.trim_end() != text
     {
-        tally.add(Repair::TrailingSpace, block.number);
-        payload.truncate(stable_bytes - block.json().len());
+        repairs.add(Repair::TrailingSpace, block.number);
+        payload.truncate(stable_bytes - block.block.json().len());
         payload.push_str(&text_block(text.trim_end()));
         stable_bytes = payload.len() - r#""}"#.len();
         payload.push_str("]}");
@@ -132,51 +133,23 @@ fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], tally: &mut Ta
 /// Messages of one role in a row.
 struct Run<'a> {
     assistant: bool,
-    blocks: Vec<Block<'a>>,
+    blocks: Vec<Numbered<'a>>,
 }
 
 /// The same with what is sent of it.
 struct Closed<'b, 'a> {
     assistant: bool,
-    blocks: Vec<&'b Block<'a>>,
+    blocks: Vec<&'b Numbered<'a>>,
 }
 
-struct Block<'a> {
-    /// The message that it comes from.
+/// A content block and the number of the message that it comes from.
+struct Numbered<'a> {
     number: usize,
-    kind: Kind<'a>,
-}
-
-enum Kind<'a> {
-    Text(&'a str),
-    Thinking(String),
-    Server(String, Server),
-    Raw(String),
-}
-
-impl<'a> Block<'a> {
-    fn text(text: &'a str, number: usize) -> Self {
-        let kind = Kind::Text(text);
-        Self { number, kind }
-    }
-
-    fn json(&self) -> String {
-        match &self.kind {
-            Kind::Text(text) => text_block(text),
-            Kind::Thinking(raw) | Kind::Server(raw, _) | Kind::Raw(raw) => raw.clone(),
-        }
-    }
-}
-
-fn text_block(text: &str) -> String {
-    let mut out = String::from(r#"{"type":"text","text":"#);
-    push_string(&mut out, text);
-    out.push('}');
-    out
+    block: Block<'a>,
 }
 
 /// Appends blocks to the last run if it is of the same role, else begins one.
-fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>) {
+fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Numbered<'a>>) {
     if blocks.is_empty() {
         return;
     }
@@ -187,22 +160,22 @@ fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Block<'a>>) 
 }
 
 /// For each block of each run, whether it has the partner that it may need.
-fn pair(runs: &[Run<'_>], tally: &mut Tally) -> Vec<Vec<Pairing>> {
+fn pair(runs: &[Run<'_>], repairs: &mut Repairs) -> Vec<Vec<Pairing>> {
     let mut used = HashSet::new();
     let mut pairing = Vec::with_capacity(runs.len());
     for (index, run) in runs.iter().enumerate() {
         let reply: Vec<(usize, Option<&Server>)> = run
             .blocks
             .iter()
-            .map(|block| match &block.kind {
-                Kind::Server(_, server) => (block.number, Some(server)),
+            .map(|block| match &block.block {
+                Block::Server(_, server) => (block.number, Some(server)),
                 _ => (block.number, None),
             })
             .collect();
         let paired = pair_server_tools(&reply, index + 1 == runs.len(), &mut used);
         for (block, pairing) in run.blocks.iter().zip(&paired) {
             if *pairing == Pairing::Alone {
-                tally.add(Repair::Opaque, block.number);
+                repairs.add(Repair::Opaque, block.number);
             }
         }
         pairing.push(paired);
@@ -216,12 +189,12 @@ fn close_replies<'b, 'a>(
     runs: &'b [Run<'a>],
     pairing: &[Vec<Pairing>],
     paused: bool,
-    tally: &mut Tally,
+    repairs: &mut Repairs,
 ) -> Vec<Closed<'b, 'a>> {
     let mut closed: Vec<Closed<'b, 'a>> = Vec::with_capacity(runs.len());
     for (run, pairing) in runs.iter().zip(pairing) {
         let assistant = run.assistant;
-        let mut blocks: Vec<&Block<'a>> = run
+        let mut blocks: Vec<&Numbered<'a>> = run
             .blocks
             .iter()
             .zip(pairing)
@@ -232,12 +205,12 @@ fn close_replies<'b, 'a>(
             })
             .map(|(block, _)| block)
             .collect();
-        while let Some(Block {
-            kind: Kind::Thinking(_),
+        while let Some(Numbered {
+            block: Block::Thinking(_),
             number,
         }) = blocks.last()
         {
-            tally.add(Repair::Thinking, *number);
+            repairs.add(Repair::Thinking, *number);
             blocks.pop();
         }
         if blocks.is_empty() {
@@ -252,178 +225,40 @@ fn close_replies<'b, 'a>(
 }
 
 /// The blocks of a message.
-fn blocks<'a>(spoken: &Spoken<'a>, tally: &mut Tally) -> Vec<Block<'a>> {
+fn blocks<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Vec<Numbered<'a>> {
     let number = spoken.number;
-    let place = match spoken.role {
-        Role::Assistant => Place::Assistant,
-        Role::User | Role::Tool => Place::User,
-        Role::System | Role::Developer => Place::System,
-    };
-    let mut blocks: Vec<Block<'a>> = Vec::with_capacity(spoken.pieces.len());
-    for piece in &spoken.pieces {
-        let mut push = |kind| blocks.push(Block { number, kind });
-        match piece {
-            Piece::Call {
-                id,
-                name,
-                arguments,
-                ..
-            } => push(Kind::Raw(tool_use(id, name, arguments, number, tally))),
-            Piece::Part(Part::Text { text }) => blocks.extend(text_part(text, number, tally)),
-            Piece::Part(Part::Image(media)) => {
-                let taken = media::anthropic_image(media).filter(|_| place == Place::User);
-                blocks.push(media_or_word(taken, IMAGE_WORD, number, tally));
-            }
-            Piece::Part(Part::File(media)) => {
-                let taken = media::anthropic_document(media).filter(|_| place == Place::User);
-                blocks.push(media_or_word(taken, FILE_WORD, number, tally));
-            }
-            Piece::Part(Part::Thinking {
-                text,
-                signature: Some(signature),
-                provider,
-            }) if place == Place::Assistant
-                && provider.as_deref() == Some("anthropic")
-                && !signature.is_empty() =>
-            {
-                push(Kind::Thinking(thinking(text, signature)));
-            }
-            Piece::Part(Part::Thinking { .. }) => tally.add(Repair::Thinking, number),
-            Piece::Part(Part::Opaque { provider, data }) => {
-                let raw = data.clone();
-                match own(provider, data, place) {
-                    Own::Refused => tally.add(Repair::Opaque, number),
-                    Own::Thinking => push(Kind::Thinking(raw)),
-                    Own::Sent => push(Kind::Raw(raw)),
-                    Own::Server(server) => push(Kind::Server(raw, server)),
-                }
-            }
-            // The arrangement leaves no call or result among the parts.
-            Piece::Part(Part::ToolCall { .. } | Part::ToolResult { .. }) => {}
-        }
-    }
+    let place = Place::of(spoken.role);
+    let written = spoken.pieces.iter().filter_map(|piece| match piece {
+        Piece::Call {
+            id,
+            name,
+            arguments,
+            ..
+        } => Some(Block::Other(tool_use(id, name, arguments, number, repairs))),
+        Piece::Part(part) => block(part, place, number, repairs),
+    });
+    let blocks: Vec<Numbered<'a>> = written.map(|block| Numbered { number, block }).collect();
     if !blocks.is_empty() {
         if spoken.name.is_some() {
-            tally.add(Repair::SpeakerName, number);
+            repairs.add(Repair::SpeakerName, number);
         }
         if spoken.role == Role::Tool {
-            tally.add(Repair::ToolText, number);
+            repairs.add(Repair::ToolText, number);
         }
     }
     blocks
 }
 
-/// A text's block, unless there is nothing in it.
-fn text_part<'a>(text: &'a str, number: usize, tally: &mut Tally) -> Option<Block<'a>> {
-    if text.trim().is_empty() {
-        if !text.is_empty() {
-            tally.add(Repair::BlankText, number);
-        }
-        return None;
-    }
-    Some(Block::text(text, number))
-}
-
-fn media_or_word<'a>(
-    taken: Option<String>,
-    word: &'static str,
-    number: usize,
-    tally: &mut Tally,
-) -> Block<'a> {
-    match taken {
-        Some(raw) => {
-            let kind = Kind::Raw(raw);
-            Block { number, kind }
-        }
-        None => {
-            tally.add(Repair::Media, number);
-            Block::text(word, number)
-        }
-    }
-}
-
-fn thinking(text: &str, signature: &str) -> String {
-    let mut out = String::from(r#"{"type":"thinking","thinking":"#);
-    push_string(&mut out, text);
-    out.push_str(r#","signature":"#);
-    push_string(&mut out, signature);
-    out.push('}');
-    out
-}
-
-/// A call's block. Arguments that are a JSON object go in byte for byte.
-fn tool_use(id: &str, name: &str, arguments: &str, number: usize, tally: &mut Tally) -> String {
-    let allowed = plain(name, NAME_MAX_CHARS, "tool");
-    if allowed != name {
-        tally.add(Repair::ToolName, number);
-    }
-    let mut out = String::from(r#"{"type":"tool_use","id":"#);
-    push_string(&mut out, id);
-    out.push_str(r#","name":"#);
-    push_string(&mut out, &allowed);
-    out.push_str(r#","input":"#);
-    if is_object(arguments) {
-        out.push_str(arguments);
-    } else {
-        tally.add(Repair::RawArguments, number);
-        out.push_str(r#"{"_raw":"#);
-        push_string(&mut out, arguments);
-        out.push('}');
-    }
-    out.push('}');
-    out
-}
-
-/// A result's block. A failed tool's content is text, and is not empty.
-fn tool_result(answer: &Answer<'_>, tally: &mut Tally) -> String {
-    let number = answer.number;
-    let mut content = Vec::new();
-    for part in answer.content.unwrap_or_default() {
-        let block = match part {
-            Part::Text { text } => text_part(text, number, tally),
-            Part::Image(media) => {
-                let taken = media::anthropic_image(media).filter(|_| !answer.is_error);
-                Some(media_or_word(taken, IMAGE_WORD, number, tally))
-            }
-            Part::File(media) => {
-                let taken = media::anthropic_document(media).filter(|_| !answer.is_error);
-                Some(media_or_word(taken, FILE_WORD, number, tally))
-            }
-            Part::Opaque { provider, data }
-                if provider == "anthropic" && !answer.is_error && in_result(data) =>
-            {
-                Some(Block {
-                    number,
-                    kind: Kind::Raw(data.clone()),
-                })
-            }
-            Part::Thinking { .. } => {
-                tally.add(Repair::Thinking, number);
-                None
-            }
-            Part::Opaque { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {
-                tally.add(Repair::Opaque, number);
-                None
-            }
-        };
-        content.extend(block.map(|block| block.json()));
-    }
+/// A result's block. A failed tool's content is not empty.
+fn answered(answer: &Answer<'_>, repairs: &mut Repairs) -> String {
+    let parts = answer.content.unwrap_or_default();
+    let mut blocks = result_blocks(parts, answer.is_error, answer.number, repairs);
     if answer.content.is_none() {
-        content.push(text_block(INTERRUPTED));
-    } else if answer.is_error && content.is_empty() {
-        tally.add(Repair::SilentFailure, number);
-        content.push(text_block(SILENT_FAILURE));
+        blocks.push(Block::Text(INTERRUPTED));
+    } else if answer.is_error && blocks.is_empty() {
+        repairs.add(Repair::SilentFailure, answer.number);
+        blocks.push(Block::Text(SILENT_FAILURE));
     }
-    let mut out = String::from(r#"{"type":"tool_result","tool_use_id":"#);
-    push_string(&mut out, &answer.id);
-    if !content.is_empty() {
-        out.push_str(r#","content":["#);
-        push_list(&mut out, content);
-        out.push(']');
-    }
-    if answer.is_error {
-        out.push_str(r#","is_error":true"#);
-    }
-    out.push('}');
-    out
+    let content = (!blocks.is_empty()).then(|| array(blocks.iter().map(Block::json)));
+    tool_result(&answer.id, content.as_deref(), answer.is_error)
 }

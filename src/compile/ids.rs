@@ -1,7 +1,9 @@
-//! Ids and names as a provider allows them. Every answer depends on earlier calls alone, so that
+//! Ids as a provider allows them. Every answer depends on earlier calls alone, so that
 //! appending a message changes none.
 
 use std::collections::{HashMap, HashSet};
+
+use crate::wire::name::plain;
 
 /// What call ids must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,17 +46,4 @@ impl Ids {
             }
         }
     }
-}
-
-/// `text` with every character that is no ASCII letter, digit, `_` or `-` made `_`, cut at `max`;
-/// `otherwise` if it is empty.
-pub(super) fn plain(text: &str, max: usize, otherwise: &str) -> String {
-    if text.is_empty() {
-        return otherwise.to_owned();
-    }
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    text.chars()
-        .take(max)
-        .map(|c| if allowed(c) { c } else { '_' })
-        .collect()
 }

@@ -7,16 +7,17 @@ mod anthropic;
 #[cfg(test)]
 mod examples;
 mod ids;
-mod media;
 mod notice;
 mod openai;
-mod own_blocks;
 pub mod prefix;
 mod repair;
 pub mod request;
+mod server_tools;
 mod settings;
 mod text;
 
-pub use notice::{Notice, Repair};
+pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
 pub use request::{Compiled, Provider, RequestOptions, compile};
+
+pub use crate::wire::Repair;

@@ -3,13 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::compile::Repair;
 use crate::compile::ids::{IdRule, Ids};
-use crate::compile::notice::Tally;
 use crate::model::{Message, Part, Role};
-
-/// The text of a result that no tool gave.
-pub(super) const INTERRUPTED: &str = "[no result: interrupted]";
+use crate::wire::{Repair, Repairs};
 
 /// One step of a request.
 #[derive(Debug)]
@@ -66,13 +62,13 @@ struct Given<'a> {
     found: usize,
 }
 
-/// Arranges `messages` and tells `tally` what had to move, go or be made up.
+/// Arranges `messages` and tells `repairs` what had to move, go or be made up.
 pub(super) fn arrange<'a>(
     messages: &'a [Message],
     rule: IdRule,
-    tally: &mut Tally,
+    repairs: &mut Repairs,
 ) -> Vec<Item<'a>> {
-    let calls = pair(messages, rule, tally);
+    let calls = pair(messages, rule, repairs);
     let mut calls = calls.into_iter();
     let mut items = Vec::with_capacity(messages.len() * 2);
     for (index, message) in messages.iter().enumerate() {
@@ -89,7 +85,7 @@ pub(super) fn arrange<'a>(
                     ..
                 } => {
                     if message.role != Role::Assistant {
-                        tally.add(Repair::MisplacedCall, number);
+                        repairs.add(Repair::MisplacedCall, number);
                         continue;
                     }
                     let call = calls.next().expect("pairing saw the same calls");
@@ -148,7 +144,7 @@ fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
 
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
 /// call of its id.
-fn pair<'a>(messages: &'a [Message], rule: IdRule, tally: &mut Tally) -> Vec<Call<'a>> {
+fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec<Call<'a>> {
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut ids = Ids::default();
@@ -164,7 +160,7 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, tally: &mut Tally) -> Vec<Cal
                 Part::ToolCall { id, .. } if message.role == Role::Assistant => {
                     let given = ids.assign(id, rule);
                     if given != *id {
-                        tally.add(Repair::CallId, index + 1);
+                        repairs.add(Repair::CallId, index + 1);
                     }
                     open.entry(id).or_default().push(calls.len());
                     calls.push(Call {
@@ -179,12 +175,12 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, tally: &mut Tally) -> Vec<Cal
                     is_error,
                 } => {
                     let Some(answered) = open.get_mut(call.as_str()).and_then(Vec::pop) else {
-                        tally.add(Repair::UnpairedResult, index + 1);
+                        repairs.add(Repair::UnpairedResult, index + 1);
                         continue;
                     };
                     let answered = &mut calls[answered];
                     if latest_spoken.is_some_and(|spoken| spoken > answered.message) {
-                        tally.add(Repair::LateResult, index + 1);
+                        repairs.add(Repair::LateResult, index + 1);
                     }
                     answered.answered = Some(Given {
                         message: index,
@@ -202,7 +198,7 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, tally: &mut Tally) -> Vec<Cal
         }
     }
     for call in calls.iter().filter(|call| call.answered.is_none()) {
-        tally.add(Repair::MissingResult, call.message + 1);
+        repairs.add(Repair::MissingResult, call.message + 1);
     }
     calls
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::compile::notice::Tally;
 use crate::compile::{Notice, anthropic, openai, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
+use crate::wire::Repairs;
 
 /// The form of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,7 +94,7 @@ pub fn compile(
     settings: &Settings,
     options: &RequestOptions,
 ) -> Result<Compiled> {
-    let mut tally = Tally::default();
+    let mut repairs = Repairs::default();
     let mut remarks = Vec::new();
     let head = if options.whole_request {
         settings::request_keys(settings, options.provider, &mut remarks)
@@ -102,11 +102,16 @@ pub fn compile(
         String::new()
     };
     let body = match options.provider {
-        Provider::OpenAi => openai::write(messages, &head, &mut tally),
-        Provider::Anthropic => anthropic::write(messages, &head, &mut tally),
+        Provider::OpenAi => openai::write(messages, &head, &mut repairs),
+        Provider::Anthropic => anthropic::write(messages, &head, &mut repairs),
         Provider::Text => text::write(messages, &head),
     };
-    let mut notices: Vec<Notice> = tally.notices().collect();
+    let repaired = |(repair, count, first)| Notice::Repaired {
+        repair,
+        count,
+        first,
+    };
+    let mut notices: Vec<Notice> = repairs.iter().map(repaired).collect();
     if let (true, Some(first)) = (options.strict, notices.first()) {
         return Err(Error::StrictCompile {
             first: first.to_string(),

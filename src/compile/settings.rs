@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::compile::{Notice, Provider};
-use crate::hash::write_string as push_string;
 use crate::model::Settings;
-use crate::wire::json::array;
+use crate::wire::json::{array, quoted};
 
 /// The limit where the settings hold none; Anthropic requires one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
@@ -100,7 +99,7 @@ pub(super) fn request_keys(
         match value {
             Some(value) => {
                 has_tools |= key == "tools";
-                push_string(&mut out, key);
+                out.push_str(&quoted(key));
                 out.push(':');
                 out.push_str(&value);
                 out.push(',');

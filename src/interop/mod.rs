@@ -9,7 +9,6 @@
 //! behind a message by [`Span`]s of that source.
 
 pub mod anthropic;
-pub mod blocks;
 mod chat;
 pub mod claude_code;
 pub mod codex;

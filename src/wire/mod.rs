@@ -3,9 +3,42 @@
 //!
 //! A reader makes the parts of a message of a provider's JSON, and keeps what has no neutral form
 //! as opaque blocks, byte for byte. A writer makes the JSON of parts: what the provider refuses in
-//! their place is left out or replaced by a word. [`crate::compile`] arranges messages into a
-//! request with these, [`crate::interop`] puts them into records. Deliberately absent: which
-//! messages there are and in what order, the pairing of calls and results, records, files, and
-//! the network.
+//! their place is left out or named by a word in brackets, and counted as a [`Repair`].
+//! [`crate::compile`] arranges messages into a request with these, [`crate::interop`] puts them
+//! into records. Deliberately absent: which messages there are and in what order, the pairing of
+//! calls and results, records, files, and the network.
 
+pub mod anthropic;
 pub mod json;
+mod media;
+pub mod name;
+pub mod openai;
+mod repair;
+
+use std::collections::BTreeMap;
+
+pub use repair::{Repair, Repairs};
+
+/// The text of a result that no tool gave.
+pub const INTERRUPTED: &str = "[no result: interrupted]";
+
+/// What a reader collects beside the messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Blocks kept opaque, by type.
+    pub opaque_blocks: BTreeMap<String, u64>,
+}
+
+impl Notes {
+    /// Counts an opaque block.
+    pub fn opaque(&mut self, kind: &str) {
+        *self.opaque_blocks.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// Adds what was collected elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        for (kind, count) in other.opaque_blocks {
+            *self.opaque_blocks.entry(kind).or_default() += count;
+        }
+    }
+}

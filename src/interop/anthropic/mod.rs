@@ -10,7 +10,6 @@ use std::io::Write;
 use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink, chat};
 use crate::error::Result;
 
-pub(super) use read::AnthropicDialect;
 pub(super) use write::build;
 
 /// This format's importer and exporter.

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::Result;
-use crate::interop::blocks::PROVIDER;
 use crate::interop::chat::write::{Remarks, document_text, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::wire::anthropic::PROVIDER;
 use crate::wire::json::{Object, array, quoted};
 
 pub(super) fn export(

@@ -11,28 +11,13 @@ pub(super) mod spans;
 mod tests;
 pub(super) mod write;
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
 use super::lines;
 use crate::model::{Message, Millis, Settings, Usage};
+use crate::wire::Notes;
 
 pub(super) use read::read;
-
-/// What an importer collects beside the messages.
-#[derive(Debug, Default)]
-pub(super) struct Notes {
-    /// Blocks kept opaque, by type.
-    pub(super) opaque_blocks: BTreeMap<String, u64>,
-}
-
-impl Notes {
-    /// Counts an opaque block.
-    pub(super) fn opaque(&mut self, kind: &str) {
-        *self.opaque_blocks.entry(kind.to_owned()).or_default() += 1;
-    }
-}
 
 /// A reply's message and what stands beside it.
 #[derive(Debug)]
@@ -65,22 +50,4 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Box<RawValue>, u64), String> {
     let count = mended.lone_surrogates;
     let raw = RawValue::from_string(mended.text.into_owned()).map_err(|error| error.to_string())?;
     Ok((raw, count))
-}
-
-/// The `type` of a block, for counting.
-pub(super) fn type_of(raw: &RawValue) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Typed {
-        r#type: String,
-    }
-    let typed: Typed = serde_json::from_str(raw.get()).ok()?;
-    Some(typed.r#type)
-}
-
-/// The media type and the base64 text of a data URL; none if it is none.
-pub(super) fn data_url(url: &str) -> Option<(Option<String>, String)> {
-    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-    let media_type = head.strip_suffix(";base64")?;
-    let media_type = (!media_type.is_empty()).then(|| media_type.to_owned());
-    Some((media_type, data.to_owned()))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::spans::{Broken, elements, members, skip_space, skip_value};
-use super::{Dialect, Notes, decode};
+use super::{Dialect, decode};
 use crate::error::{Error, Result};
 use crate::interop::lines::Lines;
 use crate::interop::sniff::is_lines;
@@ -14,6 +14,7 @@ use crate::interop::{
     Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
 };
 use crate::model::{Message, Part, Settings, Span};
+use crate::wire::Notes;
 
 /// The settings of a fine-tuning row; its other keys are counted and stay in the source.
 const ROW_SETTINGS: [&str; 4] = ["tools", "parallel_tool_calls", "functions", "function_call"];

@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 
 use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Text, is_true,
-    string,
 };
 use crate::error::{Error, Result};
 use crate::interop::lines::{Lines, json_values, mend};
 use crate::interop::{Input, Problem, Sink};
 use crate::model::Span;
+use crate::wire::json::string;
 
 /// An interned string.
 pub(super) type Name = u32;

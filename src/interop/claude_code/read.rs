@@ -8,15 +8,15 @@ use serde_json::value::RawValue;
 
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
-use super::record::{Attachment, MessageHead, ProgressData, Record, UsageCounts};
+use super::record::{Attachment, MessageHead, ProgressData, Record};
 use crate::error::Result;
-use crate::interop::blocks::parts_of_content;
 use crate::interop::lines::mend;
 use crate::interop::{
     Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
     StepEntry, StepId,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::wire::{Notes, anthropic};
 
 /// A step on a path that has been told to the sink.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ struct Reader<'a> {
     sink: &'a mut dyn Sink,
     steps: usize,
     covered: Vec<bool>,
-    opaque: BTreeMap<String, u64>,
+    notes: Notes,
     other: BTreeMap<String, u64>,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn import(
         sink,
         steps: 0,
         covered: vec![false; index.entries.len()],
-        opaque: BTreeMap::new(),
+        notes: Notes::default(),
         other: index.other.clone(),
     };
     let main = reader.path(tree.main(), Vec::new())?;
@@ -220,7 +220,7 @@ impl Reader<'_> {
             title: self.index.title(),
             cwd: self.index.cwd.clone(),
             other_records: self.other,
-            opaque_blocks: self.opaque,
+            opaque_blocks: self.notes.opaque_blocks,
             absent,
             lone_surrogates: self.index.lone_surrogates,
         })
@@ -251,20 +251,10 @@ impl Reader<'_> {
     fn parse(&mut self, record: u32, text: &str) -> Result<Piece, serde_json::Error> {
         let outer: Record<'_> = serde_json::from_str(text)?;
         let mut time = outer.timestamp.as_str().and_then(Millis::parse);
-        let mut piece = |content: Option<&RawValue>| -> Result<Vec<Part>, serde_json::Error> {
-            let Some(content) = content else {
-                return Ok(Vec::new());
-            };
-            let (parts, opaque) = parts_of_content(content)?;
-            for (kind, count) in opaque {
-                *self.opaque.entry(kind).or_default() += count;
-            }
-            Ok(parts)
-        };
         let message = match self.index.entries[record as usize].kind {
             Kind::Queued => {
                 return Ok(Piece {
-                    parts: piece(outer.content)?,
+                    parts: anthropic::parts(outer.content, &mut self.notes)?,
                     model: None,
                     usage: None,
                     time,
@@ -274,7 +264,7 @@ impl Reader<'_> {
                 let attachment: Attachment<'_> =
                     serde_json::from_str(outer.attachment.map_or("{}", RawValue::get))?;
                 return Ok(Piece {
-                    parts: piece(attachment.prompt)?,
+                    parts: anthropic::parts(attachment.prompt, &mut self.notes)?,
                     model: None,
                     usage: None,
                     time,
@@ -291,23 +281,10 @@ impl Reader<'_> {
             _ => outer.message,
         };
         let head: MessageHead<'_> = serde_json::from_str(message.map_or("{}", RawValue::get))?;
-        let counts = head
-            .usage
-            .and_then(|raw| serde_json::from_str::<UsageCounts>(raw.get()).ok());
         Ok(Piece {
-            parts: piece(head.content)?,
+            parts: anthropic::parts(head.content, &mut self.notes)?,
             model: head.model.as_str().map(str::to_owned),
-            usage: counts.map(|counts| Usage {
-                input_tokens: [
-                    counts.input_tokens,
-                    counts.cache_creation_input_tokens,
-                    counts.cache_read_input_tokens,
-                ]
-                .into_iter()
-                .flatten()
-                .fold(0, u64::saturating_add),
-                output_tokens: counts.output_tokens.unwrap_or(0),
-            }),
+            usage: anthropic::usage(head.usage),
             time,
         })
     }

@@ -66,11 +66,6 @@ pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// The decoded string, if it is one.
-pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
 /// One JSON value of a line.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -193,14 +188,4 @@ pub(super) struct Preserved {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct MicrocompactMetadata {
     pub(super) compacted_tool_ids: Vec<String>,
-}
-
-/// `usage` of a reply.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct UsageCounts {
-    pub(super) input_tokens: Option<u64>,
-    pub(super) cache_creation_input_tokens: Option<u64>,
-    pub(super) cache_read_input_tokens: Option<u64>,
-    pub(super) output_tokens: Option<u64>,
 }

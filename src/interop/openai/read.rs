@@ -1,132 +1,19 @@
-//! An OpenAI message to a [`Message`].
+//! OpenAI's way among the chat formats.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::interop::chat::{Dialect, Notes, Reply, data_url, type_of};
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings, Usage};
+use crate::interop::chat::{Dialect, Reply};
+use crate::model::{Message, Millis, Settings};
+use crate::wire::json::Raw;
+use crate::wire::{Notes, openai};
 
-pub(super) const PROVIDER: &str = "openai";
-
+/// OpenAI's messages.
 pub(super) struct OpenAiDialect;
-
-#[derive(Deserialize)]
-struct Wire<'a> {
-    role: String,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(borrow, default)]
-    tool_calls: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
-    function_call: Option<&'a RawValue>,
-    #[serde(default)]
-    tool_call_id: Option<String>,
-    #[serde(borrow, default)]
-    reasoning_content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    refusal: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(default)]
-    name: String,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Call<'a> {
-    #[serde(default)]
-    id: Option<String>,
-    #[serde(borrow, default)]
-    function: Option<Function<'a>>,
-    #[serde(default)]
-    custom: Option<Custom>,
-}
-
-#[derive(Deserialize)]
-struct Custom {
-    name: String,
-    input: String,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    r#type: String,
-    text: Option<String>,
-    image_url: Option<ImageUrl>,
-    file: Option<FileBlock>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ImageUrl {
-    Plain(String),
-    Full { url: String, detail: Option<String> },
-}
-
-#[derive(Deserialize)]
-struct FileBlock {
-    file_data: Option<String>,
-    file_id: Option<String>,
-    filename: Option<String>,
-}
 
 impl Dialect for OpenAiDialect {
     fn message(&self, raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
-        let wire: Wire<'_> =
-            serde_json::from_str(raw.get()).map_err(|error| format!("a message: {error}"))?;
-        let role = match wire.role.as_str() {
-            "function" => Role::Tool,
-            other => other
-                .parse()
-                .map_err(|_| format!("unknown role '{other}'"))?,
-        };
-        let content = parts(wire.content, notes);
-        if role == Role::Tool {
-            let legacy = wire.role == "function";
-            let call = if legacy {
-                wire.name.clone()
-            } else {
-                wire.tool_call_id
-            };
-            return Ok(Message {
-                role,
-                name: wire.name.filter(|_| !legacy),
-                parts: vec![Part::ToolResult {
-                    call: call.unwrap_or_default(),
-                    content,
-                    is_error: false,
-                }],
-            });
-        }
-        let mut all = Vec::new();
-        if let Some(text) = wire.reasoning_content.and_then(string) {
-            all.push(Part::Thinking {
-                text,
-                signature: None,
-                provider: Some(PROVIDER.to_owned()),
-            });
-        }
-        all.extend(content);
-        if let Some(refusal) = wire.refusal {
-            let data = format!(r#"{{"type":"refusal","refusal":{}}}"#, refusal.get());
-            all.push(opaque(data, "refusal", notes));
-        }
-        if let Some(call) = wire.function_call {
-            all.push(function_call(call, notes));
-        }
-        for call in wire.tool_calls.unwrap_or_default() {
-            all.push(tool_call(call, notes));
-        }
-        Ok(Message {
-            role,
-            name: wire.name,
-            parts: all,
-        })
+        openai::message(raw, notes)
     }
 
     fn system(&self, _: &RawValue, _: &mut Notes) -> Option<Message> {
@@ -139,162 +26,24 @@ impl Dialect for OpenAiDialect {
             #[serde(borrow)]
             choices: &'a RawValue,
             #[serde(borrow, default)]
-            model: Option<&'a RawValue>,
+            model: Raw<'a>,
             #[serde(default)]
             created: Option<f64>,
             #[serde(borrow, default)]
-            usage: Option<&'a RawValue>,
-        }
-        #[derive(Deserialize)]
-        struct Counts {
-            #[serde(default)]
-            prompt_tokens: u64,
-            #[serde(default)]
-            completion_tokens: u64,
+            usage: Raw<'a>,
         }
         let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
         body.choices.get().starts_with('[').then_some(())?;
         let model = body
             .model
             .map(|model| ("model".to_owned(), model.get().to_owned()));
-        let counts = body
-            .usage
-            .and_then(|usage| serde_json::from_str::<Counts>(usage.get()).ok());
         Some(Reply {
             choices: Some("choices"),
             settings: Settings::from_iter(model),
             time: body
                 .created
                 .map(|seconds| Millis((seconds * 1000.0) as i64)),
-            usage: counts.map(|counts| Usage {
-                input_tokens: counts.prompt_tokens,
-                output_tokens: counts.completion_tokens,
-            }),
+            usage: openai::usage(body.usage),
         })
-    }
-}
-
-fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
-    notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data,
-    }
-}
-
-/// Content: a string, a list of parts, or nothing. An empty string is nothing.
-fn parts(content: Option<&RawValue>, notes: &mut Notes) -> Vec<Part> {
-    let Some(content) = content else {
-        return Vec::new();
-    };
-    if let Some(text) = string(content) {
-        return if text.is_empty() {
-            Vec::new()
-        } else {
-            vec![Part::Text { text }]
-        };
-    }
-    match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
-        Ok(blocks) => blocks.into_iter().map(|block| part(block, notes)).collect(),
-        Err(_) => vec![opaque(content.get().to_owned(), "content", notes)],
-    }
-}
-
-fn part(raw: &RawValue, notes: &mut Notes) -> Part {
-    let block = serde_json::from_str::<Block>(raw.get()).ok();
-    let known = block.and_then(|block| match block.r#type.as_str() {
-        "text" => Some(Part::Text { text: block.text? }),
-        "image_url" => Some(Part::Image(image(block.image_url?))),
-        "file" => Some(Part::File(file(block.file?)?)),
-        _ => None,
-    });
-    known.unwrap_or_else(|| {
-        let kind = type_of(raw).unwrap_or_else(|| "no type".to_owned());
-        opaque(raw.get().to_owned(), &kind, notes)
-    })
-}
-
-fn image(image: ImageUrl) -> Media {
-    let (url, detail) = match image {
-        ImageUrl::Plain(url) => (url, None),
-        ImageUrl::Full { url, detail } => (url, detail),
-    };
-    let (media_type, source) = match data_url(&url) {
-        Some((media_type, data)) => (media_type, MediaSource::Base64(data)),
-        None => (None, MediaSource::Url(url)),
-    };
-    Media {
-        media_type,
-        name: None,
-        detail,
-        source,
-    }
-}
-
-fn file(file: FileBlock) -> Option<Media> {
-    let (media_type, source) = match (file.file_data, file.file_id) {
-        (Some(data), _) => match data_url(&data) {
-            Some((media_type, data)) => (media_type, MediaSource::Base64(data)),
-            None => (None, MediaSource::Base64(data)),
-        },
-        (None, Some(id)) => (None, MediaSource::FileId(id)),
-        (None, None) => return None,
-    };
-    Some(Media {
-        media_type,
-        name: file.filename,
-        detail: None,
-        source,
-    })
-}
-
-/// The arguments: the string's value, or the text of what some servers send instead.
-fn arguments(raw: Option<&RawValue>) -> String {
-    raw.map_or(String::new(), |raw| {
-        string(raw).unwrap_or_else(|| raw.get().to_owned())
-    })
-}
-
-fn tool_call(raw: &RawValue, notes: &mut Notes) -> Part {
-    let call = serde_json::from_str::<Call<'_>>(raw.get()).ok();
-    match call {
-        Some(Call {
-            id,
-            function: Some(function),
-            ..
-        }) => Part::ToolCall {
-            id: id.unwrap_or_default(),
-            name: function.name,
-            arguments: arguments(function.arguments),
-            kind: None,
-        },
-        Some(Call {
-            id,
-            custom: Some(custom),
-            ..
-        }) => Part::ToolCall {
-            id: id.unwrap_or_default(),
-            name: custom.name,
-            arguments: custom.input,
-            kind: Some("custom".to_owned()),
-        },
-        _ => opaque(raw.get().to_owned(), "tool_call", notes),
-    }
-}
-
-/// The call of old, without an id: the function's name stands in for it.
-fn function_call(raw: &RawValue, notes: &mut Notes) -> Part {
-    match serde_json::from_str::<Function<'_>>(raw.get()) {
-        Ok(function) => Part::ToolCall {
-            id: function.name.clone(),
-            arguments: arguments(function.arguments),
-            name: function.name,
-            kind: Some("function_call".to_owned()),
-        },
-        Err(_) => opaque(raw.get().to_owned(), "function_call", notes),
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use super::read::PROVIDER;
 use crate::error::Result;
 use crate::interop::chat::write::{Remarks, document_text, write_all};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Object, array, quoted};
+use crate::wire::openai::PROVIDER;
 
 pub(super) fn export(
     messages: &[Outgoing],

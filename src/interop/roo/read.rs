@@ -10,11 +10,12 @@ use super::PROVIDER;
 use super::steps::Telling;
 use super::tags::Tags;
 use crate::error::{Error, Result};
-use crate::interop::anthropic::AnthropicDialect;
+use crate::interop::chat::decode;
 use crate::interop::chat::spans::{elements, skip_space, skip_value};
-use crate::interop::chat::{Dialect, Notes, decode, type_of};
 use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink};
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
+use crate::wire::json::type_of;
+use crate::wire::{Notes, anthropic};
 
 /// How long a title may be, in characters.
 const TITLE_CHARS: usize = 80;
@@ -169,7 +170,7 @@ fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
             parts: vec![Part::Opaque { provider, data }],
         });
     }
-    let mut message = AnthropicDialect.message(raw, notes)?;
+    let mut message = anthropic::message(raw, notes)?;
     for part in &mut message.parts {
         if let Part::Opaque { provider, data } = part {
             match reasoning(data) {
@@ -204,11 +205,8 @@ fn reasoning(block: &str) -> Option<Part> {
 
 /// Whether an opaque block is one that Anthropic would take back.
 fn is_anthropics(block: &str) -> bool {
-    let kind = serde_json::from_str::<&RawValue>(block)
-        .ok()
-        .and_then(type_of);
     matches!(
-        kind.as_deref(),
+        type_of(block).as_deref(),
         Some("redacted_thinking" | "document" | "image" | "tool_use" | "tool_result" | "text")
     )
 }

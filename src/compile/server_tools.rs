@@ -1,60 +1,8 @@
-//! Anthropic's own blocks, which have no neutral form: where they may stand, and with whom.
-//!
-//! Only types of the published API are sent back, byte for byte; others (a client's own marks)
-//! are not blocks that the API knows.
+//! The calls of Anthropic's own tools and their results: which of them are sent.
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
-use crate::wire::json::type_of;
-
-/// What a message may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    System,
-    User,
-    Assistant,
-}
-
-/// What becomes of an opaque block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Own {
-    /// It is left out.
-    Refused,
-    /// It is sent, and is thinking: it may not end a reply.
-    Thinking,
-    /// It is sent.
-    Sent,
-    /// It is sent together with its partner.
-    Server(Server),
-}
-
-/// A tool that the provider itself runs: a call or its result, with the id that ties them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Server {
-    Call(String),
-    Result(String),
-}
-
-/// What becomes of a block in `place`.
-pub(super) fn own(provider: &str, data: &str, place: Place) -> Own {
-    if provider != "anthropic" {
-        return Own::Refused;
-    }
-    let Ok(block) = serde_json::from_str::<Value>(data) else {
-        return Own::Refused;
-    };
-    match (place, block.get("type").and_then(Value::as_str)) {
-        (Place::Assistant, Some("redacted_thinking")) => Own::Thinking,
-        (Place::Assistant, Some("compaction")) => Own::Sent,
-        (Place::Assistant, Some(kind)) => server(kind, &block).map_or(Own::Refused, Own::Server),
-        (Place::User, Some("image" | "document" | "search_result" | "container_upload")) => {
-            Own::Sent
-        }
-        _ => Own::Refused,
-    }
-}
+use crate::wire::anthropic::Server;
 
 /// Whether a block of a reply is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,27 +94,4 @@ fn reaches(
     ends_message: &impl Fn(usize) -> bool,
 ) -> bool {
     ordinals[call] == ordinal || ordinals[call] + 1 == ordinal && ends_message(call)
-}
-
-/// Whether an opaque block may stand in a tool's result.
-pub(super) fn in_result(data: &str) -> bool {
-    matches!(
-        type_of(data).as_deref(),
-        Some("image" | "document" | "search_result" | "tool_reference")
-    )
-}
-
-fn server(kind: &str, block: &Value) -> Option<Server> {
-    let id = |key: &str| Some(block.get(key)?.as_str()?.to_owned());
-    match kind {
-        "server_tool_use" | "mcp_tool_use" => id("id").map(Server::Call),
-        "web_search_tool_result"
-        | "web_fetch_tool_result"
-        | "code_execution_tool_result"
-        | "bash_code_execution_tool_result"
-        | "text_editor_code_execution_tool_result"
-        | "tool_search_tool_result"
-        | "mcp_tool_result" => id("tool_use_id").map(Server::Result),
-        _ => None,
-    }
 }

@@ -1,0 +1,21 @@
+//! Anthropic's Messages API: content blocks, messages, usage.
+//!
+//! # Source
+//!
+//! Anthropic's API reference, "Create a Message", the guides on tool use and extended thinking,
+//! and the errors that the API answers with where those are silent (white space, thinking at a
+//! reply's end, failed tools without output).
+
+mod blocks;
+mod read;
+mod write;
+
+pub use blocks::Server;
+pub use read::{message, parts, system, usage};
+pub(super) use write::is_file_id;
+pub use write::{
+    Block, Place, block, content, result_blocks, text_block, tool_result, tool_use, written,
+};
+
+/// The provider's name in thinking and opaque parts.
+pub const PROVIDER: &str = "anthropic";

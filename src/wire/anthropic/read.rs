@@ -1,0 +1,274 @@
+//! Anthropic's JSON to messages.
+//!
+//! Arguments, and blocks that only the provider understands, keep their source text.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::PROVIDER;
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
+use crate::wire::Notes;
+use crate::wire::json::{Raw, decode};
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    signature: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    tool_use_id: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+    #[serde(borrow)]
+    source: Raw<'a>,
+    #[serde(borrow)]
+    title: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    r#type: String,
+    media_type: Option<String>,
+    data: Option<String>,
+    url: Option<String>,
+    file_id: Option<String>,
+}
+
+/// A message; one of the user's that holds nothing but results is the tools'.
+///
+/// # Errors
+///
+/// What is wrong with `raw`, in words.
+pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
+    #[derive(Deserialize)]
+    struct Wire<'a> {
+        role: String,
+        #[serde(borrow, default)]
+        content: Raw<'a>,
+    }
+    let wire: Wire<'_> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a message: {error}"))?;
+    let role = match wire.role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        other => return Err(format!("unknown role '{other}'")),
+    };
+    let parts = parts(wire.content, notes).map_err(|error| format!("its content: {error}"))?;
+    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+    let results = role == Role::User && !parts.is_empty() && parts.iter().all(is_result);
+    Ok(Message {
+        role: if results { Role::Tool } else { role },
+        name: None,
+        parts,
+    })
+}
+
+/// The message that the `system` of a request is; none if it says nothing.
+pub fn system(raw: &RawValue, notes: &mut Notes) -> Option<Message> {
+    raw.get().starts_with(['"', '[']).then_some(())?;
+    let parts = parts(Some(raw), notes).ok()?;
+    (!parts.is_empty()).then_some(Message {
+        role: Role::System,
+        name: None,
+        parts,
+    })
+}
+
+/// The parts of a `content` value: a string, a list of blocks, or nothing.
+///
+/// # Errors
+///
+/// When `raw` is neither, or holds something that is no block.
+pub fn parts(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, serde_json::Error> {
+    let text = raw.map_or("null", RawValue::get);
+    if text.starts_with('"') {
+        return Ok(vec![Part::text(serde_json::from_str::<String>(text)?)]);
+    }
+    if text == "null" {
+        return Ok(Vec::new());
+    }
+    // Counts of content that turns out malformed must not linger.
+    let mut found = Notes::default();
+    let blocks: Vec<&RawValue> = serde_json::from_str(text)?;
+    let parts = blocks.into_iter().map(|block| part(block, &mut found));
+    let parts = parts.collect::<Result<_, _>>()?;
+    notes.merge(found);
+    Ok(parts)
+}
+
+fn part(raw: &RawValue, notes: &mut Notes) -> Result<Part, serde_json::Error> {
+    if raw.get().starts_with('"') {
+        return Ok(Part::text(serde_json::from_str::<String>(raw.get())?));
+    }
+    let block: Block<'_> = serde_json::from_str(raw.get())?;
+    Ok(known(&block, notes).unwrap_or_else(|| {
+        notes.opaque(match block.kind.as_ref() {
+            "" => "(no type)",
+            kind => kind,
+        });
+        Part::Opaque {
+            provider: PROVIDER.to_owned(),
+            data: raw.get().to_owned(),
+        }
+    }))
+}
+
+/// The part for a block of a known type and shape.
+fn known(block: &Block<'_>, notes: &mut Notes) -> Option<Part> {
+    Some(match block.kind.as_ref() {
+        "text" => Part::Text {
+            text: decode(block.text)?,
+        },
+        "thinking" => Part::Thinking {
+            text: decode(block.thinking)?,
+            signature: decode(block.signature),
+            provider: Some(PROVIDER.to_owned()),
+        },
+        "tool_use" => Part::ToolCall {
+            id: decode(block.id)?,
+            name: decode(block.name)?,
+            arguments: block.input?.get().to_owned(),
+            kind: None,
+        },
+        "tool_result" => Part::ToolResult {
+            call: decode(block.tool_use_id)?,
+            content: parts(block.content, notes).ok()?,
+            is_error: block.is_error.is_some_and(|flag| flag.get() == "true"),
+        },
+        "image" => Part::Image(media(block)?),
+        "document" => Part::File(media(block)?),
+        _ => return None,
+    })
+}
+
+fn media(block: &Block<'_>) -> Option<Media> {
+    let source: Source = decode(block.source)?;
+    Some(Media {
+        media_type: source.media_type,
+        name: decode(block.title),
+        detail: None,
+        source: match source.r#type.as_str() {
+            "base64" => MediaSource::Base64(source.data?),
+            "url" => MediaSource::Url(source.url?),
+            "file" => MediaSource::FileId(source.file_id?),
+            _ => return None,
+        },
+    })
+}
+
+/// What was counted for a reply; its input is said in three.
+pub fn usage(raw: Raw<'_>) -> Option<Usage> {
+    #[derive(Deserialize)]
+    struct Counts {
+        input_tokens: Option<u64>,
+        cache_creation_input_tokens: Option<u64>,
+        cache_read_input_tokens: Option<u64>,
+        output_tokens: Option<u64>,
+    }
+    let counts: Counts = decode(raw)?;
+    let input = [
+        counts.input_tokens,
+        counts.cache_creation_input_tokens,
+        counts.cache_read_input_tokens,
+    ];
+    Some(Usage {
+        input_tokens: input.into_iter().flatten().fold(0, u64::saturating_add),
+        output_tokens: counts.output_tokens.unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> (Vec<Part>, Notes) {
+        let raw: &RawValue = serde_json::from_str(json).expect("JSON");
+        {
+            let mut notes = Notes::default();
+            (parts(Some(raw), &mut notes).expect("content"), notes)
+        }
+    }
+
+    #[test]
+    fn a_string_is_one_text_and_null_is_nothing() {
+        assert_eq!(read(r#""a\u0000b""#).0, [Part::text("a\0b")]);
+        assert_eq!(read("null").0, []);
+        assert_eq!(read("[]").0, []);
+    }
+
+    #[test]
+    fn arguments_keep_their_source_text() {
+        let json = r#"[{"type":"tool_use","id":"t","name":"f","input":{"n" : 1.0, "big":12345678901234567890}}]"#;
+        let arguments = r#"{"n" : 1.0, "big":12345678901234567890}"#.to_owned();
+        assert_eq!(
+            read(json).0,
+            [Part::ToolCall {
+                id: "t".into(),
+                name: "f".into(),
+                arguments,
+                kind: None
+            }]
+        );
+    }
+
+    #[test]
+    fn unknown_blocks_and_odd_shapes_stay_opaque() {
+        let block = r#"{"type":"redacted_thinking","data":"x"}"#;
+        let document =
+            r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}"#;
+        let (parts, counts) = read(&format!(
+            r#"[{block},{document},{{"type":"tool_result","tool_use_id":"t","content":[{{"type":"tool_reference","tool_name":"n"}}]}}]"#
+        ));
+        let opaque = |data: &str| Part::Opaque {
+            provider: "anthropic".into(),
+            data: data.into(),
+        };
+        assert_eq!(parts[0], opaque(block));
+        assert_eq!(parts[1], opaque(document));
+        assert_eq!(
+            parts[2],
+            Part::ToolResult {
+                call: "t".into(),
+                content: vec![opaque(r#"{"type":"tool_reference","tool_name":"n"}"#)],
+                is_error: false,
+            }
+        );
+        assert_eq!(
+            counts.opaque_blocks.into_iter().collect::<Vec<_>>(),
+            [
+                ("document".to_owned(), 1),
+                ("redacted_thinking".to_owned(), 1),
+                ("tool_reference".to_owned(), 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn absent_content_of_a_result_is_empty() {
+        let (parts, _) = read(r#"[{"type":"tool_result","tool_use_id":"t","is_error":true}]"#);
+        assert_eq!(
+            parts,
+            [Part::ToolResult {
+                call: "t".into(),
+                content: vec![],
+                is_error: true
+            }]
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! OpenAI's JSON to messages.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::PROVIDER;
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
+use crate::wire::Notes;
+use crate::wire::json::{Raw, decode, type_of};
+use crate::wire::media::{image_at, owned_data};
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    role: String,
+    #[serde(borrow, default)]
+    content: Raw<'a>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    function_call: Raw<'a>,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+    #[serde(borrow, default)]
+    reasoning_content: Raw<'a>,
+    #[serde(borrow, default)]
+    refusal: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(default)]
+    name: String,
+    #[serde(borrow, default)]
+    arguments: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(borrow, default)]
+    function: Option<Function<'a>>,
+    #[serde(default)]
+    custom: Option<Custom>,
+}
+
+#[derive(Deserialize)]
+struct Custom {
+    name: String,
+    input: String,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    r#type: String,
+    text: Option<String>,
+    image_url: Option<ImageUrl>,
+    file: Option<FileBlock>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ImageUrl {
+    Plain(String),
+    Full { url: String, detail: Option<String> },
+}
+
+#[derive(Deserialize)]
+struct FileBlock {
+    file_data: Option<String>,
+    file_id: Option<String>,
+    filename: Option<String>,
+}
+
+/// A message.
+///
+/// # Errors
+///
+/// What is wrong with `raw`, in words.
+pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
+    let wire: Wire<'_> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a message: {error}"))?;
+    let role = match wire.role.as_str() {
+        "function" => Role::Tool,
+        other => other
+            .parse()
+            .map_err(|_| format!("unknown role '{other}'"))?,
+    };
+    let content = parts(wire.content, notes);
+    if role == Role::Tool {
+        let legacy = wire.role == "function";
+        let call = if legacy {
+            wire.name.clone()
+        } else {
+            wire.tool_call_id
+        };
+        return Ok(Message {
+            role,
+            name: wire.name.filter(|_| !legacy),
+            parts: vec![Part::ToolResult {
+                call: call.unwrap_or_default(),
+                content,
+                is_error: false,
+            }],
+        });
+    }
+    let mut all = Vec::new();
+    if let Some(text) = decode(wire.reasoning_content) {
+        all.push(Part::Thinking {
+            text,
+            signature: None,
+            provider: Some(PROVIDER.to_owned()),
+        });
+    }
+    all.extend(content);
+    if let Some(refusal) = wire.refusal {
+        let data = format!(r#"{{"type":"refusal","refusal":{}}}"#, refusal.get());
+        all.push(opaque(data, "refusal", notes));
+    }
+    if let Some(call) = wire.function_call {
+        all.push(function_call(call, notes));
+    }
+    for call in wire.tool_calls.unwrap_or_default() {
+        all.push(tool_call(call, notes));
+    }
+    Ok(Message {
+        role,
+        name: wire.name,
+        parts: all,
+    })
+}
+
+/// What was counted for a reply.
+pub fn usage(raw: Raw<'_>) -> Option<Usage> {
+    #[derive(Deserialize)]
+    struct Counts {
+        #[serde(default)]
+        prompt_tokens: u64,
+        #[serde(default)]
+        completion_tokens: u64,
+    }
+    let counts: Counts = decode(raw)?;
+    Some(Usage {
+        input_tokens: counts.prompt_tokens,
+        output_tokens: counts.completion_tokens,
+    })
+}
+
+fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
+    notes.opaque(kind);
+    Part::Opaque {
+        provider: PROVIDER.to_owned(),
+        data,
+    }
+}
+
+/// Content: a string, a list of parts, or nothing. An empty string is nothing.
+fn parts(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
+    let Some(content) = content else {
+        return Vec::new();
+    };
+    if let Some(text) = decode::<String>(Some(content)) {
+        return if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![Part::Text { text }]
+        };
+    }
+    match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
+        Ok(blocks) => blocks.into_iter().map(|block| part(block, notes)).collect(),
+        Err(_) => vec![opaque(content.get().to_owned(), "content", notes)],
+    }
+}
+
+fn part(raw: &RawValue, notes: &mut Notes) -> Part {
+    let block = serde_json::from_str::<Block>(raw.get()).ok();
+    let known = block.and_then(|block| match block.r#type.as_str() {
+        "text" => Some(Part::Text { text: block.text? }),
+        "image_url" => Some(Part::Image(image(block.image_url?))),
+        "file" => Some(Part::File(file(block.file?)?)),
+        _ => None,
+    });
+    known.unwrap_or_else(|| {
+        let kind = type_of(raw.get()).unwrap_or_else(|| "no type".to_owned());
+        opaque(raw.get().to_owned(), &kind, notes)
+    })
+}
+
+fn image(image: ImageUrl) -> Media {
+    match image {
+        ImageUrl::Plain(url) => image_at(url, None),
+        ImageUrl::Full { url, detail } => image_at(url, detail),
+    }
+}
+
+fn file(file: FileBlock) -> Option<Media> {
+    let (media_type, source) = match (file.file_data, file.file_id) {
+        (Some(data), _) => match owned_data(&data) {
+            Some((media_type, data)) => (media_type, MediaSource::Base64(data)),
+            None => (None, MediaSource::Base64(data)),
+        },
+        (None, Some(id)) => (None, MediaSource::FileId(id)),
+        (None, None) => return None,
+    };
+    Some(Media {
+        media_type,
+        name: file.filename,
+        detail: None,
+        source,
+    })
+}
+
+/// The arguments: the string's value, or the text of what some servers send instead.
+fn arguments(raw: Raw<'_>) -> String {
+    raw.map_or(String::new(), |raw| {
+        decode(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
+    })
+}
+
+fn tool_call(raw: &RawValue, notes: &mut Notes) -> Part {
+    let call = serde_json::from_str::<Call<'_>>(raw.get()).ok();
+    match call {
+        Some(Call {
+            id,
+            function: Some(function),
+            ..
+        }) => Part::ToolCall {
+            id: id.unwrap_or_default(),
+            name: function.name,
+            arguments: arguments(function.arguments),
+            kind: None,
+        },
+        Some(Call {
+            id,
+            custom: Some(custom),
+            ..
+        }) => Part::ToolCall {
+            id: id.unwrap_or_default(),
+            name: custom.name,
+            arguments: custom.input,
+            kind: Some("custom".to_owned()),
+        },
+        _ => opaque(raw.get().to_owned(), "tool_call", notes),
+    }
+}
+
+/// The call of old, without an id: the function's name stands in for it.
+fn function_call(raw: &RawValue, notes: &mut Notes) -> Part {
+    match serde_json::from_str::<Function<'_>>(raw.get()) {
+        Ok(function) => Part::ToolCall {
+            id: function.name.clone(),
+            arguments: arguments(function.arguments),
+            name: function.name,
+            kind: Some("function_call".to_owned()),
+        },
+        Err(_) => opaque(raw.get().to_owned(), "function_call", notes),
+    }
+}
