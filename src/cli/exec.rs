@@ -30,6 +30,12 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
         reason,
         stderr: String::new(),
     };
+    // From here on an interrupt stops the command, and what called it goes on to say so. And where
+    // interrupts were ignored, as in a background job, the command would inherit that; what is
+    // caught here is back at its default there.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let handler = flag::register(SIGINT, Arc::clone(&interrupted));
+    let _restored = Handler(handler.map_err(|error| silent(error.to_string()))?);
     let mut child = Command::new("sh")
         .arg("-c")
         .arg(command)
@@ -47,7 +53,8 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     let stdout = child.stdout.take().expect("it is piped");
     let stderr = child.stderr.take().expect("it is piped");
     let (stdout, stderr) = (drain(stdout), drain(stderr));
-    let ended = wait(&mut child, timeout).map_err(|error| silent(error.to_string()))?;
+    let ended =
+        wait(&mut child, timeout, &interrupted).map_err(|error| silent(error.to_string()))?;
     let stopped = match ended {
         Ended::ByItself(status) => Ok(status),
         Ended::Interrupted => Err("it was interrupted".to_owned()),
@@ -106,12 +113,8 @@ enum Ended {
 }
 
 /// Waits for its end, an interrupt, or the end of its time.
-fn wait(child: &mut Child, timeout: Duration) -> std::io::Result<Ended> {
+fn wait(child: &mut Child, timeout: Duration, interrupted: &AtomicBool) -> std::io::Result<Ended> {
     let start = Instant::now();
-    // From here on an interrupt stops the command, and what called it goes on to say so.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let handler = flag::register(SIGINT, Arc::clone(&interrupted))?;
-    let _restored = Handler(handler);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ended::ByItself(status));

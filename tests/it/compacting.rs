@@ -80,6 +80,26 @@ fn a_span_is_replaced_and_what_follows_stays() {
 }
 
 #[test]
+fn a_summariser_can_be_interrupted_where_its_caller_ignores_that() {
+    let sandbox = talk(2);
+    let script = "trap '' INT; exec \"$0\" compact --exec 'kill -INT $$; echo not stopped'";
+    let tract = sandbox.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).arg(tract.get_program());
+    let environment = tract
+        .get_envs()
+        .map(|(name, value)| (name, value.unwrap_or_default()));
+    shell.env_clear().envs(environment);
+    shell.current_dir(tract.get_current_dir().expect("the sandbox"));
+    let output = shell.output().expect("it runs");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: 'kill -INT $$; echo not stopped' made no summary: it was interrupted\n\
+         hint: nothing was changed\n"
+    );
+}
+
+#[test]
 fn a_summariser_that_fails_changes_nothing() {
     let sandbox = talk(2);
     // So that every count is known.
