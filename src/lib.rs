@@ -14,3 +14,7 @@ pub mod store;
 pub mod wire;
 
 pub use error::{Error, Result};
+
+#[cfg(test)]
+#[path = "../tests/conditions.rs"]
+mod conditions;

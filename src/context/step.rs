@@ -220,6 +220,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         /// Long stretches are shared, short ones copied: either way nothing else moves.
         #[test]
         fn a_splice_takes_out_and_puts_in_what_it_says(

@@ -187,6 +187,8 @@ pub(super) mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         #[test]
         fn a_value_is_what_it_is_written_as(value in values()) {
             prop_assert_eq!(Json::parse(&value.to_string()), Some(value.clone()));

@@ -233,6 +233,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         #[test]
         fn applying_a_diff_gives_the_value_after(a in values(), b in values()) {
             match JsonDiff::new(&a, &b, 1) {

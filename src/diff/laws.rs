@@ -246,7 +246,7 @@ fn without_ids(messages: &[Message]) -> Vec<Message> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(512))]
 
     #[test]
     fn applying_a_diff_gives_the_second_context((before, after) in contexts(), exact_ids: bool) {

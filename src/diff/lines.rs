@@ -242,6 +242,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         #[test]
         fn applying_a_diff_gives_the_text_after(a in texts(), b in texts(), context in 0_usize..4) {
             let diff = LineDiff::new(&a, &b, context);

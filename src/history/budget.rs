@@ -708,7 +708,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(crate::conditions::laws(32))]
 
         /// A truncation that was made fits; one that was not could not have.
         #[test]

@@ -297,7 +297,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(crate::conditions::laws(48))]
 
         /// The cache's promise: nothing but time tells a cached answer from a cold one.
         #[test]

@@ -336,6 +336,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         #[test]
         fn any_text_counts_exactly(text in ".{0,200}") {
             assert_exact(&text);

@@ -225,9 +225,8 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
         any::<prop::sample::Index>(),
     );
     let mut runner = TestRunner::new(Config {
-        cases: 48,
-        failure_persistence: None,
-        ..Config::default()
+        source_file: Some(file!()),
+        ..crate::conditions::laws(48)
     });
     let result = runner.run(&shape, |(parents, one, two)| {
         let store = make();
@@ -727,9 +726,8 @@ fn searches_miss_nothing(make: Make<'_>) {
         prop::collection::vec(literals, 1..4),
     );
     let mut runner = TestRunner::new(Config {
-        cases: 48,
-        failure_persistence: None,
-        ..Config::default()
+        source_file: Some(file!()),
+        ..crate::conditions::laws(48)
     });
     let result = runner.run(&shape, |(steps, other, queries)| {
         let store = make();

@@ -8,6 +8,8 @@ mod check;
 mod committing;
 mod compacting;
 mod concurrency;
+#[path = "../conditions.rs"]
+mod conditions;
 mod demo;
 mod diff;
 mod dropping;

@@ -1,5 +1,4 @@
-//! Real sessions, all the way in and out. They are not part of this project: the tests read the
-//! folder that `TRACT_REAL_SESSIONS` names, and say so when they are skipped.
+//! Real sessions, all the way in and out.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +14,7 @@ use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 
 use crate::check::{check_anthropic, check_openai};
-
-/// The folder, or a line on why the test is skipped.
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("TRACT_REAL_SESSIONS").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: TRACT_REAL_SESSIONS names no folder of real sessions");
-    }
-    folder
-}
+use crate::conditions::real_sessions;
 
 /// All files of the known formats, by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -96,8 +87,9 @@ fn valid(repo: &Repo, commit: &CommitHash) {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn every_file_comes_in_once_and_the_same_everywhere() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let (one, two) = (Repo::ephemeral().unwrap(), Repo::ephemeral().unwrap());
     let mut messages = 0;
     for path in files(&folder) {
@@ -124,8 +116,9 @@ fn every_file_comes_in_once_and_the_same_everywhere() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     for path in files(&folder) {
         let repo = Repo::ephemeral().unwrap();
         for session in take(&repo, &path).sessions.iter().take(20) {
@@ -154,8 +147,9 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn an_untouched_session_comes_back_as_it_was() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     for path in files(&folder) {
         let repo = Repo::ephemeral().unwrap();
         let report = take(&repo, &path);
@@ -193,8 +187,9 @@ fn an_untouched_session_comes_back_as_it_was() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn a_grown_file_gives_what_one_import_of_it_would() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let series = [
         vec![
             "claude-code/entire-768de5d6-growth-1.jsonl",
@@ -232,8 +227,9 @@ fn a_grown_file_gives_what_one_import_of_it_would() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn an_earlier_state_of_a_file_moves_nothing_back() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let repo = Repo::ephemeral().unwrap();
     let newest = take(
         &repo,
@@ -251,8 +247,9 @@ fn an_earlier_state_of_a_file_moves_nothing_back() {
 
 /// The same at every byte: a file cut anywhere, imported, and then imported whole.
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn a_file_cut_anywhere_grows_into_the_whole() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let directory = tempfile::tempdir().unwrap();
     for file in [
         "claude-code/entire-7662d755-microcompact.jsonl",
@@ -282,8 +279,9 @@ fn a_file_cut_anywhere_grows_into_the_whole() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn a_fork_shares_its_parents_commits() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let repo = Repo::ephemeral().unwrap();
     let parent = take(&repo, &folder.join("codex/gitsync-019d7d08-parent.jsonl"));
     let fork = take(
@@ -301,8 +299,9 @@ fn a_fork_shares_its_parents_commits() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn what_was_compacted_is_there_before_the_compaction() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     for (file, compactions) in [
         ("claude-code/entire-4902a08f-compact2.jsonl", 2),
         ("claude-code/entire-7662d755-microcompact.jsonl", 1),
@@ -327,8 +326,9 @@ fn what_was_compacted_is_there_before_the_compaction() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn the_running_total_is_the_size_of_the_context_at_every_commit() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let repo = Repo::ephemeral().unwrap();
     let report = take(
         &repo,
@@ -349,8 +349,9 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn formats_of_others_are_named_as_unknown() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     for other in ["aider", "gemini-cli", "opencode", "chatgpt-export", "pi"] {
         for path in tract::ingest::places::walk_directory(&folder.join(other)) {
             let request = ImportRequest {
@@ -442,8 +443,9 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn surgery_on_long_sessions_is_undone_and_done_again_to_the_byte() {
-    let Some(folder) = folder() else { return };
+    let folder = real_sessions();
     let mut walked = 0;
     for path in files(&folder) {
         let repo = Repo::ephemeral().unwrap();

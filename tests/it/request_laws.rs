@@ -255,7 +255,7 @@ fn check(request: &Value, provider: Provider) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(crate::conditions::laws(1024))]
 
     #[test]
     fn every_request_is_valid_and_the_same_twice(messages in messages()) {

@@ -226,7 +226,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::conditions::laws(64))]
 
     /// The context is what the tool would send; written alone, all of it would be sent.
     #[test]

@@ -2,7 +2,6 @@
 //! and nothing is lost.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
@@ -19,6 +18,8 @@ use tract::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, Priority, RefName, Role,
 };
 
+use crate::conditions::real_sessions;
+
 const ON: On = On::Head;
 
 /// Numbers that are the same in every run.
@@ -34,11 +35,8 @@ impl Dice {
 }
 
 /// The long sessions, each in a repository of its own.
-fn real_sessions() -> Vec<Repo> {
-    let Some(folder) = std::env::var_os("TRACT_REAL_SESSIONS").map(PathBuf::from) else {
-        eprintln!("skipped: TRACT_REAL_SESSIONS names no folder of real sessions");
-        return Vec::new();
-    };
+fn long_sessions() -> Vec<Repo> {
+    let folder = real_sessions();
     let files = [
         "claude-code/entire-83a0bb2f-long.jsonl",
         "claude-code/entire-4902a08f-compact2.jsonl",
@@ -216,13 +214,21 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
 }
 
 #[test]
-fn no_command_splits_a_pair_wherever_the_session_is_cut() {
+fn no_command_splits_a_pair_wherever_a_made_session_is_cut() {
     let mut dice = Dice(4);
-    let mut repos = real_sessions();
-    repos.push(made_session(&mut dice));
+    no_command_splits_a_pair(&[made_session(&mut dice)], &mut dice);
+}
+
+#[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
+fn no_command_splits_a_pair_wherever_a_real_session_is_cut() {
+    no_command_splits_a_pair(&long_sessions(), &mut Dice(4));
+}
+
+fn no_command_splits_a_pair(repos: &[Repo], dice: &mut Dice) {
     let cuts = 100 / repos.len() + 1;
     let (mut done, mut refused) = (0, 0);
-    for repo in &repos {
+    for repo in repos {
         let tip = repo.resolve(&ON, "HEAD").unwrap();
         let depth = repo.order(&tip).unwrap().len();
         for cut in 0..cuts {
@@ -237,7 +243,7 @@ fn no_command_splits_a_pair_wherever_the_session_is_cut() {
             let mut before = halves(repo, &on);
             for _ in 0..4 {
                 let kind = dice.below(11);
-                match any_command(kind, repo, &on, &mut dice) {
+                match any_command(kind, repo, &on, dice) {
                     Ok(_) => done += 1,
                     Err(Error::Refused { .. } | Error::CannotFit { .. }) => refused += 1,
                     Err(other) => panic!("command {kind} at HEAD~{back}: {other}"),
@@ -278,10 +284,18 @@ fn request(repo: &Repo, commit: &CommitHash) -> String {
 }
 
 #[test]
-fn a_session_cut_down_step_by_step_comes_back_step_by_step() {
-    let mut repos = real_sessions();
-    repos.push(made_session(&mut Dice(7)));
-    for repo in &repos {
+fn a_made_session_cut_down_step_by_step_comes_back_step_by_step() {
+    comes_back_step_by_step(&[made_session(&mut Dice(7))]);
+}
+
+#[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
+fn a_real_session_cut_down_step_by_step_comes_back_step_by_step() {
+    comes_back_step_by_step(&long_sessions());
+}
+
+fn comes_back_step_by_step(repos: &[Repo]) {
+    for repo in repos {
         let options = SurgeryOptions::default();
         let half = || Truncate::new(Reach::Fraction("0.3".parse().unwrap()));
         let limits = Limits {

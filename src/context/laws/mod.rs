@@ -12,7 +12,6 @@ use crate::hash::CommitHash;
 use crate::model::{Commit, EntryId, Operation, Settings};
 
 /// Cases a law.
-const CASES: u32 = 256;
 /// Commits in a history, at most.
 const COMMITS: usize = 40;
 
@@ -42,7 +41,7 @@ fn after(path: &[(CommitHash, Commit)], operation: Operation) -> (CommitHash, Co
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(256))]
 
     /// The fold shows what the definition says.
     #[test]

@@ -184,7 +184,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(256))]
 
     #[test]
     fn no_plan_splits_a_pair_or_takes_what_is_protected(
@@ -244,7 +244,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(256))]
 
     #[test]
     fn a_truncation_to_a_budget_fits_and_hides_no_more_than_it_must(
@@ -405,7 +405,7 @@ fn a_fraction_hides_an_even_number_after_the_task() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(256))]
 
     /// A clear and a compaction of everything set one baseline: what the transcript holds from
     /// then on is what the context holds, and what was protected, with its groups.

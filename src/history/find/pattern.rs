@@ -251,6 +251,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         /// The index is asked for nothing that a match could do without.
         #[test]
         fn what_matches_holds_the_literals(

@@ -354,7 +354,7 @@ fn take(repo: &Repo, (kind, one, two, said): &Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::conditions::laws(64))]
 
     /// Every text on the path that holds the pattern is found once, and where it is said to be
     /// visible, the context shows it under that number; what the context shows is found.

@@ -125,6 +125,8 @@ fn take(repo: &Repo, step: &Step, at: i64) -> Result<(), TestCaseError> {
 }
 
 proptest! {
+    #![proptest_config(crate::conditions::laws(256))]
+
     /// Undo and redo go through exactly the states that were, with rewrites of the end in between.
     #[test]
     fn undo_leads_back_through_every_state_and_redo_forward(

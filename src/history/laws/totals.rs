@@ -40,7 +40,7 @@ fn log(repo: &Repo, tip: &CommitHash, limit: usize, operations: &[&str]) -> Vec<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::conditions::laws(48))]
 
     /// At every commit: the log's running total, what a status says, and the sum over what is
     /// compiled. And the steps between the totals are the changes that the log says.

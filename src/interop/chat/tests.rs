@@ -414,14 +414,6 @@ fn what_the_other_format_cannot_hold_is_remarked() {
     );
 }
 
-fn real() -> Option<PathBuf> {
-    let folder = std::env::var_os("TRACT_REAL_SESSIONS");
-    if folder.is_none() {
-        eprintln!("skipped: TRACT_REAL_SESSIONS is not set");
-    }
-    folder.map(PathBuf::from)
-}
-
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder can be read")
@@ -438,8 +430,9 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn every_real_file_is_recognised() {
-    let Some(folder) = real() else { return };
+    let folder = crate::conditions::real_sessions();
     let mut found = Vec::new();
     files(&folder, &mut found);
     let mut wrong = Vec::new();
@@ -514,8 +507,9 @@ fn expected(value: &Value) -> Vec<Vec<Value>> {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_have_all_their_messages_and_go_back() {
-    let Some(folder) = real() else { return };
+    let folder = crate::conditions::real_sessions();
     for (name, format) in [
         ("openai-chat", Format::OpenAi),
         ("openai-finetune", Format::OpenAi),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::*;
+use crate::conditions::real_sessions;
 use crate::interop::{
     Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Step, StepEntry,
 };
@@ -58,12 +59,8 @@ fn import(bytes: &[u8], stem: &str) -> Kept {
     kept
 }
 
-/// The real sessions, if they are there.
+/// The real sessions.
 fn real_files() -> Vec<PathBuf> {
-    let Some(root) = std::env::var_os("TRACT_REAL_SESSIONS") else {
-        eprintln!("skipped: TRACT_REAL_SESSIONS is not set");
-        return Vec::new();
-    };
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for item in std::fs::read_dir(folder).expect("a folder") {
             let path = item.expect("an item").path();
@@ -75,7 +72,7 @@ fn real_files() -> Vec<PathBuf> {
         }
     }
     let mut found = Vec::new();
-    walk(&Path::new(&root).join("claude-code"), &mut found);
+    walk(&real_sessions().join("claude-code"), &mut found);
     found.sort();
     assert!(!found.is_empty());
     found
@@ -515,6 +512,7 @@ fn a_prefix_gives_a_prefix() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_growth_gives_prefixes() {
     for path in real_files() {
         let bytes = std::fs::read(&path).expect("a file");
@@ -595,6 +593,7 @@ fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_have_as_many_messages_as_counted() {
     for path in real_files() {
         let bytes = std::fs::read(&path).expect("a file");
@@ -627,6 +626,7 @@ fn real_sessions_have_as_many_messages_as_counted() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn every_real_record_of_the_conversation_is_behind_a_step() {
     for path in real_files() {
         let bytes = std::fs::read(&path).expect("a file");

@@ -207,6 +207,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         #[test]
         fn spans_survive(spans in prop::collection::vec((any::<u64>(), any::<u64>()), 0..20)) {
             let spans: Vec<Span> =

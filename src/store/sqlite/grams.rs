@@ -221,6 +221,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
         /// What is inside a text, in whatever case, has no term that the text lacks.
         #[test]
         fn the_terms_of_a_part_are_terms_of_the_whole(

@@ -283,6 +283,7 @@ fn what_a_compaction_put_in_place_goes_out_as_it_stood_there() {
 }
 
 #[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_rollouts_go_out_as_they_came() {
     for (name, bytes) in super::real::real() {
         let collected = Collected::of(&bytes);
