@@ -364,9 +364,10 @@ impl Order {
         self.sequence.is_empty()
     }
 
-    /// The entry that `id` names, itself or by one of its edits.
-    pub fn resolve(&self, id: &EntryId) -> Option<EntryId> {
-        self.editable(id).ok().map(|slot| self.slots[slot].id)
+    /// Every edit on this path, with the entry that it edits.
+    pub fn edits(&self) -> impl Iterator<Item = (CommitHash, EntryId)> + '_ {
+        let edits = self.edits.iter();
+        edits.map(|(edit, (slot, _))| (*edit, self.slots[*slot].id))
     }
 
     /// Whether `hide` is an active hide on this path.

@@ -15,7 +15,7 @@ use crate::history::append::{CommitOptions, Committed, Making};
 use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
-use crate::history::{counts, load};
+use crate::history::{counts, load, path};
 use crate::model::tokens::{self, Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
 use crate::store::{CountKey, Tx, View};
@@ -311,11 +311,11 @@ fn truncation(
     let new: HashSet<EntryId> = making
         .done
         .iter()
-        .filter_map(|committed| match &committed.commit.operation {
-            Operation::Edit { target, .. } => order.resolve(target),
-            _ => Some(committed.hash.into()),
+        .map(|committed| match &committed.commit.operation {
+            Operation::Edit { target, .. } => path::entry_of(making.tx, *target),
+            _ => Ok(committed.hash.into()),
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let scene = surgery::scene(making.tx, tip, order, counts, None, Needs::default())?;
     let mut input = scene.input;
     let mut markers = BTreeMap::new();

@@ -75,3 +75,84 @@ pub(crate) fn session_of(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::surgery::Lost;
+    use crate::history::{Call, CommitOptions, Named, On, Repo, SurgeryOptions};
+    use crate::model::{Draft, Encoding, Message, Priority, Role};
+
+    fn said(text: &str) -> Message {
+        Message::text(Role::User, text)
+    }
+
+    /// The task, a message, an edit of it, an edit of that edit, and a reply.
+    fn edited_twice() -> (Repo, Vec<CommitHash>) {
+        let repo = Repo::ephemeral().expect("a repository");
+        let mut made: Vec<CommitHash> = Vec::new();
+        for at in 0..5 {
+            let draft = match at {
+                2 | 3 => Draft::edit(EntryId::of(made[at - 1]), said(&format!("edit {at}"))),
+                _ => Draft::append(said(&format!("message {at}"))),
+            };
+            let options = CommitOptions::default();
+            let done = repo.commit(Call::default(), &[draft], &options);
+            made.push(done.expect("it commits")[0].hash);
+        }
+        (repo, made)
+    }
+
+    #[test]
+    fn an_edit_of_an_edit_is_named_like_the_message() {
+        let (call, options) = (Call::default(), SurgeryOptions::default());
+        let (_, made) = edited_twice();
+        for name in [made[2], made[3]] {
+            let (repo, _) = edited_twice();
+            let message = EntryId::of(made[1]);
+            let typed = repo.resolve_named(&On::Head, &name.to_string());
+            assert_eq!(typed.expect("it is there"), Named::Entry(message));
+
+            for named in [Named::Entry(name.into()), Named::Part(name.into(), 0)] {
+                let (repo, _) = edited_twice();
+                let done = repo.drop_named(call, &[named], false, &options);
+                let done = done.expect("it may go");
+                assert_eq!(done.hidden[0].id, message);
+                let lost = [Lost::Entry(name.into())];
+                let back = repo.restore(call, &lost, &options).expect("it comes back");
+                assert_eq!(back.surgery.shown[0].id, message);
+            }
+            let pinned = repo.annotate(call, &[name.into()], Priority::Pinned, None, &options);
+            assert_eq!(pinned.expect("it is there").entries, [message]);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_of_an_edit_of_an_edit_is_that_of_the_message() {
+        let (repo, made) = edited_twice();
+        let call = Call::default();
+        // By the name of an edit, as the fold takes it.
+        let draft = Draft::new(
+            Operation::Annotate {
+                targets: vec![made[3].into()],
+                priority: Priority::Pinned,
+                reason: None,
+            },
+            Vec::new(),
+        );
+        let done = repo.commit(call, &[draft], &CommitOptions::default());
+        let pin = done.expect("it commits")[0].hash;
+
+        let show = |commit| repo.show(commit, Encoding::default()).expect("shown");
+        assert_eq!(show(&made[3]).replaced, Some(said("edit 2")));
+        assert_eq!(show(&made[3]).message, Some(said("edit 3")));
+        let targets = show(&pin).targets;
+        assert_eq!(targets.len(), 1);
+        assert_eq!(targets[0].id, EntryId::of(made[1]));
+
+        let life = repo.life(&made[1], &pin).expect("it has a life");
+        assert_eq!(life.edited, Some(made[3]));
+        assert_eq!(life.current, Some(said("edit 3")));
+        assert_eq!(life.priorities, [(pin, Priority::Pinned, None)]);
+    }
+}

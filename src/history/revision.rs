@@ -132,7 +132,7 @@ impl Repo {
         };
         match (load::commit(&*view, &hash)?.commit.operation, index) {
             (Operation::Append { .. }, None) => Ok(EntryId::of(hash)),
-            (Operation::Edit { target, .. }, None) => Ok(target),
+            (Operation::Edit { target, .. }, None) => path::entry_of(&*view, target),
             (Operation::Hide(hide), None) if hide.replacements.len() == 1 => Ok(EntryId::of(hash)),
             (Operation::Hide(hide), Some(index)) if (index as usize) < hide.replacements.len() => {
                 Ok(EntryId::replacement(

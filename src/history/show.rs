@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::load;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
 use crate::history::surgery::Touched;
+use crate::history::{load, path};
 use crate::model::{
     Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span, TokenCount,
 };
@@ -141,9 +141,10 @@ impl Repo {
             }
             Operation::Edit { target, content } => {
                 shown.message = Some(load::content(&*view, content)?);
-                shown.replaced = match (was.get(target), shown.row.commit.parent) {
+                let target = path::entry_of(&*view, *target)?;
+                shown.replaced = match (was.get(&target), shown.row.commit.parent) {
                     (Some(at), _) => Some(load::message(&*view, &before.entries[*at])?),
-                    (None, Some(parent)) => hidden_message(&*view, &parent, target)?,
+                    (None, Some(parent)) => hidden_message(&*view, &parent, &target)?,
                     (None, None) => None,
                 };
             }
@@ -165,6 +166,8 @@ impl Repo {
                 shown.still_hidden = still_hidden(&*view, hash, target, entries)?;
             }
             Operation::Annotate { targets, .. } => {
+                let targets = targets.iter().map(|id| path::entry_of(&*view, *id));
+                let targets = targets.collect::<Result<Vec<_>>>()?;
                 shown.targets = pick(&after, &counts_after, &|entry| targets.contains(&entry.id))?;
                 shown.returned =
                     pick(&after, &counts_after, &|entry| !was.contains_key(&entry.id))?;
@@ -183,17 +186,22 @@ impl Repo {
         let view = self.store.read()?;
         let mut life = Life::default();
         let id = EntryId::of(*commit);
+        // It, and every edit of it or of one of those.
+        let mut names = vec![id];
         if !view.is_ancestor(commit, tip)? {
             return Ok(life);
         }
         for row in view.ancestors(tip, Some(commit), usize::MAX)?.iter().rev() {
             match &row.commit.operation {
-                Operation::Edit { target, .. } if *target == id => life.edited = Some(row.hash),
+                Operation::Edit { target, .. } if names.contains(target) => {
+                    life.edited = Some(row.hash);
+                    names.push(row.hash.into());
+                }
                 Operation::Annotate {
                     targets,
                     priority,
                     reason,
-                } if targets.contains(&id) => {
+                } if targets.iter().any(|target| names.contains(target)) => {
                     life.priorities.push((row.hash, *priority, reason.clone()));
                 }
                 _ => {}
@@ -234,8 +242,7 @@ fn touched(view: &dyn View, at: usize, entry: &Entry, tokens: TokenCount) -> Res
 /// What an entry that is hidden at `tip` holds there.
 fn hidden_message(view: &dyn View, tip: &CommitHash, id: &EntryId) -> Result<Option<Message>> {
     let order = load::order(view, tip)?;
-    let id = order.resolve(id).unwrap_or(*id);
-    let found = order.entries().find(|entry| entry.id == id);
+    let found = order.entries().find(|entry| entry.id == *id);
     found
         .map(|entry| load::content(view, &entry.content))
         .transpose()
@@ -264,6 +271,8 @@ fn still_hidden(
     target: &CommitHash,
     named: &[EntryId],
 ) -> Result<Vec<(EntryId, CommitHash, HideKind)>> {
+    let named = named.iter().map(|id| path::entry_of(view, *id));
+    let named = named.collect::<Result<Vec<_>>>()?;
     let order = load::order(view, restore)?;
     let before = load::order(view, target)?;
     let covered: BTreeMap<EntryId, bool> = before

@@ -72,6 +72,7 @@ impl World {
         };
         PlanInput {
             order: self.order.entries().map(entry).collect(),
+            edits: self.order.edits().collect(),
         }
     }
 

@@ -14,10 +14,11 @@ pub mod restore;
 pub mod skip;
 pub mod truncate;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::context::OrderEntry;
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::pairs::{Groups, Links, Pairs};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Part, PartHide, Priority,
@@ -29,6 +30,8 @@ use crate::model::{
 pub struct PlanInput {
     /// Every entry of the total order, hidden ones included.
     pub order: Vec<PlanEntry>,
+    /// The entries that edits edit: such a commit names its entry too.
+    pub edits: HashMap<CommitHash, EntryId>,
 }
 
 /// An entry with what plans need to know of its content.
@@ -163,13 +166,15 @@ impl PlanInput {
         rest.find(is_task)
     }
 
-    /// The place of an entry.
+    /// The place of an entry, by its own name or that of an edit of it.
     ///
     /// # Errors
     ///
     /// [`Error::NotOnPath`] if it isn't in the order.
     pub fn place(&self, id: &EntryId) -> Result<usize> {
-        let found = self.order.iter().position(|entry| entry.entry.id == *id);
+        let edited = id.index.is_none().then(|| self.edits.get(&id.commit));
+        let meant = edited.flatten().unwrap_or(id);
+        let found = self.order.iter().position(|entry| entry.entry.id == *meant);
         found.ok_or_else(|| Error::NotOnPath {
             entry: id.to_string(),
         })

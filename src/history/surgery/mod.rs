@@ -333,7 +333,10 @@ pub(super) fn scene(
     }
     Ok(Scene {
         tip: Some(tip),
-        input: PlanInput { order: entries },
+        input: PlanInput {
+            edits: order.edits().collect(),
+            order: entries,
+        },
         context,
         messages,
         counts,
