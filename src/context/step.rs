@@ -12,7 +12,6 @@ use std::ops::Range;
 use imbl::Vector;
 
 use crate::context::{Context, Entry, Mask, MaskedPart};
-use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Commit, EntryId, Hide, Operation, Priority};
 
@@ -22,14 +21,9 @@ const SHORT: usize = 64;
 impl Context {
     /// Folds the next commit into the visible list alone. `None` where it names anything that
     /// isn't visible: then only [`Order`](crate::context::Order) knows.
-    ///
-    /// # Errors
-    ///
-    /// None at present; what cannot be decided here is decided by
-    /// [`Order::apply`](crate::context::Order::apply).
-    pub fn step(&self, hash: CommitHash, commit: &Commit) -> Result<Option<Self>> {
+    pub fn step(&self, hash: CommitHash, commit: &Commit) -> Option<Self> {
         let mut next = self.clone();
-        let known = match &commit.operation {
+        match &commit.operation {
             Operation::Append { content } => {
                 next.entries.push_back(Entry {
                     id: EntryId::of(hash),
@@ -40,29 +34,27 @@ impl Context {
                     edited: false,
                 });
                 next.total_entries += 1;
-                Some(())
             }
-            Operation::Edit { target, content } => next.places([target]).map(|places| {
-                let entry = &mut next.entries[places[target]];
+            Operation::Edit { target, content } => {
+                let place = next.places([target])?[target];
+                let entry = &mut next.entries[place];
                 entry.content = *content;
                 entry.mask = Mask::default();
                 entry.edited = true;
-            }),
-            Operation::Hide(hide) => next.hide(hash, hide),
-            Operation::Restore { .. } => None,
+            }
+            Operation::Hide(hide) => next.hide(hash, hide)?,
+            Operation::Restore { .. } => return None,
             Operation::Annotate {
                 targets, priority, ..
-            } => next
-                .places(targets)
-                .map(|places| next.prioritise(&places, *priority)),
-        };
-        if known.is_none() {
-            return Ok(None);
+            } => {
+                let places = next.places(targets)?;
+                next.prioritise(&places, *priority);
+            }
         }
         for key in commit.settings.keys() {
             next.settings.insert(key.clone(), hash);
         }
-        Ok(Some(next))
+        Some(next)
     }
 
     /// Where these entries stand among the visible ones, looked for from the end. None if one of

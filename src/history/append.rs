@@ -239,7 +239,7 @@ impl Chain {
     pub(crate) fn follow(&mut self, view: &dyn View, hash: CommitHash) -> Result<()> {
         if let Some(context) = self.context.take() {
             let row = load::commit(view, &hash)?;
-            self.context = match context.step(hash, &row.commit)? {
+            self.context = match context.step(hash, &row.commit) {
                 Some(next) => Some(next),
                 None => Some(load::context(view, &hash)?),
             };
@@ -277,7 +277,7 @@ impl Chain {
         let append = matches!(commit.operation, Operation::Append { .. });
         if !append || self.context.is_some() {
             let tip = self.tip;
-            match self.context(tx)?.step(hash, &commit)? {
+            match self.context(tx)?.step(hash, &commit) {
                 Some(next) => self.context = Some(next),
                 None => {
                     let mut order = match tip {

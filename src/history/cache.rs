@@ -127,7 +127,7 @@ impl Cache {
         let Some(before) = before else {
             return;
         };
-        if let Ok(Some(context)) = before.context.step(*hash, commit) {
+        if let Some(context) = before.context.step(*hash, commit) {
             let parts = match &commit.operation {
                 Operation::Hide(hide) => hide.parts.len(),
                 _ => 0,
@@ -252,9 +252,9 @@ mod tests {
                 marker: 20,
             }),
             8 => compact::compact(input, &compact::Extent::KeepLast(a as usize % 6), "summary"),
-            9 if a > 180 => clear::clear(input, false),
+            9 if a > 180 => Ok(clear::clear(input, false)),
             9 | 10 => drop::drop(input, &[id(a)], &[(id(b), 0)], true),
-            11 => prune::prune(input, prune, |_, _| Some(("gone".into(), 0))),
+            11 => Ok(prune::prune(input, prune, |_, _| Some(("gone".into(), 0)))),
             12 => skip::annotate(input, &[id(a), id(b)], priority, None),
             13 | 14 => {
                 return restore::restore(input, &[restore::Lost::Entry(id(a))]).unwrap_or_default();

@@ -51,7 +51,7 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
     };
     let rows = view.ancestors(tip, base.as_ref(), usize::MAX)?;
     for row in rows.iter().rev() {
-        match context.step(row.hash, &row.commit)? {
+        match context.step(row.hash, &row.commit) {
             Some(next) => context = next,
             None => return Ok(order(view, tip)?.context()),
         }

@@ -102,7 +102,7 @@ impl Along {
     }
 
     fn take(&mut self, view: &dyn View, row: &CommitRow) -> Result<()> {
-        self.context = match self.context.step(row.hash, &row.commit)? {
+        self.context = match self.context.step(row.hash, &row.commit) {
             Some(next) => next,
             None => load::context(view, &row.hash)?,
         };

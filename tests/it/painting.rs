@@ -504,7 +504,7 @@ fn a_compaction_and_its_restore() {
 fn a_clear() {
     let mut world = World::talk();
     world.plan(|scene| {
-        Ok(plan::clear::clear(&scene.input, false)?
+        Ok(plan::clear::clear(&scene.input, false)
             .into_iter()
             .collect())
     });

@@ -155,7 +155,7 @@ impl World {
                 "summary",
             ),
             3 => compact::compact(&input, &compact::Extent::Range(id(a), id(b)), "summary"),
-            4 if b > 160 => clear::clear(&input, b > 230),
+            4 if b > 160 => Ok(clear::clear(&input, b > 230)),
             4 => skip::annotate(&input, &[id(a)], Priority::Skip, None),
             5 => drop::drop(&input, &[id(a)], &[(id(b), 0)], b > 200),
             6 => {
@@ -165,7 +165,9 @@ impl World {
                     min: 0,
                     enough: u64::MAX,
                 };
-                prune::prune(&input, limits, |_, _| Some(("gone".into(), 1)))
+                Ok(prune::prune(&input, limits, |_, _| {
+                    Some(("gone".into(), 1))
+                }))
             }
             _ => {
                 let id = id(a);
@@ -428,7 +430,7 @@ proptest! {
         let before = world.input();
         let made = match summary {
             true => compact::compact(&before, &compact::Extent::All, "summary"),
-            false => clear::clear(&before, false),
+            false => Ok(clear::clear(&before, false)),
         };
         let Ok(Some(draft)) = made else { return Ok(()) };
         world.commit(draft).expect("a plan's draft");

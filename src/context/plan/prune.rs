@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::context::plan::{PartLink, PlanEntry, PlanInput};
-use crate::error::Result;
 use crate::model::{Draft, HideKind, Message, Part, PartHide, Role};
 
 /// What is left alone.
@@ -32,15 +31,11 @@ impl Default for Limits {
 
 /// Puts a stub in the place of each old tool output. `stub` gives the text for a part and its
 /// tokens, or none to leave that part alone. None: it would save too little.
-///
-/// # Errors
-///
-/// None at present.
 pub fn prune(
     input: &PlanInput,
     limits: Limits,
     stub: impl Fn(&PlanEntry, usize) -> Option<(String, u64)>,
-) -> Result<Option<Draft>> {
+) -> Option<Draft> {
     let is_turn = |at: &usize| {
         let entry = &input.order[*at];
         let said = entry.role == Role::User && entry.links.results.is_empty();
@@ -49,10 +44,7 @@ pub fn prune(
     let end = match limits.turns {
         0 => Some(input.order.len()),
         turns => input.visible().rev().filter(is_turn).nth(turns - 1),
-    };
-    let Some(end) = end else {
-        return Ok(None);
-    };
+    }?;
     let mut newest = 0_u64;
     let mut found = Vec::new();
     for at in input.visible().rev().filter(|at| *at < end) {
@@ -103,14 +95,8 @@ pub fn prune(
         messages.push(stub);
     }
     if parts.is_empty() || saved < limits.min {
-        return Ok(None);
+        return None;
     }
     let nothing = BTreeSet::new();
-    Ok(Some(input.hide(
-        HideKind::Prune,
-        &nothing,
-        parts,
-        None,
-        messages,
-    )))
+    Some(input.hide(HideKind::Prune, &nothing, parts, None, messages))
 }

@@ -33,7 +33,7 @@ impl Repo {
             part_tokens: false,
         };
         self.operate(call, needs, options, |scene| {
-            Ok(clear::clear(&scene.input, all)?.into_iter().collect())
+            Ok(clear::clear(&scene.input, all).into_iter().collect())
         })
     }
 }

@@ -99,7 +99,7 @@ impl Repo {
                 let tokens = counter.text(&text);
                 Some((text, tokens))
             };
-            let plan = prune::prune(&scene.input, limits, stub)?;
+            let plan = prune::prune(&scene.input, limits, stub);
             Ok(plan.into_iter().collect())
         })
     }
