@@ -163,12 +163,9 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
-    /// A plan cannot do what was asked.
-    #[error("{reason}")]
-    Refused {
-        /// Why.
-        reason: String,
-    },
+    /// What was asked cannot be done here.
+    #[error(transparent)]
+    Refused(Refusal),
     /// A drop of what only force drops.
     #[error("{what} cannot be dropped")]
     Essential {
@@ -267,6 +264,91 @@ pub enum Error {
     /// The storage engine failed.
     #[error("storage: {0}")]
     Store(#[source] Source),
+}
+
+/// Why something cannot be done that would be right elsewhere. Commits stand here by their short
+/// hashes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A message that would go is pinned.
+    #[error("{commit} is pinned")]
+    Pinned {
+        /// Its commit.
+        commit: String,
+    },
+    /// A message that would have to go along is pinned.
+    #[error("{commit}, its tool partner, is pinned")]
+    PartnerPinned {
+        /// Its commit.
+        commit: String,
+    },
+    /// A message that would go calls a tool and has no result yet.
+    #[error("a tool call of {commit} still waits for its result")]
+    CallOpen {
+        /// Its commit.
+        commit: String,
+    },
+    /// A message has no such part.
+    #[error("there is no part #{part}: the last one is #{last}")]
+    NoSuchPart {
+        /// The part that was named, from 0.
+        part: usize,
+        /// The last one that there is.
+        last: usize,
+    },
+    /// A restore of a message that nothing hides.
+    #[error("no hide covers that message")]
+    NotHidden,
+    /// A restore of a message that only its priority hides.
+    #[error("no hide covers that message: its priority is skip")]
+    Skipped,
+    /// A restore of a part that nothing hides.
+    #[error("no hide covers that part")]
+    PartNotHidden,
+    /// A compaction of a span with nothing to take.
+    #[error("nothing to compact")]
+    NothingToCompact,
+    /// A compaction right after another one.
+    #[error("nothing to compact: at most one message since the last summary")]
+    CompactedAlready,
+    /// A span from or to a hidden message.
+    #[error("an end of the span is not in the context")]
+    EndNotVisible,
+    /// A span from a message to an earlier one.
+    #[error("the span ends before it begins")]
+    EndsBeforeItBegins,
+    /// A summary with nothing in it.
+    #[error("the summary is empty")]
+    EmptySummary,
+    /// What was to make a summary has failed.
+    #[error("'{maker}' made no summary: {reason}")]
+    NoSummary {
+        /// What was to make it.
+        maker: String,
+        /// What became of it.
+        reason: String,
+    },
+    /// No branch or tag has this name.
+    #[error("no {kind} '{name}'")]
+    NoSuchRef {
+        /// Branch or tag.
+        kind: &'static str,
+        /// Its short name.
+        name: String,
+    },
+    /// A branch that HEAD is on cannot go.
+    #[error("HEAD is on '{name}': check out another one first")]
+    HeadIsOnIt {
+        /// Its short name.
+        name: String,
+    },
+    /// Words that are hashed with a commit cannot be purged.
+    #[error("{commit} has a note or a reason, which is part of its hash and cannot be purged")]
+    Noted {
+        /// The commit.
+        commit: String,
+    },
 }
 
 impl Error {

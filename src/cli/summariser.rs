@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
+use tract::error::Refusal;
 use tract::history::surgery::{Compaction, Extent, Summary};
 use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
@@ -56,9 +57,9 @@ impl<'a> Summariser<'a> {
             let payload = compile(messages, &Settings::new(), &request)?.payload;
             let run = || exec::run(self.command, &payload, self.timeout);
             progress(app, messages.len(), run).map_err(|why| {
-                let reason = format!("'{}' made no summary: {}", self.command, why.reason);
+                let (maker, reason) = (self.command.to_owned(), why.reason.clone());
                 failed.replace(Some(why));
-                Error::Refused { reason }
+                Error::Refused(Refusal::NoSummary { maker, reason })
             })
         };
         let done = repo.compact(call, span, Summary::From(&mut make), options);

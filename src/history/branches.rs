@@ -1,6 +1,6 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
 use crate::history::open_call::OpenCall;
@@ -181,9 +181,8 @@ impl Repo {
         };
         let head = repo::head(&*tx, &On::Head)?;
         if matches!(&head, Head::Attached { branch, .. } if branch == name) {
-            return Err(Error::Refused {
-                reason: format!("HEAD is on '{}': check out another one first", name.short()),
-            });
+            let name = name.short().to_owned();
+            return Err(Error::Refused(Refusal::HeadIsOnIt { name }));
         }
         tx.begin_operation(call.now, call.what)?;
         tx.set_reference(name, None)?;
@@ -275,7 +274,6 @@ pub(crate) fn tag_note(
 
 fn missing(name: &RefName) -> Error {
     let kind = if name.is_branch() { "branch" } else { "tag" };
-    Error::Refused {
-        reason: format!("no {kind} '{}'", name.short()),
-    }
+    let name = name.short().to_owned();
+    Error::Refused(Refusal::NoSuchRef { kind, name })
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::budget;
 use crate::history::call::{Call, On};
@@ -264,11 +264,9 @@ fn refuse_notes(rows: &[CommitRow]) -> Result<()> {
     };
     match rows.iter().find(noted) {
         None => Ok(()),
-        Some(row) => Err(Error::Refused {
-            reason: format!(
-                "{} has a note or a reason, which is part of its hash and cannot be purged",
-                row.hash.short()
-            ),
-        }),
+        Some(row) => {
+            let commit = row.hash.short();
+            Err(Error::Refused(Refusal::Noted { commit }))
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::plan::{PlanInput, refused};
-use crate::error::Result;
+use crate::context::plan::PlanInput;
+use crate::error::{Error, Refusal, Result};
 use crate::model::{Draft, EntryId, HideKind, Message, Role};
 
 /// What a summary replaces.
@@ -25,7 +25,7 @@ pub enum Extent {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`](crate::error::Error::Refused) where there is nothing to compact or an end
+/// [`Error::Refused`] where there is nothing to compact or an end
 /// isn't visible.
 pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
     let others: Vec<usize> = input
@@ -43,10 +43,10 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
         Extent::Range(first, last) => {
             let (first, last) = (input.place(first)?, input.place(last)?);
             if !input.order[first].visible() || !input.order[last].visible() {
-                return refused("an end of the span is not in the context");
+                return Err(Error::Refused(Refusal::EndNotVisible));
             }
             if first > last {
-                return refused("the span ends before it begins");
+                return Err(Error::Refused(Refusal::EndsBeforeItBegins));
             }
             (first, last + 1)
         }
@@ -58,7 +58,7 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
             None => others.len(),
         };
         if since <= 1 {
-            return refused("nothing to compact: at most one message since the last summary");
+            return Err(Error::Refused(Refusal::CompactedAlready));
         }
     }
     let wanted = (from..to)
@@ -68,7 +68,7 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
         !(from..to).contains(&at) || input.order[at].role.is_system()
     });
     if !chosen.iter().any(|at| input.order[*at].visible()) {
-        return refused("nothing to compact");
+        return Err(Error::Refused(Refusal::NothingToCompact));
     }
     Ok(chosen)
 }
@@ -89,8 +89,8 @@ pub fn compact(input: &PlanInput, span: &Extent, summary: &str) -> Result<Option
 ///
 /// # Errors
 ///
-/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) where they are on another path,
-/// [`Error::Refused`](crate::error::Error::Refused) where nothing of them is visible any more.
+/// [`Error::NotOnPath`] where they are on another path,
+/// [`Error::Refused`] where nothing of them is visible any more.
 pub fn entries(
     input: &PlanInput,
     chosen: &BTreeSet<EntryId>,
@@ -100,7 +100,7 @@ pub fn entries(
     let wanted = wanted.collect::<Result<BTreeSet<usize>>>()?;
     let chosen = input.settle(&wanted, true, |at| !wanted.contains(&at));
     if !chosen.iter().any(|at| input.order[*at].visible()) {
-        return refused("nothing to compact");
+        return Err(Error::Refused(Refusal::NothingToCompact));
     }
     Ok(draft(input, &chosen, summary))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::plan::{PartLink, PlanInput, refused};
-use crate::error::{Error, Result};
+use crate::context::plan::{PartLink, PlanInput};
+use crate::error::{Error, Refusal, Result};
 use crate::model::{Draft, EntryId, HideKind, PartHide, Role};
 
 /// Hides the named entries and parts, all or nothing. A call and its results go together; a part
@@ -32,7 +32,7 @@ pub fn drop(
         let (at, part) = (input.place(id)?, *part as usize);
         let Some(found) = input.order[at].parts.get(part) else {
             let last = input.order[at].parts.len().saturating_sub(1);
-            return refused(format!("there is no part #{part}: the last one is #{last}"));
+            return Err(Error::Refused(Refusal::NoSuchPart { part, last }));
         };
         if input.order[at].lacks(part) || !input.order[at].visible() {
             continue;
@@ -66,14 +66,12 @@ pub fn drop(
         .rfind(|at| input.order[*at].role == Role::User);
     for at in chosen.iter().chain(gone.keys()) {
         if input.order[*at].pinned() {
-            let commit = input.order[*at].entry.id.commit.short();
-            return refused(format!("{commit} is pinned"));
+            let commit = input.order[*at].commit();
+            return Err(Error::Refused(Refusal::Pinned { commit }));
         }
         if pairs.is_open(*at) {
-            let commit = input.order[*at].entry.id.commit.short();
-            return refused(format!(
-                "a tool call of {commit} still waits for its result"
-            ));
+            let commit = input.order[*at].commit();
+            return Err(Error::Refused(Refusal::CallOpen { commit }));
         }
         if !force && input.task() == Some(*at) {
             return Err(Error::Essential { what: "the task" });

@@ -95,6 +95,11 @@ impl PlanEntry {
         masked.any(|masked| masked.part as usize == part && masked.stub.is_none())
     }
 
+    /// The short hash by which an error names it.
+    fn commit(&self) -> String {
+        self.entry.id.commit.short()
+    }
+
     fn placed_by(&self, kind: HideKind) -> bool {
         self.entry.placed.is_some_and(|(_, placed)| placed == kind)
     }
@@ -104,12 +109,6 @@ impl PlanEntry {
 fn ids(entry: &PlanEntry, id: impl Fn(&PartLink) -> Option<&String>) -> Vec<String> {
     let links = entry.parts.iter().map(|part| &part.link);
     links.filter_map(|link| id(link).cloned()).collect()
-}
-
-pub(super) fn refused<T>(reason: impl Into<String>) -> Result<T> {
-    Err(Error::Refused {
-        reason: reason.into(),
-    })
 }
 
 impl PlanInput {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::plan::{PlanInput, refused};
-use crate::error::Result;
+use crate::context::plan::PlanInput;
+use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::model::{Draft, EntryId, Operation, Priority};
 
@@ -33,8 +33,8 @@ enum Scope {
 ///
 /// # Errors
 ///
-/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry,
-/// [`Error::Refused`](crate::error::Error::Refused) for an entry or a part that no hide covers.
+/// [`Error::NotOnPath`] for an unknown entry,
+/// [`Error::Refused`] for an entry or a part that no hide covers.
 pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
     let mut undone: BTreeMap<CommitHash, Scope> = BTreeMap::new();
     for lost in lost {
@@ -51,10 +51,11 @@ pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
                     covers => covers.iter().copied().collect(),
                 };
                 if hides.is_empty() {
-                    return refused(match entry.priority {
-                        Priority::Skip => "no hide covers that message: its priority is skip",
-                        _ => "no hide covers that message",
-                    });
+                    let why = match entry.priority {
+                        Priority::Skip => Refusal::Skipped,
+                        _ => Refusal::NotHidden,
+                    };
+                    return Err(Error::Refused(why));
                 }
                 for hide in hides {
                     add(&mut undone, hide, at);
@@ -66,7 +67,7 @@ pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
                 let hides = hides.filter(|(_, hidden)| hidden == part);
                 let mut hides = hides.map(|(hide, _)| *hide).peekable();
                 if hides.peek().is_none() {
-                    return refused("no hide covers that part");
+                    return Err(Error::Refused(Refusal::PartNotHidden));
                 }
                 for hide in hides {
                     add(&mut undone, hide, at);

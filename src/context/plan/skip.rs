@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::plan::{PlanInput, refused};
-use crate::error::Result;
+use crate::context::plan::PlanInput;
+use crate::error::{Error, Refusal, Result};
 use crate::model::{Draft, EntryId, Operation, Priority};
 
 /// Sets the priority of entries. A skip, and a way back from one, takes whole groups. None: they
@@ -11,8 +11,8 @@ use crate::model::{Draft, EntryId, Operation, Priority};
 ///
 /// # Errors
 ///
-/// [`Error::NotOnPath`](crate::error::Error::NotOnPath) for an unknown entry;
-/// [`Error::Refused`](crate::error::Error::Refused) for a skip that would take a pinned partner or
+/// [`Error::NotOnPath`] for an unknown entry;
+/// [`Error::Refused`] for a skip that would take a pinned partner or
 /// a call that is still open.
 pub fn annotate(
     input: &PlanInput,
@@ -35,14 +35,12 @@ pub fn annotate(
                 .copied()
                 .collect();
             for member in group {
-                let commit = input.order[member].entry.id.commit.short();
+                let commit = input.order[member].commit();
                 if member != at && input.order[member].pinned() {
-                    return refused(format!("{commit}, its tool partner, is pinned"));
+                    return Err(Error::Refused(Refusal::PartnerPinned { commit }));
                 }
                 if visible.is_open(member) {
-                    return refused(format!(
-                        "a tool call of {commit} still waits for its result"
-                    ));
+                    return Err(Error::Refused(Refusal::CallOpen { commit }));
                 }
                 targets.insert(member);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::context::plan::compact;
 pub use crate::context::plan::compact::Extent;
-use crate::error::{Error, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
@@ -98,9 +98,7 @@ impl Repo {
         drop(scene);
         let known = !text.trim().is_empty();
         if !known && !options.dry_run {
-            return Err(Error::Refused {
-                reason: "the summary is empty".to_owned(),
-            });
+            return Err(Error::Refused(Refusal::EmptySummary));
         }
         let surgery = self.operate(call, needs, options, |scene| {
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
