@@ -1,6 +1,7 @@
 //! What every command works with: the repository, the terminal, the clock, and paths as they are
 //! typed. The environment is read once, here.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,6 +9,8 @@ use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::history::{Call, On, Repo};
+use tract::ingest::tool_dirs::ToolDirs;
+use tract::interop::FORMATS;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
@@ -28,10 +31,8 @@ pub struct Environment {
     clock: Option<Millis>,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
-    /// `CLAUDE_CONFIG_DIR`.
-    claude_dir: Option<PathBuf>,
-    /// `CODEX_HOME`.
-    codex_dir: Option<PathBuf>,
+    /// The directories of tools that have a variable set, by format.
+    tool_dirs: BTreeMap<&'static str, PathBuf>,
     /// What the terminal wants to know.
     pub surroundings: Surroundings,
 }
@@ -48,8 +49,10 @@ impl Environment {
             branch: text("TRACT_BRANCH"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
-            claude_dir: path("CLAUDE_CONFIG_DIR"),
-            codex_dir: path("CODEX_HOME"),
+            tool_dirs: FORMATS
+                .into_iter()
+                .filter_map(|format| Some((format.name, path(format.home.as_ref()?.variable?)?)))
+                .collect(),
             surroundings: Surroundings {
                 no_color: given("NO_COLOR").is_some(),
                 force_color: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
@@ -120,21 +123,19 @@ impl App {
         })
     }
 
-    /// Where Claude Code keeps its sessions.
-    pub fn claude_dir(&self) -> Result<Option<PathBuf>, Failure> {
-        self.tool_dir(&self.env.claude_dir, ".claude")
-    }
-
-    /// Where Codex keeps its sessions.
-    pub fn codex_dir(&self) -> Result<Option<PathBuf>, Failure> {
-        self.tool_dir(&self.env.codex_dir, ".codex")
-    }
-
-    fn tool_dir(&self, set: &Option<PathBuf>, usual: &str) -> Result<Option<PathBuf>, Failure> {
-        match set {
-            Some(dir) => self.path(dir).map(Some),
-            None => Ok(self.env.home.as_ref().map(|home| home.join(usual))),
+    /// Where the tools keep their sessions.
+    pub fn tool_dirs(&self) -> Result<ToolDirs, Failure> {
+        let mut dirs = Vec::new();
+        for format in FORMATS {
+            let Some(home) = &format.home else { continue };
+            let usual = || self.env.home.as_ref().map(|dir| dir.join(home.directory));
+            let dir = match self.env.tool_dirs.get(format.name) {
+                Some(dir) => Some(self.path(dir)?),
+                None => usual(),
+            };
+            dirs.extend(dir.map(|dir| (format, dir)));
         }
+        Ok(ToolDirs(dirs))
     }
 
     /// The repository's place, where `--repo` or `TRACT_REPO` names one.

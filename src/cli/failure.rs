@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use tract::Error;
 use tract::hash::HashPrefix;
+use tract::interop::formats;
 use tract::model::{Role, nearest};
 use tract::render::number::{grouped, plural};
 use tract::render::{Label, Line};
@@ -230,10 +231,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::Busy { .. } => Some("try again".into()),
         Error::OverBudget { .. } => Some(SMALLER.into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
-        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(
-            "known formats: claude-code, codex, openai, anthropic, roo (see tract import --help)"
-                .into(),
-        ),
+        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
+            let names = formats::names();
+            Some(format!("known formats: {names} (see tract import --help)"))
+        }
         Error::StrictImport { .. } => {
             Some("without --strict, the good part comes in and the problems are listed".into())
         }

@@ -8,6 +8,7 @@ mod app;
 mod command;
 mod exec;
 mod failure;
+mod imported;
 mod input;
 mod listing;
 mod outcome;

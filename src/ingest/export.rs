@@ -9,10 +9,8 @@ use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::{Repo, load};
-use crate::interop::{
-    Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step,
-};
+use crate::interop::formats::Shape;
+use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
 use crate::model::{HideKind, Millis, Operation, RefName, RefValue, Span};
 use crate::store::{CommitRow, ResumeRow, SourceRow, View};
 
@@ -20,7 +18,7 @@ use crate::store::{CommitRow, ResumeRow, SourceRow, View};
 #[derive(Clone, Copy, Debug)]
 pub struct ExportOptions {
     /// The format to write.
-    pub format: Format,
+    pub format: &'static Format,
     /// The time for new records that have none.
     pub now: Millis,
 }
@@ -39,8 +37,8 @@ pub struct Exported {
 /// A session that a resume makes.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Where it goes on: Claude Code or Codex.
-    pub format: Format,
+    /// Where it goes on: a format with a way to [`Format::resume`].
+    pub format: &'static Format,
     /// Its id, new.
     pub id: String,
     /// The working directory that it will run in.
@@ -49,6 +47,20 @@ pub struct NewSession {
     pub now: Millis,
     /// Random bytes that further ids are made from.
     pub seed: [u8; 32],
+}
+
+/// The format of the session that a commit came from.
+///
+/// # Errors
+///
+/// The store's.
+pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<&'static Format>> {
+    let session = repo.session_of(commit)?;
+    let below = session
+        .as_ref()
+        .and_then(|(name, _)| name.as_str().strip_prefix(RefName::SESSIONS));
+    let tool = below.and_then(|below| below.split('/').next());
+    Ok(tool.and_then(|tool| Format::named(tool).ok()))
 }
 
 /// Writes the session at `commit` in a format.
@@ -81,9 +93,9 @@ pub fn export(
     let source = origin.as_ref().map(|origin| &origin.source);
     let context = load::context(&*view, commit)?;
     if origin.is_none()
-        && let Some(provider) = provider(options.format)
+        && let Some(provider) = options.format.provider
     {
-        return as_request(&*view, &context, provider, out);
+        return as_request(&*view, &context, provider.parse()?, out);
     }
     let messages = context
         .entries
@@ -103,17 +115,14 @@ pub fn export(
         seed: *commit.as_bytes(),
         after: Vec::new(),
     };
-    let mut remarks = options
-        .format
-        .exporter()
-        .export(&messages, &document, out)?;
+    let mut remarks = (options.format.write)(&messages, &document, out)?;
     if context.hidden_entries() > 0 {
         remarks.push(format!(
             "{} hidden messages are not in the file",
             context.hidden_entries()
         ));
     }
-    if origin.is_some() && is_lines(options.format) {
+    if origin.is_some() && options.format.shape == Shape::Lines {
         remarks.push("records that are no messages are not in the file".to_owned());
     }
     let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
@@ -122,20 +131,6 @@ pub fn export(
         untouched,
         written: messages.len() as u64 - untouched,
     })
-}
-
-/// Whether the format is JSON Lines, records that are no messages among them.
-fn is_lines(format: Format) -> bool {
-    matches!(format, Format::ClaudeCode | Format::Codex)
-}
-
-/// The provider whose request a chat format is.
-fn provider(format: Format) -> Option<Provider> {
-    match format {
-        Format::OpenAi => Some(Provider::OpenAi),
-        Format::Anthropic => Some(Provider::Anthropic),
-        Format::ClaudeCode | Format::Codex | Format::Roo => None,
-    }
 }
 
 /// A history that comes from another format, as the provider's request: tools and settings in its
@@ -202,25 +197,19 @@ pub fn resume(
             after: Vec::new(),
         };
         let mut bytes = Vec::new();
-        let remarks = session
-            .format
-            .exporter()
-            .export(&messages, &document, &mut bytes)?;
+        let remarks = (session.format.write)(&messages, &document, &mut bytes)?;
         (bytes, remarks)
     };
     let mut read = Contents::default();
     let options = ImportOptions { stem: &session.id };
-    session
-        .format
-        .importer()
-        .import(&bytes.as_slice(), options, &mut read)?;
+    (session.format.read)(&bytes.as_slice(), options, &mut read)?;
     let row = ResumeRow {
         commit: *commit,
         messages: read.contents.len() as u64,
         digest: digest(&read.contents),
     };
     let tx = repo.store.write()?;
-    tx.put_resumed(session.format.as_str(), &session.id, &row)?;
+    tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok((bytes, remarks))
 }
@@ -235,13 +224,13 @@ struct Origin {
 }
 
 /// The newest source of `format` behind a path.
-fn origin(view: &dyn View, path: &[CommitRow], format: Format) -> Result<Option<Origin>> {
+fn origin(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option<Origin>> {
     for row in path {
         for (id, _) in view.records(&row.hash)? {
             let Some(source) = view.source(id)? else {
                 continue;
             };
-            if source.format != format.as_str() {
+            if source.format != format.name {
                 continue;
             }
             let session = view.session(&source.session)?.unwrap_or_default();
@@ -281,7 +270,7 @@ fn as_it_was(
         return Ok(None);
     }
     let whole = *commit == tip;
-    if !whole && !is_lines(options.format) {
+    if !whole && options.format.shape != Shape::Lines {
         return Ok(None);
     }
     let mut end = 0;
@@ -361,10 +350,7 @@ fn as_it_was(
             seed: *commit.as_bytes(),
             after: last_records,
         };
-        done.remarks = options
-            .format
-            .exporter()
-            .export(&messages, &document, out)?;
+        done.remarks = (options.format.write)(&messages, &document, out)?;
         done.written = own as u64;
     }
     Ok(Some(done))
@@ -389,9 +375,11 @@ fn first_16(bytes: &HashBytes) -> [u8; 16] {
 /// One visible entry on its way out; `source` is where records may be taken from.
 fn outgoing(view: &dyn View, entry: &Entry, source: Option<&SourceRow>) -> Result<Outgoing> {
     let row = load::commit(view, &entry.id.commit)?;
-    // Only there a summary or a marker is a record like any other, and the hide's only one.
-    let is_record =
-        |source: &&SourceRow| entry.placed.is_none() || source.format == Format::Roo.as_str();
+    // Only in a document a summary or a marker is a record like any other, and the hide's only one.
+    let is_record = |source: &&SourceRow| {
+        let format = Format::named(&source.format);
+        entry.placed.is_none() || format.is_ok_and(|format| format.shape == Shape::Document)
+    };
     let records = match source.filter(is_record) {
         Some(source) => match spans(view, &row.hash, source.id)? {
             Some(spans) => texts(view, source.id, &spans)?,
@@ -457,26 +445,15 @@ struct Contents {
 }
 
 impl Sink for Contents {
-    fn session(&mut self, _: SessionStart) -> Result<()> {
-        Ok(())
-    }
     fn branch(&mut self, _: BranchStart) -> Result<()> {
         self.branched = true;
         Ok(())
     }
+
     fn step(&mut self, step: Step) -> Result<()> {
-        if let Action::Append(message) = &step.action
-            && !self.branched
-        {
+        if let (false, Action::Append(message)) = (self.branched, &step.action) {
             self.contents.push(message.hash());
         }
         Ok(())
     }
-    fn end(&mut self, _: SessionEnd) -> Result<()> {
-        Ok(())
-    }
-    fn problem(&mut self, _: Problem) -> Result<()> {
-        Ok(())
-    }
-    fn progress(&mut self, _: u64, _: u64) {}
 }

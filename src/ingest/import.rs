@@ -13,8 +13,8 @@ use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::history::Repo;
 use crate::history::purge::holds_purged;
 use crate::interop::{
-    BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, roo,
-    sniff,
+    Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
+    Step, sniff,
 };
 use crate::model::tokens::Counter;
 use crate::model::{HideKind, Millis, RefName, RefValue, Span};
@@ -32,9 +32,7 @@ const FOLLOWER: &str = "follow.";
 /// What to import, and how.
 pub struct ImportRequest<'a> {
     /// The format, if it isn't to be sniffed.
-    pub format: Option<Format>,
-    /// Import nothing if anything is wrong.
-    pub strict: bool,
+    pub format: Option<&'static Format>,
     /// The branch that follows the session, if it isn't to be chosen.
     pub branch: Option<&'a str>,
     /// The time of the operation.
@@ -60,7 +58,7 @@ pub struct Progress {
 #[derive(Clone, Debug)]
 pub struct ImportReport {
     /// The format.
-    pub format: Format,
+    pub format: &'static Format,
     /// The sessions in the file.
     pub sessions: Vec<ImportedSession>,
     /// The first problems, in order.
@@ -130,8 +128,7 @@ pub enum BranchOutcome {
 ///
 /// # Errors
 ///
-/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], [`Error::StrictImport`], and the
-/// store's. What is wrong inside the file is in the report.
+/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], and the store's. What is wrong inside the file is in the report.
 pub fn import(
     repo: &Repo,
     path: &FilePath,
@@ -142,9 +139,6 @@ pub fn import(
     let format = known_format(&input, path, request.format)?;
     let stem = stem(path, format);
     let options = ImportOptions { stem: &stem };
-    if request.strict {
-        check_strict(path, request.format)?;
-    }
     let total_bytes = input.size_bytes();
     let mut sink = Intake {
         store: &*repo.store,
@@ -165,22 +159,22 @@ pub fn import(
             })
         },
     };
-    format.importer().import(&input, options, &mut sink)?;
+    (format.read)(&input, options, &mut sink)?;
     sink.finish(&input, &stem)
 }
 
-/// Reads one file without a repository, as a strict import does before it writes.
+/// Reads one file without a repository; a strict import does so before it writes. It is read a
+/// second time then: what comes in is written as it is read, so nobody may write before it is known
+/// that nothing is wrong.
 ///
 /// # Errors
 ///
 /// [`Error::StrictImport`] if anything is wrong in it, and as [`import`].
-pub fn check_strict(path: &FilePath, format: Option<Format>) -> Result<()> {
+pub fn check_strict(path: &FilePath, format: Option<&'static Format>) -> Result<()> {
     let input = FileInput::open(path)?;
     let format = known_format(&input, path, format)?;
     let mut check = ProblemCount::default();
-    format
-        .importer()
-        .import(&input, ImportOptions::default(), &mut check)?;
+    (format.read)(&input, ImportOptions::default(), &mut check)?;
     match check.problems {
         0 => Ok(()),
         problems => Err(Error::StrictImport {
@@ -191,61 +185,64 @@ pub fn check_strict(path: &FilePath, format: Option<Format>) -> Result<()> {
     }
 }
 
-/// Reads one file without a repository: what an import of it would find. For listings.
+/// What an import of a file would find, for listings.
+#[derive(Clone, Debug, Default)]
+pub struct Inspected {
+    /// The id of the last session in it.
+    pub id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Messages on the main path.
+    pub messages: u64,
+    /// Compactions on the main path.
+    pub compactions: u64,
+    /// Whether a further path has begun.
+    branched: bool,
+}
+
+/// Reads one file without a repository.
 ///
 /// # Errors
 ///
 /// As [`import`].
-pub fn inspect(path: &FilePath) -> Result<(Format, SessionStart, SessionEnd, u64, u64)> {
+pub fn inspect(path: &FilePath) -> Result<Inspected> {
     let input = FileInput::open(path)?;
     let format = known_format(&input, path, None)?;
     let stem = stem(path, format);
-    let mut look = Look::default();
-    format
-        .importer()
-        .import(&input, ImportOptions { stem: &stem }, &mut look)?;
-    Ok((
-        format,
-        look.start,
-        look.end,
-        look.messages,
-        look.compactions,
-    ))
+    let mut found = Inspected::default();
+    (format.read)(&input, ImportOptions { stem: &stem }, &mut found)?;
+    Ok(found)
 }
 
 /// The name of a session that holds none: its file's, or its directory's where the file is called
 /// like every other session's.
-fn stem(path: &FilePath, format: Format) -> String {
+fn stem(path: &FilePath, format: &Format) -> String {
     let own = path.file_stem().unwrap_or_default();
-    let task = || {
-        std::path::absolute(path)
-            .ok()?
-            .parent()?
-            .file_name()
-            .map(ToOwned::to_owned)
-    };
-    let stem = match format {
-        Format::Roo if own == roo::FILE_STEM => task().unwrap_or(own.to_owned()),
-        _ => own.to_owned(),
-    };
+    let absolute = std::path::absolute(path).unwrap_or_default();
+    let directory = absolute.parent().and_then(FilePath::file_name);
+    let is_common = format.common_stem.is_some_and(|common| own == common);
+    let stem = directory.filter(|_| is_common).unwrap_or(own);
     stem.to_string_lossy().into()
 }
 
-fn known_format(input: &dyn Input, path: &FilePath, given: Option<Format>) -> Result<Format> {
-    // Of a Roo Code file nothing but messages may be left.
-    let chat = |format| matches!(format, Format::OpenAi | Format::Anthropic | Format::Roo);
-    match given {
-        Some(format) => match sniff::sniff(input)? {
-            // The chat formats share some files; nothing else is taken for another.
-            Some(found) if found != format && !(chat(found) && chat(format)) => {
-                let detail = format!("the content is {found}, not {format}");
-                Err(Error::input(path.display().to_string(), detail))
-            }
-            _ => Ok(format),
-        },
-        None => sniff::sniff(input)?.ok_or_else(|| Error::UnknownFormat {
+/// The format of a file that is said to be in the `given` one.
+fn known_format(
+    input: &dyn Input,
+    path: &FilePath,
+    given: Option<&'static Format>,
+) -> Result<&'static Format> {
+    let found = sniff::sniff(input)?;
+    match (given, found) {
+        (None, found) => found.ok_or_else(|| Error::UnknownFormat {
             path: path.to_owned(),
         }),
+        (Some(given), Some(found))
+            if found != given && !(found.bare_messages && given.bare_messages) =>
+        {
+            let detail = format!("the content is {found}, not {given}");
+            Err(Error::input(path.display().to_string(), detail))
+        }
+        (Some(given), _) => Ok(given),
     }
 }
 
@@ -253,7 +250,7 @@ fn known_format(input: &dyn Input, path: &FilePath, given: Option<Format>) -> Re
 struct Intake<'a> {
     store: &'a dyn Store,
     request: &'a ImportRequest<'a>,
-    format: Format,
+    format: &'static Format,
     tx: Option<Box<dyn Tx + 'a>>,
     work: usize,
     current: Option<Session>,
@@ -307,7 +304,7 @@ impl<'a> Intake<'a> {
         }
         let source_name = match placed.first() {
             Some(first) if single => first.name.clone(),
-            _ => RefName::session(self.format.as_str(), stem),
+            _ => RefName::session(self.format.name, stem),
         };
         let older = placed.iter().any(|place| place.is_older);
         // What was purged stays gone, and so would the file that held it.
@@ -367,7 +364,7 @@ impl<'a> Intake<'a> {
     fn place(&self, session: &Session, input: &dyn Input, whole: &HashBytes) -> Result<Place> {
         let view = self.store.read()?;
         let tip = session.paths[0].tip;
-        let base = RefName::session(self.format.as_str(), &session.start.id);
+        let base = RefName::session(self.format.name, &session.start.id);
         let mut candidates = Vec::new();
         let mut free = base.clone();
         for number in 2.. {
@@ -375,10 +372,7 @@ impl<'a> Intake<'a> {
                 Some(RefValue::Commit(old)) => candidates.push((free, old)),
                 _ => break,
             }
-            free = RefName::session(
-                self.format.as_str(),
-                &format!("{}-{number}", session.start.id),
-            );
+            free = RefName::session(self.format.name, &format!("{}-{number}", session.start.id));
         }
         let unchanged = |old: &CommitHash| Some(*old) == tip;
         for (name, old) in &candidates {
@@ -464,7 +458,7 @@ impl<'a> Intake<'a> {
             Some(id) => id,
             None => {
                 let tx = self.store.write()?;
-                let id = tx.put_source(name, self.format.as_str())?;
+                let id = tx.put_source(name, self.format.name)?;
                 tx.commit()?;
                 id
             }
@@ -502,15 +496,10 @@ struct Place {
 
 impl Sink for Intake<'_> {
     fn session(&mut self, start: SessionStart) -> Result<()> {
-        let resumed = {
-            // Inside the open slice, if there is one: a second connection would wait for it.
-            match &self.tx {
-                Some(tx) => tx.resumed(self.format.as_str(), &start.id)?,
-                None => self
-                    .store
-                    .read()?
-                    .resumed(self.format.as_str(), &start.id)?,
-            }
+        // Inside the open slice, if there is one: a second connection would wait for it.
+        let resumed = match &self.tx {
+            Some(tx) => tx.resumed(self.format.name, &start.id)?,
+            None => self.store.read()?.resumed(self.format.name, &start.id)?,
         };
         self.current = Some(Session::new(start, resumed));
         Ok(())
@@ -755,18 +744,6 @@ struct ProblemCount {
 }
 
 impl Sink for ProblemCount {
-    fn session(&mut self, _: SessionStart) -> Result<()> {
-        Ok(())
-    }
-    fn branch(&mut self, _: BranchStart) -> Result<()> {
-        Ok(())
-    }
-    fn step(&mut self, _: Step) -> Result<()> {
-        Ok(())
-    }
-    fn end(&mut self, _: SessionEnd) -> Result<()> {
-        Ok(())
-    }
     fn problem(&mut self, problem: Problem) -> Result<()> {
         if !problem.harmless {
             self.problems += 1;
@@ -776,46 +753,32 @@ impl Sink for ProblemCount {
         }
         Ok(())
     }
-    fn progress(&mut self, _: u64, _: u64) {}
 }
 
-/// Counts what a listing shows.
-#[derive(Default)]
-struct Look {
-    start: SessionStart,
-    end: SessionEnd,
-    messages: u64,
-    compactions: u64,
-    branched: bool,
-}
-
-impl Sink for Look {
+impl Sink for Inspected {
     fn session(&mut self, start: SessionStart) -> Result<()> {
-        self.start = start;
+        self.id = start.id;
         Ok(())
     }
+
     fn branch(&mut self, _: BranchStart) -> Result<()> {
         self.branched = true;
         Ok(())
     }
+
     fn step(&mut self, step: Step) -> Result<()> {
-        use crate::interop::Action;
-        if !self.branched {
-            match step.action {
-                Action::Append(_) => self.messages += 1,
-                Action::Hide(hide) => {
-                    self.compactions += u64::from(hide.kind == HideKind::Compaction);
-                }
+        match step.action {
+            _ if self.branched => {}
+            Action::Append(_) => self.messages += 1,
+            Action::Hide(hide) => {
+                self.compactions += u64::from(hide.kind == HideKind::Compaction);
             }
         }
         Ok(())
     }
+
     fn end(&mut self, end: SessionEnd) -> Result<()> {
-        self.end = end;
+        self.title = end.title;
         Ok(())
     }
-    fn problem(&mut self, _: Problem) -> Result<()> {
-        Ok(())
-    }
-    fn progress(&mut self, _: u64, _: u64) {}
 }

@@ -3,17 +3,17 @@
 //! Importers say what a file holds; this floor decides which commits that is, which of them are
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
+mod adopt;
 mod export;
 mod file;
 mod import;
-mod onto;
-pub mod places;
 mod session;
+pub mod tool_dirs;
 
-pub use export::{ExportOptions, Exported, NewSession, export, resume};
+pub use adopt::adopt;
+pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
 pub use file::FileInput;
 pub use import::{
-    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, check_strict,
-    import, inspect,
+    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Inspected, Outcome, Progress,
+    check_strict, import, inspect,
 };
-pub use onto::onto;

@@ -1,10 +1,10 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
-mod waiting;
+mod deferred;
 
 use std::collections::VecDeque;
 
-use self::waiting::Waiting;
+use self::deferred::Deferred;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::append::Chain;
@@ -24,10 +24,10 @@ const LOOK_AHEAD: usize = 64;
 /// A session while its steps arrive.
 pub(super) struct Session {
     pub(super) start: SessionStart,
-    /// What each step made; none while it waits.
+    /// What each step made; none while it is deferred.
     made: Vec<Option<Made>>,
     /// Hides that the source tells no time of, until their time has come.
-    waiting: VecDeque<Waiting>,
+    deferred: VecDeque<Deferred>,
     chain: Chain,
     /// The first and the last entry of the order on the current path.
     ends: Option<(EntryId, EntryId)>,
@@ -78,7 +78,7 @@ impl Session {
         Self {
             start,
             made: Vec::new(),
-            waiting: VecDeque::new(),
+            deferred: VecDeque::new(),
             chain: Chain::at(None),
             ends: None,
             sharing: Sharing::Undecided,

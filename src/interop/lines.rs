@@ -1,11 +1,9 @@
 //! Lines of a source with their places, and JSON as found in the wild.
 //!
-//! [`Lines`] reads a source of any size with a bounded buffer; [`json_values`] splits a line that
-//! holds several values; [`mend`] makes bytes into text that a strict decoder takes.
+//! [`Lines`] reads a source of any size with a bounded buffer; [`mend`] makes bytes into text that a
+//! strict decoder takes.
 
 use std::borrow::Cow;
-
-use serde_json::value::RawValue;
 
 use super::Input;
 use crate::error::{Error, Result};
@@ -194,23 +192,6 @@ fn mend_surrogates(text: &str) -> Option<(String, u64)> {
     })
 }
 
-/// The JSON values in one line, each with its offset in `text`, and the reason why the rest
-/// could not be read, if any.
-pub fn json_values(text: &str) -> (Vec<(usize, &RawValue)>, Option<String>) {
-    let mut values = Vec::with_capacity(1);
-    let stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    for value in stream {
-        match value {
-            Ok(value) => {
-                let offset = value.get().as_ptr() as usize - text.as_ptr() as usize;
-                values.push((offset, value));
-            }
-            Err(error) => return (values, Some(error.to_string())),
-        }
-    }
-    (values, None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,16 +232,5 @@ mod tests {
         assert_eq!(mended.text, r#""\ud83d\ude00 \ufffd x \\ud83d \ufffd\n""#);
         assert_eq!((mended.lone_surrogates, mended.invalid_utf8), (2, false));
         assert!(mend(b"\"\xff\"").invalid_utf8);
-    }
-
-    #[test]
-    fn two_values_on_a_line_are_two_values() {
-        let (values, problem) = json_values(r#"{"a":1}{"b":2} x"#);
-        let texts: Vec<_> = values
-            .iter()
-            .map(|(at, value)| (*at, value.get()))
-            .collect();
-        assert_eq!(texts, [(0, r#"{"a":1}"#), (7, r#"{"b":2}"#)]);
-        assert!(problem.is_some());
     }
 }

@@ -1,117 +1,35 @@
 //! Session formats: bytes in, messages out, and back.
 //!
-//! An [`Importer`] reads one source (a session file) and tells a [`Sink`] what it finds as it
-//! goes, so that memory stays bounded; an [`Exporter`] writes messages as records of its format.
+//! A [`Format`] reads one source (a session file) and tells a [`Sink`] what it finds as it goes, so
+//! that memory stays bounded; it writes messages as records of its own. Each is a value in a folder
+//! of its own and an entry of the list in [`formats`].
 //! Deliberately absent: the database, refs, hashes, and any choice of which commit to share; that
 //! is [`crate::ingest`].
 //!
 //! The bytes of a source are kept whole by whoever owns the sink. An importer names the records
 //! behind a message by [`Span`]s of that source.
 
-pub mod anthropic;
+mod anthropic;
 mod chat;
-pub mod claude_code;
-pub mod codex;
-pub mod lines;
-pub mod openai;
-pub mod roo;
+mod claude_code;
+mod codex;
+pub mod formats;
+mod lines;
+mod openai;
+pub mod records;
+mod roo;
 pub mod single;
 pub mod sniff;
+mod spans;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::io::Write;
-use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
-/// The session formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Format {
-    /// Claude Code session JSONL.
-    ClaudeCode,
-    /// Codex CLI rollout JSONL.
-    Codex,
-    /// OpenAI chat completions: messages, request, response, fine-tuning rows.
-    OpenAi,
-    /// Anthropic Messages: messages, request, response, fine-tuning rows.
-    Anthropic,
-    /// Roo Code and Cline: a task's `api_conversation_history.json`.
-    Roo,
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 5] = [
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::OpenAi,
-        Self::Anthropic,
-        Self::Roo,
-    ];
-
-    /// The name as it is typed and as it stands in session refs: `claude-code`, `codex`,
-    /// `openai`, `anthropic`, `roo`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Roo => "roo",
-        }
-    }
-
-    /// The importer of this format.
-    pub fn importer(self) -> &'static dyn Importer {
-        match self {
-            Self::ClaudeCode => &claude_code::ClaudeCode,
-            Self::Codex => &codex::Codex,
-            Self::OpenAi => &openai::OpenAi,
-            Self::Anthropic => &anthropic::Anthropic,
-            Self::Roo => &roo::Roo,
-        }
-    }
-
-    /// The exporter of this format.
-    pub fn exporter(self) -> &'static dyn Exporter {
-        match self {
-            Self::ClaudeCode => &claude_code::ClaudeCode,
-            Self::Codex => &codex::Codex,
-            Self::OpenAi => &openai::OpenAi,
-            Self::Anthropic => &anthropic::Anthropic,
-            Self::Roo => &roo::Roo,
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    /// Roo Code's format also goes by `cline`: the two tools share it.
-    fn from_str(text: &str) -> Result<Self> {
-        if text == "cline" {
-            return Ok(Self::Roo);
-        }
-        Self::ALL
-            .into_iter()
-            .find(|format| format.as_str() == text)
-            .ok_or_else(|| {
-                Error::input(
-                    "format",
-                    format!("unknown '{text}' (claude-code, codex, openai, anthropic, roo)"),
-                )
-            })
-    }
-}
+pub use formats::{FORMATS, Format};
 
 /// A source's bytes, read at any place.
 pub trait Input {
@@ -162,49 +80,52 @@ pub struct ImportOptions<'a> {
     pub stem: &'a str,
 }
 
-/// Reads one format.
-pub trait Importer {
-    /// Reads all of `input`, which the sniffer took for this format, into `sink`.
-    ///
-    /// Calls come in this order, for each session in the source: [`Sink::session`], then steps on
-    /// the main path, then for each further branch [`Sink::branch`] and its steps, and
-    /// [`Sink::end`]. Problems and progress may come at any time.
-    ///
-    /// The same bytes give the same calls. Of an append-only format, the steps of a prefix are a
-    /// prefix of the steps, but for an unfinished last group.
-    ///
-    /// # Errors
-    ///
-    /// Only what the sink returns, and failure to read; what is wrong in the content is a
-    /// [`Problem`].
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()>;
-}
+/// Reads all of a source, which the sniffer took for this format, into a sink.
+///
+/// Calls come in this order, for each session in the source: [`Sink::session`], then steps on the
+/// main path, then for each further branch [`Sink::branch`] and its steps, and [`Sink::end`].
+/// Problems and progress may come at any time.
+///
+/// The same bytes give the same calls. Of an append-only format, the steps of a prefix are a
+/// prefix of the steps, but for an unfinished last group.
+///
+/// # Errors
+///
+/// Only what the sink returns, and failure to read; what is wrong in the content is a [`Problem`].
+pub type Importer = fn(&dyn Input, ImportOptions<'_>, &mut dyn Sink) -> Result<()>;
 
-/// Receives what an importer finds.
+/// Receives what an importer finds. What a sink has no use for it leaves as it is here: nothing is
+/// done.
+#[allow(unused_variables)]
 pub trait Sink {
     /// A session begins; steps are numbered from 0 again.
-    fn session(&mut self, session: SessionStart) -> Result<()>;
+    fn session(&mut self, session: SessionStart) -> Result<()> {
+        Ok(())
+    }
 
     /// From here on steps belong to a further branch.
-    fn branch(&mut self, branch: BranchStart) -> Result<()>;
+    fn branch(&mut self, branch: BranchStart) -> Result<()> {
+        Ok(())
+    }
 
     /// The next step of the current path. Steps are numbered from 0 through all branches of the
     /// session, in the order of these calls.
-    fn step(&mut self, step: Step) -> Result<()>;
+    fn step(&mut self, step: Step) -> Result<()> {
+        Ok(())
+    }
 
     /// The session is complete.
-    fn end(&mut self, end: SessionEnd) -> Result<()>;
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        Ok(())
+    }
 
     /// Something is wrong or odd in the source.
-    fn problem(&mut self, problem: Problem) -> Result<()>;
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        Ok(())
+    }
 
     /// So many bytes and records have been read in all. Called now and then.
-    fn progress(&mut self, bytes: u64, records: u64);
+    fn progress(&mut self, bytes: u64, records: u64) {}
 }
 
 /// The identity of a session.
@@ -214,6 +135,16 @@ pub struct SessionStart {
     pub id: String,
     /// The id of the session whose history it begins with, where the file says so.
     pub forked_from: Option<String>,
+}
+
+impl SessionStart {
+    /// A session that is nobody's fork.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            forked_from: None,
+        }
+    }
 }
 
 /// Where a branch leaves the path.
@@ -253,6 +184,19 @@ pub struct Step {
     pub records: Vec<Span>,
     /// What the provider counted for this reply.
     pub usage: Option<Usage>,
+}
+
+impl Step {
+    /// A step with one record behind it, and nothing known of it beside.
+    pub fn new(action: Action, record: Span) -> Self {
+        Self {
+            action,
+            time: None,
+            settings: Settings::new(),
+            records: vec![record],
+            usage: None,
+        }
+    }
 }
 
 /// What a step does.
@@ -323,6 +267,18 @@ pub struct SessionEnd {
     pub lone_surrogates: u64,
 }
 
+impl SessionEnd {
+    /// Counts a record that is no message.
+    pub fn other(&mut self, kind: impl Into<String>) {
+        *self.other_records.entry(kind.into()).or_default() += 1;
+    }
+
+    /// Counts a block that was kept opaque.
+    pub fn opaque(&mut self, kind: impl Into<String>) {
+        *self.opaque_blocks.entry(kind.into()).or_default() += 1;
+    }
+}
+
 /// Something wrong in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -332,6 +288,17 @@ pub struct Problem {
     pub reason: String,
     /// Normal in a running session (a torn last line): a note, no damage.
     pub harmless: bool,
+}
+
+impl Problem {
+    /// Damage.
+    pub fn new(line: u64, reason: impl Into<String>) -> Self {
+        Self {
+            line,
+            reason: reason.into(),
+            harmless: false,
+        }
+    }
 }
 
 /// One message on its way out.
@@ -375,21 +342,13 @@ pub struct Document {
     pub after: Vec<String>,
 }
 
-/// Writes one format.
-pub trait Exporter {
-    /// Writes `messages` as a file of this format (or, with [`Document::after`], as its
-    /// continuation). Untouched messages are written as their records were, JSON-equal; where a
-    /// link of theirs points at a record that isn't written, that link alone is mended.
-    ///
-    /// Returns remarks for the user, in words: what the format could not hold.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] from `out`.
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>>;
-}
+/// Writes messages as a file of this format (or, with [`Document::after`], as its continuation).
+/// Untouched messages are written as their records were, JSON-equal; where a link of theirs points
+/// at a record that isn't written, that link alone is mended.
+///
+/// Returns remarks for the user, in words: what the format could not hold.
+///
+/// # Errors
+///
+/// [`crate::Error::Io`] from the output.
+pub type Exporter = fn(&[Outgoing], &Document, &mut dyn Write) -> Result<Vec<String>>;

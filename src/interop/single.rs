@@ -2,10 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::{
-    Action, BranchStart, Format, ImportOptions, Problem, SessionEnd, SessionStart, Sink, Step,
-    sniff,
-};
+use super::anthropic::ANTHROPIC;
+use super::openai::OPENAI;
+use super::{Action, ImportOptions, Problem, Sink, Step, sniff};
 use crate::error::{Error, Result};
 use crate::model::Message;
 
@@ -27,13 +26,11 @@ pub fn message(text: &str) -> Result<Message> {
     let input = list.as_bytes();
     // What both providers could have written is read as OpenAI's.
     let format = match sniff::sniff(&input)? {
-        Some(Format::Anthropic) => Format::Anthropic,
-        _ => Format::OpenAi,
+        Some(format) if *format == ANTHROPIC => format,
+        _ => &OPENAI,
     };
     let mut found = Found::default();
-    format
-        .importer()
-        .import(&input, ImportOptions::default(), &mut found)?;
+    (format.read)(&input, ImportOptions::default(), &mut found)?;
     // Alone, a result has no call before it; what else is odd leaves no message.
     match (found.messages.pop(), found.problem) {
         (Some(message), _) if found.messages.is_empty() => Ok(message),
@@ -50,14 +47,6 @@ struct Found {
 }
 
 impl Sink for Found {
-    fn session(&mut self, _: SessionStart) -> Result<()> {
-        Ok(())
-    }
-
-    fn branch(&mut self, _: BranchStart) -> Result<()> {
-        Ok(())
-    }
-
     fn step(&mut self, step: Step) -> Result<()> {
         if let Action::Append(message) = step.action {
             self.messages.push(message);
@@ -65,14 +54,8 @@ impl Sink for Found {
         Ok(())
     }
 
-    fn end(&mut self, _: SessionEnd) -> Result<()> {
-        Ok(())
-    }
-
     fn problem(&mut self, problem: Problem) -> Result<()> {
         self.problem.get_or_insert(problem.reason);
         Ok(())
     }
-
-    fn progress(&mut self, _: u64, _: u64) {}
 }

@@ -1,13 +1,14 @@
 //! Which format a source is in, from its content alone.
 //!
-//! The rules are those of the formats' notes: one JSON document by its keys, JSON Lines by their
-//! records. Deliberately absent: file names, and formats that this crate cannot import (they are
-//! recognised only where they could be taken for another).
+//! Each format says itself which record shows that a source is its own; here a source's first
+//! records are made ready to be looked at. Deliberately absent: file names, and formats that this
+//! crate cannot import (they are recognised only where they could be taken for another).
 
 use std::ops::Range;
 
-use super::chat::spans::{elements, members, skip_space, skip_value};
-use super::{Format, Input};
+use super::records::without_mark;
+use super::spans::{elements, members, skip_space, skip_value};
+use super::{FORMATS, Format, Input};
 use crate::error::{Error, Result};
 
 /// How much of a source is looked at: 16 MiB.
@@ -15,259 +16,159 @@ const HEAD_BYTES: u64 = 16 << 20;
 /// How many records are looked at.
 const MAX_RECORDS: usize = 200;
 
-/// Record types that only Claude Code writes.
-const CLAUDE_CODE_TYPES: [&str; 7] = [
-    "summary",
-    "file-history-snapshot",
-    "queue-operation",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "custom-title",
-];
-
-/// Keys that only Roo Code and Cline put beside a message's role and content.
-const ROO_KEYS: [&str; 7] = [
-    "ts",
-    "isSummary",
-    "condenseParent",
-    "isTruncationMarker",
-    "truncationParent",
-    "modelInfo",
-    "metrics",
-];
-
-/// What a piece of the source says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// It is of this format.
-    Is(Format),
-    /// It is of a format that is not imported.
-    Foreign,
-    /// It is a conversation of plain texts, good in either chat format.
-    Plain,
-}
-
 /// The format of `input`; none if it is in none of the known ones, or empty.
 ///
 /// # Errors
 ///
 /// [`Error::Io`] if the source cannot be read.
-pub fn sniff(input: &dyn Input) -> Result<Option<Format>> {
+pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
     let bytes = input.front(HEAD_BYTES).map_err(Error::io("source"))?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    Ok(match verdict(bytes) {
-        Some(Verdict::Is(format)) => Some(format),
-        Some(Verdict::Plain) => Some(Format::OpenAi),
-        Some(Verdict::Foreign) | None => None,
+    let bytes = without_mark(&bytes);
+    let start = skip_space(bytes, 0);
+    Ok(match bytes.get(start) {
+        Some(b'{' | b'[') if is_complete(bytes) => Head::document(bytes, start).format(),
+        Some(b'{' | b'[') => match Head::lines(bytes).verdict() {
+            Some(sure) => sure,
+            None => Head::document(bytes, start).format(),
+        },
+        // A spoilt first line: the next one decides whether this is JSON Lines.
+        Some(_) => memchr::memchr(b'\n', &bytes[start..]).and_then(|end| {
+            let rest = &bytes[skip_space(bytes, start + end)..];
+            rest.starts_with(b"{").then(|| Head::lines(rest).format())?
+        }),
+        None => None,
     })
 }
 
-/// Whether a chat source is JSON Lines, a conversation a line, and not one document.
+/// Whether a source of a known format is JSON Lines, several of them, and not one document.
 pub(super) fn is_lines(input: &dyn Input) -> Result<bool> {
     let bytes = input.front(HEAD_BYTES).map_err(Error::io("source"))?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let complete = skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
-    let several = bytes
-        .split(|byte| *byte == b'\n')
-        .filter(|line| skip_space(line, 0) < line.len())
-        .nth(1)
-        .is_some();
-    Ok(!complete && several && matches!(by_lines(bytes), Some(Verdict::Is(_) | Verdict::Plain)))
-}
-
-fn verdict(bytes: &[u8]) -> Option<Verdict> {
-    let start = skip_space(bytes, 0);
-    let complete = skip_value(bytes, start).is_ok_and(|end| skip_space(bytes, end) == bytes.len());
-    match bytes.get(start)? {
-        b'{' | b'[' if complete => document(bytes, start),
-        b'{' | b'[' => by_lines(bytes).or_else(|| document(bytes, start)),
-        // A spoilt first line: the next one decides whether this is JSON Lines.
-        _ => {
-            let next = skip_space(bytes, start + memchr::memchr(b'\n', &bytes[start..])?);
-            (bytes.get(next) == Some(&b'{')).then(|| by_lines(&bytes[next..]))?
-        }
-    }
-}
-
-/// A whole document.
-fn document(bytes: &[u8], start: usize) -> Option<Verdict> {
-    if bytes[start] == b'{' {
-        let record = Keys::of(bytes, start);
-        return object(&record).or_else(|| line_record(&record));
-    }
-    let (items, _) = elements(bytes, start);
-    let items = &items[..items.len().min(MAX_RECORDS)];
-    for item in items {
-        let keys = Keys::of(bytes, item.start);
-        if keys.has("traj") && keys.has("task_id") {
-            return Some(Verdict::Is(Format::OpenAi));
-        }
-        if ["mapping", "say", "ask"].iter().any(|key| keys.has(key)) {
-            return Some(Verdict::Foreign);
-        }
-        if keys.has("role") && ROO_KEYS.iter().any(|key| keys.has(key)) {
-            return Some(Verdict::Is(Format::Roo));
-        }
-    }
-    messages(bytes, items)
-}
-
-/// One record by the keys of a whole document.
-fn object(record: &Keys<'_>) -> Option<Verdict> {
-    // The last is Amp's, whose messages are Anthropic's but for the results.
-    if ["trajectory", "projectHash", "mapping", "nextMessageId"]
-        .iter()
-        .any(|key| record.has(key))
-    {
-        return Some(Verdict::Foreign);
-    }
-    if record.has("choices") {
-        return Some(Verdict::Is(Format::OpenAi));
-    }
-    if record.is("type", "message") && record.has("content") && record.is("role", "assistant") {
-        return Some(Verdict::Is(Format::Anthropic));
-    }
-    if record.has("info") && record.has("messages") {
-        return Some(Verdict::Foreign);
-    }
-    request(record)
-}
-
-/// A request body or a fine-tuning row.
-fn request(record: &Keys<'_>) -> Option<Verdict> {
-    let list = record.get("messages")?;
-    if record.has("system") {
-        return Some(Verdict::Is(Format::Anthropic));
-    }
-    if let Some(tools) = record.get("tools") {
-        for tool in elements(record.bytes, tools.start).0 {
-            let tool = Keys::of(record.bytes, tool.start);
-            if tool.has("function") || tool.has("custom") {
-                return Some(Verdict::Is(Format::OpenAi));
-            }
-            if tool.has("input_schema") || tool.has("name") {
-                return Some(Verdict::Is(Format::Anthropic));
-            }
-        }
-    }
-    let (items, _) = elements(record.bytes, list.start);
-    if record.bytes.get(list.start) != Some(&b'[') {
-        return None;
-    }
-    match messages(record.bytes, &items) {
-        None if !items.is_empty() => None,
-        None | Some(Verdict::Plain) => {
-            let known = [
-                "context_management",
-                "mcp_servers",
-                "thinking",
-                "stop_sequences",
-            ];
-            if known.iter().any(|key| record.has(key)) {
-                Some(Verdict::Is(Format::Anthropic))
-            } else {
-                Some(Verdict::Plain)
-            }
-        }
-        sure => sure,
-    }
-}
-
-/// A list of messages.
-fn messages(bytes: &[u8], items: &[Range<usize>]) -> Option<Verdict> {
-    let mut found = None;
-    for item in items {
-        let message = Keys::of(bytes, item.start);
-        if !message.has("role") {
-            continue;
-        }
-        let openai = ["tool", "function", "developer", "system"]
-            .iter()
-            .any(|role| message.is("role", role));
-        if openai || message.has("tool_calls") || message.has("function_call") {
-            return Some(Verdict::Is(Format::OpenAi));
-        }
-        let content = message.get("content");
-        for block in content.map_or(Vec::new(), |span| elements(bytes, span.start).0) {
-            let block = Keys::of(bytes, block.start);
-            if block.has("toolUseID") {
-                return Some(Verdict::Foreign);
-            }
-            match block.text("type").as_deref() {
-                Some("image_url" | "input_audio" | "file" | "refusal") => {
-                    return Some(Verdict::Is(Format::OpenAi));
-                }
-                Some("text") | None => {}
-                Some(
-                    "image" | "document" | "thinking" | "redacted_thinking" | "compaction"
-                    | "search_result" | "container_upload",
-                ) => return Some(Verdict::Is(Format::Anthropic)),
-                Some(other) if other.contains("tool_") => {
-                    return Some(Verdict::Is(Format::Anthropic));
-                }
-                Some(_) => {}
-            }
-        }
-        found = Some(Verdict::Plain);
-    }
-    found
-}
-
-/// Records, one a line. Lines that are no JSON object say nothing.
-fn by_lines(bytes: &[u8]) -> Option<Verdict> {
-    let mut found = None;
+    let bytes = without_mark(&bytes);
     let lines = bytes.split(|byte| *byte == b'\n');
-    for line in lines
-        .filter(|line| line.get(skip_space(line, 0)) == Some(&b'{'))
-        .take(MAX_RECORDS)
-    {
-        match line_record(&Keys::of(line, 0)) {
-            Some(Verdict::Plain) => found = Some(Verdict::Plain),
-            None => {}
-            sure => return sure,
-        }
-    }
-    found
+    let mut filled = lines.filter(|line| skip_space(line, 0) < line.len());
+    let several = filled.nth(1).is_some();
+    Ok(several && !is_complete(bytes) && Head::lines(bytes).format().is_some())
 }
 
-fn line_record(record: &Keys<'_>) -> Option<Verdict> {
-    let kind = record.text("type");
-    let kind = kind.as_deref();
-    if kind == Some("session") && record.has("cwd") {
-        return Some(Verdict::Foreign);
+/// Whether the bytes are one JSON value.
+fn is_complete(bytes: &[u8]) -> bool {
+    skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+}
+
+/// The first records of a source, as a format looks at them.
+pub struct Head<'a> {
+    pub(super) layout: Layout,
+    pub(super) records: Vec<Keys<'a>>,
+}
+
+/// How records lie in a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One object. It may also be the only line of a file of lines.
+    Object,
+    /// The elements of one array.
+    List,
+    /// Objects, one a line. Lines that are no JSON object are left out.
+    Lines,
+}
+
+impl<'a> Head<'a> {
+    fn document(bytes: &'a [u8], start: usize) -> Self {
+        let (layout, starts) = match bytes[start] {
+            b'{' => (Layout::Object, vec![start]),
+            _ => {
+                let (items, _) = elements(bytes, start);
+                (Layout::List, items.iter().map(|item| item.start).collect())
+            }
+        };
+        let starts = starts.into_iter().take(MAX_RECORDS);
+        Self {
+            layout,
+            records: starts.map(|start| Keys::of(bytes, start)).collect(),
+        }
     }
-    if record.has("payload") && kind.is_some() {
-        return Some(if record.has("sessionId") {
-            Verdict::Foreign
-        } else {
-            Verdict::Is(Format::Codex)
-        });
+
+    fn lines(bytes: &'a [u8]) -> Self {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let objects = lines.filter(|line| line.get(skip_space(line, 0)) == Some(&b'{'));
+        Self {
+            layout: Layout::Lines,
+            records: objects
+                .take(MAX_RECORDS)
+                .map(|line| Keys::of(line, 0))
+                .collect(),
+        }
     }
-    let legacy = record.has("instructions") && record.has("timestamp") && kind.is_none();
-    if record.has("record_type") || legacy {
-        return Some(Verdict::Is(Format::Codex));
+
+    /// The first record of a file of lines, or the whole document, that `shows` something.
+    pub(super) fn first(&self, shows: impl Fn(&Keys<'a>) -> bool) -> Option<usize> {
+        match self.layout {
+            Layout::List => None,
+            Layout::Object | Layout::Lines => self.records.iter().position(shows),
+        }
     }
-    if record.has("projectHash") {
-        return Some(Verdict::Foreign);
+
+    /// The document, if it is an object.
+    pub(super) fn object(&self) -> Option<&Keys<'a>> {
+        let first = self.records.first();
+        first.filter(|_| self.layout == Layout::Object)
     }
-    // Qwen Code has Claude Code's envelope around Gemini's messages.
-    let message = record.get("message");
-    let parts = |span: Range<usize>| Keys::of(record.bytes, span.start).has("parts");
-    if record.has("systemPayload") || message.is_some_and(parts) {
-        return Some(Verdict::Foreign);
+
+    /// Whether the document is a list with an element that `shows` something.
+    pub(super) fn lists(&self, shows: impl Fn(&Keys<'a>) -> bool) -> bool {
+        self.layout == Layout::List && self.records.iter().any(shows)
     }
-    if record.has("parentUuid") || kind.is_some_and(|kind| CLAUDE_CODE_TYPES.contains(&kind)) {
-        return Some(Verdict::Is(Format::ClaudeCode));
+
+    /// The format that the earliest record shows; none within where that is no known one.
+    fn verdict(&self) -> Option<Option<&'static Format>> {
+        let foreign = foreign(self).map(|at| (at, None));
+        let known = FORMATS
+            .into_iter()
+            .filter_map(|format| Some(((format.sniff)(self)?, Some(format))));
+        let all = foreign.into_iter().chain(known);
+        all.min_by_key(|(at, _)| *at).map(|(_, format)| format)
     }
-    if record.has("choices") {
-        return Some(Verdict::Is(Format::OpenAi));
+
+    fn format(&self) -> Option<&'static Format> {
+        self.verdict().flatten()
     }
-    request(record)
+}
+
+/// The record that shows a format which is not imported and would be taken for another.
+fn foreign(head: &Head<'_>) -> Option<usize> {
+    // Amp's blocks are Anthropic's, but for the results.
+    let of_amp = |message: Keys<'_>| {
+        let mut blocks = message.list("content").into_iter().flatten();
+        blocks.any(|block| block.has("toolUseID"))
+    };
+    if head.lists(|item| item.has_any(&["mapping", "say", "ask"]) || of_amp(item.clone())) {
+        return Some(0);
+    }
+    if let Some(object) = head.object() {
+        let own = object.has_any(&["trajectory", "mapping", "nextMessageId"]);
+        if own || object.has("info") && object.has("messages") {
+            return Some(0);
+        }
+    }
+    head.first(|record| {
+        // Gemini CLI's newer files: lines that change what stands before them.
+        let of_gemini = record.has("projectHash") && !record.has("messages");
+        // Qwen Code has Claude Code's envelope around Gemini's messages.
+        let of_qwen = record.has("systemPayload")
+            || record
+                .inside("message")
+                .is_some_and(|message| message.has("parts"));
+        of_gemini
+            || of_qwen
+            || record.list("messages").into_iter().flatten().any(of_amp)
+            || record.is("type", "session") && record.has("cwd")
+            || record.has("type") && record.has("payload") && record.has("sessionId")
+    })
 }
 
 /// The members of one object.
-struct Keys<'a> {
+#[derive(Clone)]
+pub(super) struct Keys<'a> {
     bytes: &'a [u8],
     members: Vec<(String, Range<usize>)>,
 }
@@ -285,15 +186,34 @@ impl<'a> Keys<'a> {
         found.map(|(_, span)| span.clone())
     }
 
-    fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    fn text(&self, key: &str) -> Option<String> {
+    pub(super) fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.has(key))
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
         serde_json::from_slice(&self.bytes[self.get(key)?]).ok()
     }
 
-    fn is(&self, key: &str, value: &str) -> bool {
+    pub(super) fn is(&self, key: &str, value: &str) -> bool {
         self.text(key).as_deref() == Some(value)
+    }
+
+    /// The members of an object within.
+    pub(super) fn inside(&self, key: &str) -> Option<Self> {
+        let span = self.get(key)?;
+        Some(Self::of(self.bytes, span.start))
+    }
+
+    /// The elements of a list within; none if there is no list by this key.
+    pub(super) fn list(&self, key: &str) -> Option<impl Iterator<Item = Self> + use<'a>> {
+        let start = self.get(key)?.start;
+        let bytes = self.bytes;
+        let is_list = bytes.get(start) == Some(&b'[');
+        let items = is_list.then(|| elements(bytes, start).0)?.into_iter();
+        Some(items.map(move |item| Self::of(bytes, item.start)))
     }
 }

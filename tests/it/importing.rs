@@ -89,13 +89,13 @@ fn what_is_no_session_is_refused() {
     exit code: 1
     --- stderr
     error: notes.txt: not a session in a known format
-    hint: known formats: claude-code, codex, openai, anthropic, roo (see tract import --help)
+    hint: known formats: claude-code, codex, roo, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @r"
     exit code: 1
     --- stderr
     error: empty.jsonl: the file is empty
-    hint: known formats: claude-code, codex, openai, anthropic, roo (see tract import --help)
+    hint: known formats: claude-code, codex, roo, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @r"
     exit code: 1
@@ -318,7 +318,6 @@ fn a_line_of_50_mb_comes_in_whole() {
     let repo = tract::history::Repo::ephemeral().expect("a repository");
     let request = tract::ingest::ImportRequest {
         format: None,
-        strict: true,
         branch: None,
         now: tract::model::Millis(0),
         what: "import",

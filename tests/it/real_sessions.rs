@@ -8,7 +8,6 @@ use tract::hash::CommitHash;
 use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
 use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::{ExportOptions, ImportReport, ImportRequest, Outcome, export, import};
-use tract::interop::Format;
 use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Message, Millis, RefName};
@@ -31,7 +30,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         |path: &PathBuf| path.ends_with("ui_messages.json") || path.ends_with("task_metadata.json");
     let files: Vec<PathBuf> = formats
         .iter()
-        .flat_map(|format| tract::ingest::places::walk_directory(&folder.join(format)))
+        .flat_map(|format| tract::ingest::tool_dirs::walk_directory(&folder.join(format)))
         .filter(|path| !beside(path))
         .collect();
     assert!(
@@ -44,7 +43,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn take(repo: &Repo, path: &Path) -> ImportReport {
     let request = ImportRequest {
         format: None,
-        strict: false,
         branch: None,
         now: Millis(0),
         what: "import",
@@ -353,10 +351,9 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
 fn formats_of_others_are_named_as_unknown() {
     let folder = real_sessions();
     for other in ["aider", "gemini-cli", "opencode", "chatgpt-export", "pi"] {
-        for path in tract::ingest::places::walk_directory(&folder.join(other)) {
+        for path in tract::ingest::tool_dirs::walk_directory(&folder.join(other)) {
             let request = ImportRequest {
-                format: None::<Format>,
-                strict: false,
+                format: None,
                 branch: None,
                 now: Millis(0),
                 what: "import",

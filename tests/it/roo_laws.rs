@@ -62,14 +62,14 @@ impl Task {
         let file = self.directory.path().join("api_conversation_history.json");
         fs::write(&file, serde_json::to_string(history).expect("JSON")).expect("written");
         let request = ImportRequest {
-            format: Some(Format::Roo),
-            strict: true,
+            format: Some(roo()),
             branch: None,
             now: Millis(0),
             what: "import",
             counter: None,
         };
         let report = import(&self.repo, &file, &request, &mut |_| {}).expect("imported");
+        assert_eq!(report.problem_count, 0);
         let session = &report.sessions[0];
         (session.tip.expect("messages"), session.outcome)
     }
@@ -86,13 +86,17 @@ impl Task {
 
     fn export(&self, commit: &CommitHash) -> Vec<Value> {
         let options = ExportOptions {
-            format: Format::Roo,
+            format: roo(),
             now: Millis(0),
         };
         let mut bytes = Vec::new();
         export(&self.repo, commit, &options, &mut bytes).expect("written");
         serde_json::from_slice(&bytes).expect("JSON")
     }
+}
+
+fn roo() -> &'static Format {
+    Format::named("roo").expect("a known format")
 }
 
 /// What is drawn for a record: whether it is a user's, its mark, the mark's id, and its tags.

@@ -46,7 +46,6 @@ fn long_sessions() -> Vec<Repo> {
         let repo = Repo::ephemeral().unwrap();
         let request = ImportRequest {
             format: None,
-            strict: false,
             branch: None,
             now: Millis(0),
             what: "import",

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{ExportOptions, Exported, export};
-use tract::interop::Format;
-use tract::model::RefName;
+use tract::ingest::{ExportOptions, Exported, export, session_format};
+use tract::interop::{Format, formats};
 use tract::render::escape;
 use tract::render::number::plural;
 
@@ -29,9 +28,11 @@ pub struct Args {
     /// Which commit's context
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
-    /// claude-code, codex, openai, anthropic or roo (cline: the same); by default the session's own
-    #[arg(long, value_name = "F")]
-    format: Option<Format>,
+    /// The format; by default the session's own
+    #[arg(long, value_name = "F", value_parser = Format::named, help = format!(
+        "{}; by default the session's own", formats::choices()
+    ))]
+    format: Option<&'static Format>,
     /// Where to write it, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -47,7 +48,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(format) => format,
         None => session_format(&repo, &commit)?.ok_or_else(|| {
             let failure = Failure::usage("this history came from no session file");
-            failure.with_hint("tract export --format openai, or claude-code, codex, anthropic, roo")
+            failure.with_hint(format!(
+                "tract export --format, with {}",
+                formats::choices()
+            ))
         })?,
     };
     let options = ExportOptions {
@@ -103,14 +107,4 @@ fn to_file(
     let done = export(repo, commit, options, &mut out)?;
     out.flush().map_err(Error::io(path))?;
     Ok(done)
-}
-
-/// The format of the session that a commit came from.
-pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<Format>, Failure> {
-    let session = repo.session_of(commit)?;
-    let tool = session.and_then(|(name, _)| {
-        let rest = name.as_str().strip_prefix(RefName::SESSIONS)?;
-        Some(rest.split('/').next()?.to_owned())
-    });
-    Ok(tool.and_then(|tool| tool.parse().ok()))
 }

@@ -8,25 +8,21 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Deserialize;
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::places::{Found, Places, walk_directory};
+use tract::ingest::tool_dirs::{Found, walk_directory};
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
+use tract::interop::formats;
 use tract::interop::{Format, sniff};
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
 use tract::render::number::{grouped, plural};
 use tract::render::{Label, Line, columns, escape};
 
-use super::imported;
 use crate::cli::app::App;
 use crate::cli::failure::{Exit, Failure};
+use crate::cli::imported;
 
-/// Bring in sessions of Claude Code, Codex, Roo Code, Cline, OpenAI or Anthropic
-///
-/// Alone, it lists this directory's Claude Code and Codex sessions. The format is seen from a
-/// file's content. Importing a file again adds what is new in it and nothing else. Outside a
-/// repository, one is made here.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(about = about(), long_about = long_about(), after_help = "\
 Example:
   tract import                         what is there
   tract import --last                  the newest of them
@@ -47,10 +43,11 @@ pub struct Args {
     /// Read a Claude Code hook's JSON on standard input, and import its transcript
     #[arg(long, conflicts_with_all = ["paths", "last"])]
     hook: bool,
-    /// The format, where it should not be guessed: claude-code, codex, openai, anthropic, roo
-    /// (cline: the same)
-    #[arg(long, value_name = "F")]
-    format: Option<Format>,
+    /// The format, where it should not be guessed
+    #[arg(long, value_name = "F", value_parser = Format::named, help = format!(
+        "The format, where it should not be guessed: {}", formats::choices()
+    ))]
+    format: Option<&'static Format>,
     /// The branch that is to follow the session
     #[arg(long = "as", value_name = "NAME")]
     branch: Option<String>,
@@ -62,6 +59,26 @@ pub struct Args {
     strict: bool,
 }
 
+fn about() -> String {
+    format!("Bring in sessions of {}", formats::tools(|_| true))
+}
+
+fn long_about() -> String {
+    format!(
+        "{}\n\n\
+         Alone, it lists this directory's {} sessions. The format is seen from a file's content. \
+         Importing a file again adds what is new in it and nothing else. Outside a repository, \
+         one is made here.",
+        about(),
+        listed_tools(),
+    )
+}
+
+/// The tools that keep their sessions by directory.
+fn listed_tools() -> String {
+    formats::tools(|format| format.home.is_some())
+}
+
 /// How many sessions a listing shows.
 const LISTED: usize = 20;
 
@@ -69,7 +86,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let files = if args.hook {
         vec![hook(app)?]
     } else if args.last {
-        let found = places(app)?.sessions_of(&app.cwd()?);
+        let found = app.tool_dirs()?.sessions_of(&app.cwd()?);
         match found.into_iter().next() {
             Some(newest) => vec![newest.path],
             None => return Err(none_here(app)),
@@ -120,7 +137,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     if reports.is_empty() && worst.is_none() {
         let failure = Failure::refused("no session in a known format was found");
-        return Err(failure.with_hint("known formats: claude-code, codex, openai, anthropic, roo"));
+        return Err(failure.with_hint(format!("known formats: {}", formats::names())));
     }
     for (file, report) in &reports {
         imported::tell(&repo, file, report, reports.len() == 1, app)?;
@@ -210,7 +227,6 @@ fn one(
     let what = format!("import {}", file.display());
     let request = ImportRequest {
         format: args.format,
-        strict: args.strict,
         branch: args.branch.as_deref(),
         now: app.now(),
         what: &what,
@@ -244,7 +260,7 @@ fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Resu
     let branch = RefName::branch(onto)?;
     for session in &report.sessions {
         let what = format!("import --onto {onto}");
-        let count = ingest::onto(repo, &session.name, &branch, app.now(), &what)?;
+        let count = ingest::adopt(repo, &session.name, &branch, app.now(), &what)?;
         app.ui.status(match count {
             0 => format!("{onto} has all of it already"),
             _ => format!("Appended {} to {onto}", plural(count, "commit")),
@@ -280,22 +296,15 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
     app.path(&hook.transcript_path)
 }
 
-fn places(app: &App) -> Result<Places, Failure> {
-    Ok(Places {
-        claude: app.claude_dir()?,
-        codex: app.codex_dir()?,
-    })
-}
-
 fn none_here(app: &App) -> Failure {
     let cwd = app.cwd().unwrap_or_default();
-    let what = format!("no Claude Code or Codex sessions of {}", cwd.display());
+    let what = format!("no {} sessions of {}", listed_tools(), cwd.display());
     Failure::refused(what).with_hint("tract import PATH, or tract demo to look around first")
 }
 
 /// Lists the sessions of the working directory, newest first.
 fn list(app: &mut App) -> Result<(), Failure> {
-    let found = places(app)?.sessions_of(&app.cwd()?);
+    let found = app.tool_dirs()?.sessions_of(&app.cwd()?);
     if found.is_empty() {
         return Err(none_here(app));
     }
@@ -351,16 +360,16 @@ fn row(session: &Found, repo: Option<&Repo>, app: &App) -> Result<[String; 6], F
     let (mut size, mut here) = (String::new(), String::new());
     let title;
     match ingest::inspect(&session.path) {
-        Ok((format, start, end, messages, compactions)) => {
-            size = plural(messages, "message");
-            if compactions > 0 {
-                size += &format!(", {}", plural(compactions, "compaction"));
+        Ok(found) => {
+            size = plural(found.messages, "message");
+            if found.compactions > 0 {
+                size += &format!(", {}", plural(found.compactions, "compaction"));
             }
-            title = end.title.unwrap_or_else(|| {
-                let id: String = start.id.chars().take(8).collect();
+            title = found.title.unwrap_or_else(|| {
+                let id: String = found.id.chars().take(8).collect();
                 format!("(no title, {id})")
             });
-            let name = RefName::session(format.as_str(), &start.id);
+            let name = RefName::session(session.format.name, &found.id);
             let known = match repo {
                 Some(repo) => !repo.references(name.as_str())?.is_empty(),
                 None => false,

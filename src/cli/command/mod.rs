@@ -14,7 +14,6 @@ mod drop;
 mod export;
 mod find;
 mod import;
-mod imported;
 mod init;
 mod log;
 mod pin;

@@ -6,22 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tract::Error;
-use tract::ingest::places::Places;
-use tract::ingest::{NewSession, resume};
+use tract::ingest::{NewSession, resume, session_format};
 use tract::interop::Format;
-use tract::model::Millis;
+use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
-use super::export::session_format;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 
-/// Go on from a commit, in a new session of Claude Code or Codex
-///
-/// Writes the context at REV as a new session where that tool looks, with new ids and never over a
-/// file, and prints the command that continues it. Importing that session later goes on from REV.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(about = about(), long_about = long_about(), after_help = "\
 Example:
   tract resume a1b2c3d              back to before a compaction, say
   tract resume --in codex --run     this context, in Codex, now")]
@@ -29,12 +23,38 @@ pub struct Args {
     /// Which commit's context
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
-    /// The tool: claude-code or codex; by default the one that the session came from
-    #[arg(long = "in", value_name = "TOOL")]
-    tool: Option<Format>,
+    /// The tool; by default the one that the session came from
+    #[arg(long = "in", value_name = "TOOL", value_parser = Format::named, help = format!(
+        "The tool: {}; by default the one that the session came from", resumable(" or ")
+    ))]
+    tool: Option<&'static Format>,
     /// Run the command
     #[arg(long)]
     run: bool,
+}
+
+fn about() -> String {
+    let tools = formats::tools(|format| format.resume().is_some());
+    format!("Go on from a commit, in a new session of {tools}")
+}
+
+fn long_about() -> String {
+    format!(
+        "{}\n\n\
+         Writes the context at REV as a new session where that tool looks, with new ids and never \
+         over a file, and prints the command that continues it. Importing that session later goes \
+         on from REV.",
+        about(),
+    )
+}
+
+/// The names of the tools that can go on with a session.
+fn resumable(between: &str) -> String {
+    let can = FORMATS
+        .into_iter()
+        .filter(|format| format.resume().is_some());
+    let names: Vec<_> = can.map(|format| format.name).collect();
+    names.join(between)
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
@@ -44,16 +64,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(tool) => Some(tool),
         None => session_format(&repo, &commit)?,
     };
-    let format = match tool {
-        Some(tool @ (Format::ClaudeCode | Format::Codex)) => tool,
-        Some(other) => {
-            let failure = Failure::usage(format!("{other} is no tool that could go on"));
-            return Err(failure.with_hint("--in claude-code, or --in codex"));
-        }
-        None => {
-            let failure = Failure::usage("this history came from no tool that could go on");
-            return Err(failure.with_hint("--in claude-code, or --in codex"));
-        }
+    let Some((format, how)) = tool.and_then(|tool| Some((tool, tool.resume()?))) else {
+        let what = match tool {
+            Some(other) => format!("{other} is no tool that could go on"),
+            None => "this history came from no tool that could go on".to_owned(),
+        };
+        let hint = format!("--in {}", resumable(", or --in "));
+        return Err(Failure::usage(what).with_hint(hint));
     };
     let here = app.cwd()?;
     let cwd = repo
@@ -66,21 +83,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     getrandom::fill(&mut seed).map_err(|error| Failure::refused(error.to_string()))?;
     let session = NewSession {
         format,
-        id: new_id(format, now, &seed),
+        id: (how.new_id)(now, &seed),
         cwd: cwd.display().to_string(),
         now,
         seed,
     };
-    let places = Places {
-        claude: app.claude_dir()?,
-        codex: app.codex_dir()?,
-    };
-    let place = places.new_session(
-        format,
-        &cwd,
-        &session.id,
-        &app.calendar().for_file_name(now),
-    );
+    let dirs = app.tool_dirs()?;
+    let local_time = app.calendar().for_file_name(now);
+    let place = dirs.new_session(format, &cwd, &session.id, &local_time);
     let place = place.ok_or_else(|| {
         Failure::refused(format!(
             "HOME is not set, so {format}'s directory is not known"
@@ -91,10 +101,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     for remark in &remarks {
         app.ui.notice(remark);
     }
-    let words = match format {
-        Format::Codex => ["codex", "resume", &session.id],
-        _ => ["claude", "--resume", &session.id],
-    };
+    let mut words = how.command.to_vec();
+    words.push(&session.id);
     app.ui.status(format!("Wrote {}", place.display()));
     if args.run {
         let status = Command::new(words[0])
@@ -116,21 +124,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let line = format!("{change}{}", words.join(" "));
     Ok(app.ui.print(Label::Command.of(line))?)
-}
-
-/// Codex orders its sessions by ids that hold the time; Claude Code's are random.
-fn new_id(format: Format, now: Millis, seed: &[u8; 32]) -> String {
-    let mut random = [0u8; 16];
-    random.copy_from_slice(&seed[..16]);
-    let builder = match format {
-        Format::Codex => {
-            let mut tail = [0u8; 10];
-            tail.copy_from_slice(&seed[..10]);
-            uuid::Builder::from_unix_timestamp_millis(now.0.max(0) as u64, &tail)
-        }
-        _ => uuid::Builder::from_random_bytes(random),
-    };
-    builder.into_uuid().to_string()
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

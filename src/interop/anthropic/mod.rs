@@ -5,34 +5,27 @@
 mod read;
 mod write;
 
-use std::io::Write;
-
-use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink, chat};
-use crate::error::Result;
+use super::chat::{self, Kind};
+use super::formats::{Format, Shape};
 
 pub(super) use write::build;
 
-/// This format's importer and exporter.
-pub struct Anthropic;
-
-impl Importer for Anthropic {
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        chat::read(&read::AnthropicDialect, input, options, sink)
-    }
-}
-
-impl Exporter for Anthropic {
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>> {
-        write::export(messages, document, out)
-    }
-}
+/// The format.
+pub static ANTHROPIC: Format = Format {
+    name: "anthropic",
+    aliases: &[],
+    tools: &["Anthropic"],
+    shape: Shape::Document,
+    sniff: |head| match chat::kind(head)? {
+        (at, Kind::Anthropic) => Some(at),
+        _ => None,
+    },
+    read: |input, options, sink| chat::read(&read::AnthropicDialect, input, options, sink),
+    write: write::export,
+    provider: Some("anthropic"),
+    bare_messages: true,
+    common_stem: None,
+    home: None,
+    #[cfg(test)]
+    fixtures: "chat",
+};

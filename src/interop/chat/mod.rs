@@ -6,18 +6,18 @@
 //! [`Dialect`].
 
 mod read;
-pub(super) mod spans;
+mod sniff;
 #[cfg(test)]
 mod tests;
 pub(super) mod write;
 
 use serde_json::value::RawValue;
 
-use super::lines;
 use crate::model::{Message, Millis, Settings, Usage};
 use crate::wire::Notes;
 
 pub(super) use read::read;
+pub(super) use sniff::{Kind, kind};
 
 /// A reply's message and what stands beside it.
 #[derive(Debug)]
@@ -42,12 +42,4 @@ pub(super) trait Dialect {
 
     /// Reads what stands beside the message of a response body; none if it is none.
     fn reply(&self, raw: &RawValue) -> Option<Reply>;
-}
-
-/// Text of some bytes as a JSON value.
-pub(super) fn decode(bytes: &[u8]) -> Result<(Box<RawValue>, u64), String> {
-    let mended = lines::mend(bytes);
-    let count = mended.lone_surrogates;
-    let raw = RawValue::from_string(mended.text.into_owned()).map_err(|error| error.to_string())?;
-    Ok((raw, count))
 }

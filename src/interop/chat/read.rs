@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::spans::{Broken, elements, members, skip_space, skip_value};
-use super::{Dialect, decode};
-use crate::error::{Error, Result};
-use crate::interop::lines::Lines;
+use super::Dialect;
+use crate::error::Result;
+use crate::interop::records::{Held, LineReader, Record, Text, each_line};
 use crate::interop::sniff::is_lines;
+use crate::interop::spans::{Broken, elements, members, skip_value};
 use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
+    Action, BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step,
 };
-use crate::model::{Message, Part, Settings, Span};
+use crate::model::{Message, Part, Settings};
 use crate::wire::Notes;
 
 /// The settings of a fine-tuning row; its other keys are counted and stay in the source.
@@ -30,26 +30,30 @@ pub(crate) fn read(
         dialect,
         sink,
         stem: options.stem,
-        base: 0,
-        line: 0,
         records: 0,
         ids: BTreeMap::new(),
     };
     if is_lines(input)? {
-        reader.rows(input)
-    } else {
-        reader.whole(input)
+        return each_line(input, &mut reader).map(|_| ());
     }
+    let held = Held::read(input)?;
+    let text = held.text();
+    match text.bytes.get(held.start) {
+        Some(b'[') => reader.list(text, held.start)?,
+        _ => reader.value(text, held.start, options.stem.to_owned(), false)?,
+    }
+    held.end(None, reader.sink)?;
+    reader
+        .sink
+        .progress(text.bytes.len() as u64, reader.records.max(1));
+    Ok(())
 }
 
 struct Reader<'a> {
     dialect: &'a dyn Dialect,
     sink: &'a mut dyn Sink,
     stem: &'a str,
-    /// Where the bytes in hand begin in the source.
-    base: u64,
-    /// The line in hand; 0 while a document is read.
-    line: u64,
+    /// Messages read, of a document.
     records: u64,
     /// How often a session id was given.
     ids: BTreeMap<String, u64>,
@@ -66,70 +70,28 @@ struct Conversation {
     lone_surrogates: u64,
 }
 
+impl LineReader for Reader<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn one_a_line(&self) -> bool {
+        false
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<()> {
+        let mut id = format!("{}/{}", self.stem, record.line);
+        if record.number > 1 {
+            id = format!("{id}-{}", record.number);
+        }
+        self.value(record.text, record.at.start, id, true)
+    }
+}
+
 impl Reader<'_> {
-    fn rows(&mut self, input: &dyn Input) -> Result<()> {
-        let mut lines = Lines::new(input)?;
-        while let Some(line) = lines.next_line()? {
-            (self.base, self.line) = (line.span.offset, line.number);
-            let torn_is_normal = !line.terminated;
-            if line.bytes.is_empty() && line.span.len > 0 {
-                self.problem("the line is too long", false)?;
-            }
-            let mut at = skip_space(line.bytes, 0);
-            let mut count = 0;
-            while at < line.bytes.len() {
-                let end = match skip_value(line.bytes, at) {
-                    Ok(end) => end,
-                    Err(broken) => {
-                        let harmless = torn_is_normal && broken == Broken::Torn;
-                        self.problem(broken.reason(), harmless)?;
-                        break;
-                    }
-                };
-                let text = &line.bytes[..end];
-                if let Err(reason) = decode(&text[at..]) {
-                    self.problem(reason, false)?;
-                    break;
-                }
-                count += 1;
-                let mut id = format!("{}/{}", self.stem, line.number);
-                if count > 1 {
-                    id = format!("{id}-{count}");
-                }
-                self.value(text, at, id, true)?;
-                at = skip_space(line.bytes, end);
-            }
-            self.records += 1;
-            self.sink
-                .progress(line.span.offset + line.span.len, self.records);
-        }
-        Ok(())
-    }
-
-    fn whole(&mut self, input: &dyn Input) -> Result<()> {
-        let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
-        let start = if bytes.starts_with(b"\xef\xbb\xbf") {
-            3
-        } else {
-            0
-        };
-        let start = skip_space(&bytes, start);
-        if bytes.get(start) == Some(&b'[') {
-            self.list(&bytes, start)?;
-        } else {
-            self.value(&bytes, start, self.stem.to_owned(), false)?;
-        }
-        if let Ok(end) = skip_value(&bytes, start)
-            && skip_space(&bytes, end) < bytes.len()
-        {
-            self.problem_at(&bytes, end, "more text after the document")?;
-        }
-        self.sink.progress(bytes.len() as u64, self.records.max(1));
-        Ok(())
-    }
-
     /// A list of messages, or of recorded runs.
-    fn list(&mut self, bytes: &[u8], start: usize) -> Result<()> {
+    fn list(&mut self, text: Text<'_>, start: usize) -> Result<()> {
+        let bytes = text.bytes;
         let (items, broken) = elements(bytes, start);
         let is_run = |item: &Range<usize>| {
             let (keys, _) = members(bytes, item.start);
@@ -138,7 +100,7 @@ impl Reader<'_> {
         if !items.iter().any(is_run) {
             let mut found = Conversation::new(self.stem.to_owned());
             (found.messages, found.broken) = (items, broken);
-            return self.tell(bytes, found);
+            return self.tell(text, found);
         }
         for item in items {
             let (keys, _) = members(bytes, item.start);
@@ -147,7 +109,7 @@ impl Reader<'_> {
                 found.map(|(_, span)| span.clone())
             };
             let Some(run) = get("traj") else {
-                self.problem_at(bytes, item.start, "an entry without 'traj'")?;
+                self.problem(text, item.start, "an entry without 'traj'")?;
                 continue;
             };
             let word = |name| get(name).map(|span| plain_word(&bytes[span]));
@@ -167,24 +129,25 @@ impl Reader<'_> {
                     *found.other_records.entry(key.clone()).or_default() += 1;
                 }
             }
-            self.tell(bytes, found)?;
+            self.tell(text, found)?;
         }
         match broken {
-            Some(broken) => self.problem_at(bytes, bytes.len(), broken.reason()),
+            Some(broken) => self.problem(text, bytes.len(), broken.reason()),
             None => Ok(()),
         }
     }
 
     /// An object: a request, a response, a row; or an array of messages on a line.
-    fn value(&mut self, bytes: &[u8], start: usize, id: String, row: bool) -> Result<()> {
+    fn value(&mut self, text: Text<'_>, start: usize, id: String, row: bool) -> Result<()> {
+        let bytes = text.bytes;
         match bytes.get(start) {
             Some(b'{') => {}
             Some(b'[') => {
                 let mut found = Conversation::new(id);
                 (found.messages, found.broken) = elements(bytes, start);
-                return self.tell(bytes, found);
+                return self.tell(text, found);
             }
-            Some(_) => return self.problem_at(bytes, start, "not an object"),
+            Some(_) => return self.problem(text, start, "not an object"),
             None => return Ok(()),
         }
         let (keys, broken) = members(bytes, start);
@@ -200,11 +163,11 @@ impl Reader<'_> {
                 }
                 // A value that the text ends in is not worth keeping.
                 _ if broken.is_some() && at + 1 == last => {}
-                "system" if self.is_system(&bytes[span.clone()]) => {
+                "system" if self.system(text, span, &mut Told::default()).is_some() => {
                     found.system = Some(span.clone());
                 }
                 _ if is_request || ROW_SETTINGS.contains(&key.as_str()) => {
-                    if let Ok((raw, lone)) = decode(&bytes[span.clone()]) {
+                    if let Ok((raw, lone)) = text.decode(span) {
                         found.lone_surrogates += lone;
                         found.settings.insert(key.clone(), raw.get().to_owned());
                     }
@@ -213,29 +176,33 @@ impl Reader<'_> {
             }
         }
         if !has_messages {
-            return self.reply(bytes, start, found.id);
+            return self.reply(text, start, found.id);
         }
         found.broken = found.broken.or(broken);
-        self.tell(bytes, found)
+        self.tell(text, found)
     }
 
-    fn is_system(&self, bytes: &[u8]) -> bool {
-        decode(bytes)
-            .is_ok_and(|(raw, _)| self.dialect.system(&raw, &mut Notes::default()).is_some())
+    /// The message of a top-level `system`; none if that is no content.
+    fn system(&self, text: Text<'_>, at: &Range<usize>, told: &mut Told) -> Option<Message> {
+        let (raw, lone) = text.decode(at).ok()?;
+        let message = self.dialect.system(&raw, &mut told.notes)?;
+        told.lone_surrogates += lone;
+        Some(message)
     }
 
     /// A response body.
-    fn reply(&mut self, bytes: &[u8], start: usize, id: String) -> Result<()> {
+    fn reply(&mut self, text: Text<'_>, start: usize, id: String) -> Result<()> {
+        let bytes = text.bytes;
         let end = match skip_value(bytes, start) {
             Ok(end) => end,
-            Err(broken) => return self.problem_at(bytes, start, broken.reason()),
+            Err(broken) => return self.problem(text, start, broken.reason()),
         };
-        let (raw, _) = match decode(&bytes[start..end]) {
+        let (raw, _) = match text.decode(&(start..end)) {
             Ok(decoded) => decoded,
-            Err(reason) => return self.problem_at(bytes, start, &reason),
+            Err(reason) => return self.problem(text, start, &reason),
         };
         let Some(reply) = self.dialect.reply(&raw) else {
-            return self.problem_at(bytes, start, "an object without messages");
+            return self.problem(text, start, "an object without messages");
         };
         let mut spans = Vec::new();
         match reply.choices {
@@ -251,13 +218,10 @@ impl Reader<'_> {
                 }
             }
         }
-        self.sink.session(SessionStart {
-            id,
-            forked_from: None,
-        })?;
+        self.sink.session(SessionStart::new(id))?;
         let mut told = Told::default();
         for (number, span) in spans.into_iter().enumerate() {
-            let Some(message) = self.message(bytes, &span, &mut told)? else {
+            let Some(message) = self.message(text, &span, &mut told)? else {
                 continue;
             };
             if number > 0 {
@@ -271,18 +235,15 @@ impl Reader<'_> {
                 time: reply.time,
                 settings: reply.settings.clone(),
                 usage: reply.usage.filter(|_| number == 0),
-                ..self.step(message, &span)
+                ..step(text, message, &span)
             })?;
         }
         self.sink.end(told.end())
     }
 
     /// Tells the sink a conversation.
-    fn tell(&mut self, bytes: &[u8], found: Conversation) -> Result<()> {
-        self.sink.session(SessionStart {
-            id: found.id,
-            forked_from: None,
-        })?;
+    fn tell(&mut self, text: Text<'_>, found: Conversation) -> Result<()> {
+        self.sink.session(SessionStart::new(found.id))?;
         let mut told = Told {
             other_records: found.other_records,
             lone_surrogates: found.lone_surrogates,
@@ -290,24 +251,20 @@ impl Reader<'_> {
         };
         let mut held: Option<Step> = None;
         if let Some(span) = found.system
-            && let Ok((raw, lone)) = decode(&bytes[span.clone()])
-            && let Some(message) = self.dialect.system(&raw, &mut told.notes)
+            && let Some(message) = self.system(text, &span, &mut told)
         {
-            told.lone_surrogates += lone;
-            held = Some(self.step(message, &span));
+            held = Some(step(text, message, &span));
         }
         for span in &found.messages {
-            if self.line == 0 {
-                self.records += 1;
-            }
-            if let Some(message) = self.message(bytes, span, &mut told)?
-                && let Some(step) = held.replace(self.step(message, span))
+            self.records += 1;
+            if let Some(message) = self.message(text, span, &mut told)?
+                && let Some(step) = held.replace(step(text, message, span))
             {
                 self.sink.step(step)?;
             }
         }
         if let Some(broken) = found.broken {
-            self.problem_at(bytes, bytes.len(), broken.reason())?;
+            self.problem(text, text.bytes.len(), broken.reason())?;
         }
         if let Some(mut step) = held {
             step.settings = found.settings;
@@ -316,27 +273,18 @@ impl Reader<'_> {
         self.sink.end(told.end())
     }
 
-    /// Decodes a message; what is wrong with it is told to the sink.
+    /// Reads a message; what is wrong with it is told to the sink.
     fn message(
         &mut self,
-        bytes: &[u8],
-        span: &Range<usize>,
+        text: Text<'_>,
+        at: &Range<usize>,
         told: &mut Told,
     ) -> Result<Option<Message>> {
-        let read = decode(&bytes[span.clone()]).and_then(|(raw, lone)| {
-            told.lone_surrogates += lone;
-            self.dialect.message(require_object(&raw)?, &mut told.notes)
-        });
-        let message = match read {
-            Ok(message) => message,
-            Err(reason) => {
-                self.problem_at(bytes, span.start, &reason)?;
-                return Ok(None);
-            }
+        let (dialect, notes) = (self.dialect, &mut told.notes);
+        let read = |raw: &RawValue| dialect.message(raw, notes);
+        let Some(message) = text.message(at, &mut told.lone_surrogates, self.sink, read)? else {
+            return Ok(None);
         };
-        if std::str::from_utf8(&bytes[span.clone()]).is_err() {
-            self.problem_at(bytes, span.start, "invalid UTF-8; shown as U+FFFD")?;
-        }
         for part in &message.parts {
             match part {
                 Part::ToolCall { id, .. } => {
@@ -344,7 +292,7 @@ impl Reader<'_> {
                 }
                 Part::ToolResult { call, .. } if !told.calls.contains(call) => {
                     let reason = format!("a tool result without its call '{call}'");
-                    self.problem_at(bytes, span.start, &reason)?;
+                    self.problem(text, at.start, &reason)?;
                 }
                 _ => {}
             }
@@ -352,37 +300,13 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    fn step(&self, message: Message, span: &Range<usize>) -> Step {
-        Step {
-            action: Action::Append(message),
-            time: None,
-            settings: Settings::new(),
-            records: vec![Span {
-                offset: self.base + span.start as u64,
-                len: span.len() as u64,
-            }],
-            usage: None,
-        }
+    fn problem(&mut self, text: Text<'_>, at: usize, reason: &str) -> Result<()> {
+        self.sink.problem(text.problem(at, reason))
     }
+}
 
-    fn problem(&mut self, reason: impl Into<String>, harmless: bool) -> Result<()> {
-        self.sink.problem(Problem {
-            line: self.line,
-            reason: reason.into(),
-            harmless,
-        })
-    }
-
-    /// A problem at a place: in a document its line is counted.
-    fn problem_at(&mut self, bytes: &[u8], at: usize, reason: &str) -> Result<()> {
-        let counted = || memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1;
-        let line = if self.line > 0 { self.line } else { counted() };
-        self.sink.problem(Problem {
-            line,
-            reason: reason.to_owned(),
-            harmless: false,
-        })
-    }
+fn step(text: Text<'_>, message: Message, at: &Range<usize>) -> Step {
+    Step::new(Action::Append(message), text.span(at))
 }
 
 impl Conversation {
@@ -416,14 +340,6 @@ impl Told {
             lone_surrogates: self.lone_surrogates,
             ..SessionEnd::default()
         }
-    }
-}
-
-fn require_object(raw: &RawValue) -> Result<&RawValue, String> {
-    if raw.get().starts_with('{') {
-        Ok(raw)
-    } else {
-        Err("a message that is no object".to_owned())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
     SessionStart, Sink, Step,
 };
+use crate::interop::{anthropic, claude_code, codex, openai, roo};
 use crate::model::{MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
@@ -56,20 +57,16 @@ impl Sink for Collected {
         self.problems.push(problem);
         Ok(())
     }
-    fn progress(&mut self, _: u64, _: u64) {}
 }
 
-fn import(format: Format, bytes: &[u8]) -> Collected {
+fn import(format: &Format, bytes: &[u8]) -> Collected {
     let mut collected = Collected::default();
     let options = ImportOptions { stem: "f" };
-    format
-        .importer()
-        .import(&bytes, options, &mut collected)
-        .expect("bytes can be read");
+    (format.read)(&bytes, options, &mut collected).expect("bytes can be read");
     collected
 }
 
-fn sniffed(bytes: &[u8]) -> Option<Format> {
+fn sniffed(bytes: &[u8]) -> Option<&'static Format> {
     sniff(&bytes).expect("bytes can be read")
 }
 
@@ -100,16 +97,13 @@ fn outgoing(bytes: &[u8], session: &Session, untouched: bool) -> Vec<Outgoing> {
     session.steps.iter().map(one).collect()
 }
 
-fn export(format: Format, messages: &[Outgoing], settings: Settings) -> (String, Vec<String>) {
+fn export(format: &Format, messages: &[Outgoing], settings: Settings) -> (String, Vec<String>) {
     let document = Document {
         settings,
         ..Document::default()
     };
     let mut out = Vec::new();
-    let remarks = format
-        .exporter()
-        .export(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let remarks = (format.write)(messages, &document, &mut out).expect("a vector takes all");
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }
 
@@ -125,8 +119,8 @@ const RUNS: &[u8] = include_bytes!("../../../tests/data/chat/runs.json");
 
 #[test]
 fn an_openai_request_is_read() {
-    assert_eq!(sniffed(OPENAI), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, OPENAI);
+    assert_eq!(sniffed(OPENAI), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, OPENAI);
     let [session] = &read.sessions[..] else {
         panic!("one session")
     };
@@ -181,8 +175,8 @@ fn an_openai_request_is_read() {
 
 #[test]
 fn an_anthropic_request_is_read() {
-    assert_eq!(sniffed(ANTHROPIC), Some(Format::Anthropic));
-    let read = import(Format::Anthropic, ANTHROPIC);
+    assert_eq!(sniffed(ANTHROPIC), Some(&anthropic::ANTHROPIC));
+    let read = import(&anthropic::ANTHROPIC, ANTHROPIC);
     assert_eq!(read.problems, []);
     let session = &read.sessions[0];
     let roles: Vec<Role> = session
@@ -223,8 +217,8 @@ fn an_anthropic_request_is_read() {
 
 #[test]
 fn rows_are_sessions_and_bad_ones_do_no_harm() {
-    assert_eq!(sniffed(OPENAI_ROWS), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, OPENAI_ROWS);
+    assert_eq!(sniffed(OPENAI_ROWS), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, OPENAI_ROWS);
     let ids: Vec<_> = read
         .sessions
         .iter()
@@ -241,8 +235,8 @@ fn rows_are_sessions_and_bad_ones_do_no_harm() {
     let problems: Vec<_> = read.problems.iter().map(|p| (p.line, p.harmless)).collect();
     assert_eq!(problems, [(2, false), (4, true)]);
 
-    assert_eq!(sniffed(ANTHROPIC_ROWS), Some(Format::Anthropic));
-    let read = import(Format::Anthropic, ANTHROPIC_ROWS);
+    assert_eq!(sniffed(ANTHROPIC_ROWS), Some(&anthropic::ANTHROPIC));
+    let read = import(&anthropic::ANTHROPIC, ANTHROPIC_ROWS);
     assert_eq!(read.problems, []);
     assert_eq!(read.sessions.len(), 2);
     assert_eq!(read.sessions[0].steps.len(), 2);
@@ -251,8 +245,8 @@ fn rows_are_sessions_and_bad_ones_do_no_harm() {
 
 #[test]
 fn runs_are_sessions_of_their_own() {
-    assert_eq!(sniffed(RUNS), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, RUNS);
+    assert_eq!(sniffed(RUNS), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, RUNS);
     let found: Vec<_> = read
         .sessions
         .iter()
@@ -268,8 +262,8 @@ fn responses_are_replies() {
         br#"{"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"no"}},
         {"index":1,"message":{"role":"assistant","content":"b"}}],"created":1700000000,
         "model":"m","usage":{"prompt_tokens":7,"completion_tokens":2}}"#;
-    assert_eq!(sniffed(body), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, body);
+    assert_eq!(sniffed(body), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, body);
     assert_eq!(read.problems, []);
     let session = &read.sessions[0];
     assert_eq!(session.branches, ["choice-2"]);
@@ -289,12 +283,12 @@ fn responses_are_replies() {
         br#"{"content":[{"type":"text","text":"a"}],"id":"msg_1","model":"m","role":"assistant",
         "type":"message","usage":{"input_tokens":1,"cache_creation_input_tokens":10,
         "cache_read_input_tokens":100,"output_tokens":5}}"#;
-    assert_eq!(sniffed(body), Some(Format::Anthropic));
-    let read = import(Format::Anthropic, body);
+    assert_eq!(sniffed(body), Some(&anthropic::ANTHROPIC));
+    let read = import(&anthropic::ANTHROPIC, body);
     let step = &read.sessions[0].steps[0];
     assert_eq!(step.usage, usage(111, 5));
     let out = outgoing(body, &read.sessions[0], true);
-    let (text, _) = export(Format::Anthropic, &out, Settings::new());
+    let (text, _) = export(&anthropic::ANTHROPIC, &out, Settings::new());
     let want = r#"{"messages":[{"role":"assistant","content":[{"type":"text","text":"a"}]}]}"#;
     assert_eq!(json(&text), json(want));
 }
@@ -302,8 +296,8 @@ fn responses_are_replies() {
 #[test]
 fn a_cut_document_gives_what_stands_before_the_cut() {
     let cut = &OPENAI[..600];
-    assert_eq!(sniffed(cut), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, cut);
+    assert_eq!(sniffed(cut), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, cut);
     assert!(!read.sessions[0].steps.is_empty());
     assert_eq!(read.problems.len(), 1);
     assert!(!read.problems[0].harmless);
@@ -313,8 +307,8 @@ fn a_cut_document_gives_what_stands_before_the_cut() {
 fn invalid_utf8_is_reported_and_the_message_kept() {
     let bytes =
         b"[{\"role\":\"user\",\"content\":\"a\xffb\"},\n{\"role\":\"user\",\"content\":\"c\"}]";
-    assert_eq!(sniffed(bytes), Some(Format::OpenAi));
-    let read = import(Format::OpenAi, bytes);
+    assert_eq!(sniffed(bytes), Some(&openai::OPENAI));
+    let read = import(&openai::OPENAI, bytes);
     let steps = &read.sessions[0].steps;
     assert_eq!(message(&steps[0]).parts, [Part::text("a\u{fffd}b")]);
     assert_eq!(
@@ -341,16 +335,19 @@ fn what_is_no_chat_is_none() {
         assert_eq!(sniffed(text.as_bytes()), None, "{text}");
     }
     let plain = br#"[{"role":"user","content":"a"}]"#;
-    assert_eq!(sniffed(plain), Some(Format::OpenAi));
+    assert_eq!(sniffed(plain), Some(&openai::OPENAI));
     let claude = b"{\"type\":\"x\"}\nbroken\n{\"parentUuid\":null,\"type\":\"user\"}\n";
-    assert_eq!(sniffed(claude), Some(Format::ClaudeCode));
+    assert_eq!(sniffed(claude), Some(&claude_code::CLAUDE_CODE));
     let spoilt = b"oken\"}]}\n{\"type\":\"response_item\",\"payload\":{}}\n";
-    assert_eq!(sniffed(spoilt), Some(Format::Codex));
+    assert_eq!(sniffed(spoilt), Some(&codex::CODEX));
 }
 
 #[test]
 fn untouched_messages_go_back_as_they_were() {
-    for (format, bytes) in [(Format::OpenAi, OPENAI), (Format::Anthropic, ANTHROPIC)] {
+    for (format, bytes) in [
+        (&openai::OPENAI, OPENAI),
+        (&anthropic::ANTHROPIC, ANTHROPIC),
+    ] {
         let read = import(format, bytes);
         let session = &read.sessions[0];
         let settings = session.steps.last().expect("steps").settings.clone();
@@ -367,7 +364,10 @@ fn untouched_messages_go_back_as_they_were() {
 
 #[test]
 fn messages_made_anew_mean_the_same() {
-    for (format, bytes) in [(Format::OpenAi, OPENAI), (Format::Anthropic, ANTHROPIC)] {
+    for (format, bytes) in [
+        (&openai::OPENAI, OPENAI),
+        (&anthropic::ANTHROPIC, ANTHROPIC),
+    ] {
         let read = import(format, bytes);
         let session = &read.sessions[0];
         let (text, remarks) = export(format, &outgoing(bytes, session, false), Settings::new());
@@ -386,10 +386,10 @@ fn messages_made_anew_mean_the_same() {
 
 #[test]
 fn what_the_other_format_cannot_hold_is_remarked() {
-    let read = import(Format::OpenAi, OPENAI);
+    let read = import(&openai::OPENAI, OPENAI);
     let mut out = outgoing(OPENAI, &read.sessions[0], false);
     out.push(out[0].clone());
-    let (text, remarks) = export(Format::Anthropic, &out, Settings::new());
+    let (text, remarks) = export(&anthropic::ANTHROPIC, &out, Settings::new());
     let value = json(&text);
     assert_eq!(value["system"], "Be brief.");
     let list = value["messages"].as_array().expect("messages");
@@ -402,9 +402,9 @@ fn what_the_other_format_cannot_hold_is_remarked() {
     assert!(remarks.iter().any(|r| r.contains("_raw")), "{remarks:?}");
     assert!(remarks.iter().any(|r| r.contains("inside")), "{remarks:?}");
 
-    let read = import(Format::Anthropic, ANTHROPIC);
+    let read = import(&anthropic::ANTHROPIC, ANTHROPIC);
     let out = outgoing(ANTHROPIC, &read.sessions[0], false);
-    let (text, remarks) = export(Format::OpenAi, &out, Settings::new());
+    let (text, remarks) = export(&openai::OPENAI, &out, Settings::new());
     let value = json(&text);
     assert_eq!(value["messages"][3]["role"], "tool");
     assert_eq!(value["messages"][4]["tool_call_id"], "t2");
@@ -444,17 +444,15 @@ fn every_real_file_is_recognised() {
             .into_owned();
         let lines = name.ends_with(".jsonl");
         let want = match name.split('/').next() {
-            Some("claude-code") if lines => Some(Format::ClaudeCode),
-            Some("codex") if lines => Some(Format::Codex),
-            Some("openai-chat" | "openai-finetune") => Some(Format::OpenAi),
+            Some("claude-code") if lines => Some(&claude_code::CLAUDE_CODE),
+            Some("codex") if lines => Some(&codex::CODEX),
+            Some("openai-chat" | "openai-finetune") => Some(&openai::OPENAI),
             // A bare list of messages with a system prompt is OpenAI's, whoever wrote it.
             Some("swe-agent") if name.ends_with("mini-github_issue.traj.json") => {
-                Some(Format::OpenAi)
+                Some(&openai::OPENAI)
             }
-            Some("anthropic-messages") => Some(Format::Anthropic),
-            Some("roo-cline") if name.ends_with("api_conversation_history.json") => {
-                Some(Format::Roo)
-            }
+            Some("anthropic-messages") => Some(&anthropic::ANTHROPIC),
+            Some("roo-cline") if name.ends_with("api_conversation_history.json") => Some(&roo::ROO),
             _ => None,
         };
         let bytes = std::fs::read(&path).expect("the file can be read");
@@ -511,9 +509,9 @@ fn expected(value: &Value) -> Vec<Vec<Value>> {
 fn real_sessions_have_all_their_messages_and_go_back() {
     let folder = crate::conditions::real_sessions();
     for (name, format) in [
-        ("openai-chat", Format::OpenAi),
-        ("openai-finetune", Format::OpenAi),
-        ("anthropic-messages", Format::Anthropic),
+        ("openai-chat", &openai::OPENAI),
+        ("openai-finetune", &openai::OPENAI),
+        ("anthropic-messages", &anthropic::ANTHROPIC),
     ] {
         let mut found = Vec::new();
         files(&folder.join(name), &mut found);

@@ -11,7 +11,7 @@ use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Text, is_true,
 };
 use crate::error::{Error, Result};
-use crate::interop::lines::{Lines, json_values, mend};
+use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::{Input, Problem, Sink};
 use crate::model::Span;
 use crate::wire::json::string;
@@ -127,7 +127,6 @@ pub(super) struct Index {
     pub(super) last_prompt: Option<(Name, usize)>,
     pub(super) attachments: u64,
     pub(super) lone_surrogates: u64,
-    records: u64,
     epoch: u32,
     mirrored: HashSet<Name>,
     queue: VecDeque<(u32, Option<u64>)>,
@@ -142,6 +141,37 @@ pub(super) struct Index {
     said: HashMap<u64, u32>,
 }
 
+/// The index while it is made.
+struct Reader<'a> {
+    index: Index,
+    input: &'a dyn Input,
+    sink: &'a mut dyn Sink,
+}
+
+impl LineReader for Reader<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn record(&mut self, record: records::Record<'_>) -> Result<()> {
+        let (line, sink) = (record.line, &mut *self.sink);
+        let mut problem = |reason: String, harmless| {
+            sink.problem(Problem {
+                harmless,
+                ..Problem::new(line, reason)
+            })
+        };
+        let (value, span) = (record.value, record.span());
+        let added = self
+            .index
+            .add(value, span, line, self.input, &mut problem)?;
+        match added {
+            Ok(()) => Ok(()),
+            Err(error) => problem(format!("not a record: {error}"), false),
+        }
+    }
+}
+
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.trim().hash(&mut hasher);
@@ -151,65 +181,14 @@ fn hash(text: &str) -> u64 {
 impl Index {
     /// Reads all of `input`.
     pub(super) fn read(input: &dyn Input, sink: &mut dyn Sink) -> Result<Self> {
-        let mut index = Self::default();
-        let mut lines = Lines::new(input)?;
-        while let Some(line) = lines.next_line()? {
-            let number = line.number;
-            let mut problem = |reason: String, harmless| {
-                sink.problem(Problem {
-                    line: number,
-                    reason,
-                    harmless,
-                })
-            };
-            if line.bytes.is_empty() && line.span.len > 0 {
-                problem(
-                    format!("the line is too long ({} bytes)", line.span.len),
-                    false,
-                )?;
-                continue;
-            }
-            let mended = mend(line.bytes);
-            index.lone_surrogates += mended.lone_surrogates;
-            if mended.invalid_utf8 && line.terminated {
-                problem("invalid UTF-8".to_owned(), false)?;
-            }
-            let (values, failure) = json_values(&mended.text);
-            if values.len() > 1 {
-                problem(
-                    format!("{} objects on one line; all are used", values.len()),
-                    false,
-                )?;
-            }
-            // Mending changes lengths; a span then covers the whole line.
-            let exact = mended.text.len() == line.bytes.len();
-            for (offset, value) in &values {
-                let span = if exact || values.len() > 1 {
-                    Span {
-                        offset: line.span.offset + *offset as u64,
-                        len: value.get().len() as u64,
-                    }
-                } else {
-                    line.span
-                };
-                if let Err(error) = index.add(value, span, number, input, &mut problem)? {
-                    problem(format!("not a record: {error}"), false)?;
-                }
-            }
-            if let Some(reason) = failure {
-                if line.terminated {
-                    problem(format!("bad JSON: {reason}"), false)?;
-                } else {
-                    problem("the last line is torn".to_owned(), true)?;
-                }
-            }
-            let bytes = line.span.offset + line.span.len;
-            index.records += values.len() as u64;
-            if number % 256 == 0 {
-                sink.progress(bytes, index.records);
-            }
-        }
-        sink.progress(input.size_bytes(), index.records);
+        let mut reader = Reader {
+            index: Self::default(),
+            input,
+            sink,
+        };
+        let lone_surrogates = each_line(input, &mut reader)?;
+        let mut index = reader.index;
+        index.lone_surrogates = lone_surrogates;
         index.settle_queue();
         Ok(index)
     }

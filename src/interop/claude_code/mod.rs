@@ -13,35 +13,67 @@ mod read;
 mod record;
 mod write;
 
+use super::formats::{Format, Home, Resume, Shape};
+
+/// Record types that only Claude Code writes.
+const OWN_TYPES: [&str; 7] = [
+    "summary",
+    "file-history-snapshot",
+    "queue-operation",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "custom-title",
+];
+
+/// The format.
+pub static CLAUDE_CODE: Format = Format {
+    name: "claude-code",
+    aliases: &[],
+    tools: &["Claude Code"],
+    shape: Shape::Lines,
+    sniff: |head| {
+        head.first(|record| {
+            let kind = record.text("type");
+            record.has("parentUuid") || kind.is_some_and(|kind| OWN_TYPES.contains(&&*kind))
+        })
+    },
+    read: read::import,
+    write: write::export,
+    provider: None,
+    bare_messages: false,
+    common_stem: None,
+    home: Some(Home {
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        directory: ".claude",
+        sessions: |cwd| format!("projects/{}", slug(cwd)),
+        depth: 0,
+        // A sub-agent's own file is none to go on with.
+        belongs: |name, _, _| !name.starts_with("agent-"),
+        resume: Some(Resume {
+            command: &["claude", "--resume"],
+            new_id: |_, random| {
+                let mut id = [0; 16];
+                id.copy_from_slice(&random[..16]);
+                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
+            },
+            file: |cwd, id, _| format!("projects/{}/{id}.jsonl", slug(cwd)),
+        }),
+    }),
+    #[cfg(test)]
+    fixtures: "claude-code",
+};
+
+/// The directory name under which the tool files a working directory.
+///
+/// # Source
+///
+/// Observed: every character that is not a letter or digit becomes `-`.
+fn slug(cwd: &str) -> String {
+    cwd.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests;
-
-use std::io::Write;
-
-use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink};
-use crate::error::Result;
-
-/// This format's importer and exporter.
-pub struct ClaudeCode;
-
-impl Importer for ClaudeCode {
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        read::import(input, options, sink)
-    }
-}
-
-impl Exporter for ClaudeCode {
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>> {
-        write::export(messages, document, out)
-    }
-}

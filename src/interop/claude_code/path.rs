@@ -106,14 +106,11 @@ impl<'i> Tree<'i> {
                 Some(name) => {
                     let found = find(Some(name)).map(|parent| self.past_compaction(at, parent));
                     if found.is_none() && before.is_some() {
-                        sink.problem(Problem {
-                            line: entry.line,
-                            reason: format!(
-                                "parent {} is not in the file; the record before it is taken",
-                                self.index.names.of(name)
-                            ),
-                            harmless: false,
-                        })?;
+                        let name = self.index.names.of(name);
+                        let reason = format!(
+                            "parent {name} is not in the file; the record before it is taken"
+                        );
+                        sink.problem(Problem::new(entry.line, reason))?;
                     }
                     found.or(before)
                 }

@@ -100,10 +100,7 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
             (Some(agent), true) => format!("agent-{agent}"),
             (None, _) => options.stem.to_owned(),
         };
-        return SessionStart {
-            id,
-            forked_from: None,
-        };
+        return SessionStart::new(id);
     }
     if uuid::Uuid::try_parse(options.stem).is_ok() {
         return SessionStart {
@@ -111,10 +108,7 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
             forked_from: recorded.filter(|id| id != options.stem),
         };
     }
-    SessionStart {
-        id: recorded.unwrap_or_else(|| options.stem.to_owned()),
-        forked_from: None,
-    }
+    SessionStart::new(recorded.unwrap_or_else(|| options.stem.to_owned()))
 }
 
 impl Reader<'_> {
@@ -123,11 +117,8 @@ impl Reader<'_> {
     }
 
     fn trouble(&mut self, record: u32, reason: String) -> Result<()> {
-        self.sink.problem(Problem {
-            line: self.entry(record).line,
-            reason,
-            harmless: false,
-        })
+        let line = self.entry(record).line;
+        self.sink.problem(Problem::new(line, reason))
     }
 
     /// Tells the items that `told` lacks.

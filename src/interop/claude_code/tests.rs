@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::*;
 use crate::conditions::real_sessions;
+use crate::error::Result;
 use crate::interop::{
-    Action, BranchStart, HideStep, Input, Problem, SessionEnd, SessionStart, Step, StepEntry,
+    Action, BranchStart, Document, HideStep, ImportOptions, Input, Outgoing, Problem, SessionEnd,
+    SessionStart, Sink, Step, StepEntry,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -41,7 +43,6 @@ impl Sink for Kept {
         self.problems.push(problem);
         Ok(())
     }
-    fn progress(&mut self, _: u64, _: u64) {}
 }
 
 impl Kept {
@@ -53,9 +54,7 @@ impl Kept {
 
 fn import(bytes: &[u8], stem: &str) -> Kept {
     let mut kept = Kept::default();
-    ClaudeCode
-        .import(&bytes, ImportOptions { stem }, &mut kept)
-        .expect("reads");
+    (CLAUDE_CODE.read)(&bytes, ImportOptions { stem }, &mut kept).expect("reads");
     kept
 }
 
@@ -433,7 +432,7 @@ fn damage_is_told_and_the_rest_comes_in() {
             (2, true, "uuid u1"),
             (3, false, "uuid u1"),
             (4, false, "bad JSON"),
-            (6, false, "2 objects"),
+            (6, false, "several objects"),
             (7, false, "parent nowhere"),
             (8, false, "a tool"),
             (9, false, "not a"),

@@ -21,7 +21,7 @@ impl Reader<'_> {
         self.boundary()?;
         let Some(compacted) = decode::<Compacted<'_>>(Some(payload)) else {
             self.other("compacted".to_owned());
-            return self.problem("damaged compacted record".to_owned(), false);
+            return self.problem("damaged compacted record");
         };
         let mut keep: Vec<StepEntry> = self.system.into_iter().collect();
         let full = compacted.replacement_history.is_some();

@@ -16,43 +16,62 @@ mod history;
 mod item;
 mod kept;
 mod opening;
-mod read;
 mod record;
 mod session;
 mod write;
 
-use std::io::Write;
-
-use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink};
-use crate::error::Result;
+use super::formats::{Format, Home, Resume, Shape};
 
 /// Whose reasoning and opaque blocks these are.
 const PROVIDER: &str = "openai";
 
-/// This format's importer and exporter.
-pub struct Codex;
-
-impl Importer for Codex {
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        read::import(input, options, sink)
-    }
-}
-
-impl Exporter for Codex {
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>> {
-        write::export(messages, document, out)
-    }
-}
+/// The format.
+pub static CODEX: Format = Format {
+    name: "codex",
+    aliases: &[],
+    tools: &["Codex"],
+    shape: Shape::Lines,
+    sniff: |head| {
+        head.first(|record| {
+            let legacy = record.has("instructions") && record.has("timestamp");
+            record.has("payload") && record.text("type").is_some()
+                || record.has("record_type")
+                || legacy && record.text("type").is_none()
+        })
+    },
+    read: session::import,
+    write: write::export,
+    provider: None,
+    bare_messages: false,
+    common_stem: None,
+    home: Some(Home {
+        variable: Some("CODEX_HOME"),
+        directory: ".codex",
+        sessions: |_| "sessions".to_owned(),
+        depth: 3,
+        belongs: |_, cwd, first_line| {
+            let first = first_line();
+            first.and_then(|line| record::cwd(&line)).as_deref() == Some(cwd)
+        },
+        resume: Some(Resume {
+            command: &["codex", "resume"],
+            // The tool orders its sessions by ids that hold the time.
+            new_id: |now, random| {
+                let mut tail = [0; 10];
+                tail.copy_from_slice(&random[..10]);
+                let millis = now.0.max(0) as u64;
+                let id = uuid::Builder::from_unix_timestamp_millis(millis, &tail);
+                id.into_uuid().to_string()
+            },
+            file: |_, id, local_time| {
+                let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");
+                format!("sessions/{date}/rollout-{local_time}-{id}.jsonl")
+            },
+        }),
+    }),
+    #[cfg(test)]
+    fixtures: "codex",
+};
 
 #[cfg(test)]
 mod tests;

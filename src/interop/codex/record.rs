@@ -20,6 +20,21 @@ pub(super) struct Record<'a> {
     pub record_type: Raw<'a>,
 }
 
+/// The working directory that a rollout's first line names.
+pub(super) fn cwd(first_line: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct First {
+        payload: Option<Payload>,
+        cwd: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Payload {
+        cwd: Option<String>,
+    }
+    let first: First = serde_json::from_str(first_line).ok()?;
+    first.payload.and_then(|payload| payload.cwd).or(first.cwd)
+}
+
 /// A `session_meta`, or the first line of a legacy file.
 #[derive(Debug, Deserialize)]
 pub(super) struct SessionMeta<'a> {

@@ -9,9 +9,23 @@ use super::history::{prompt_text, typed};
 use super::item::{self, Meaning};
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
-use crate::interop::{Action, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId};
+use crate::interop::records::{self, LineReader, each_line};
+use crate::interop::{
+    Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
+};
 use crate::model::{Message, Millis, Role, Settings, Span, Usage};
 use crate::wire::json::{Raw, decode, string, word};
+
+/// Reads a rollout in one pass over its lines.
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let mut reader = Reader::new(sink, options.stem);
+    reader.end.lone_surrogates = each_line(input, &mut reader)?;
+    reader.finish()
+}
 
 /// What is known of the session before it is told.
 #[derive(Default)]
@@ -80,21 +94,17 @@ impl<'s> Reader<'s> {
         }
     }
 
-    pub(super) fn problem(&mut self, reason: String, harmless: bool) -> Result<()> {
-        self.sink.problem(Problem {
-            line: self.line,
-            reason,
-            harmless,
-        })
+    pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
+        self.sink.problem(Problem::new(self.line, reason))
     }
 
-    pub(super) fn other(&mut self, kind: String) {
-        *self.end.other_records.entry(kind).or_default() += 1;
+    pub(super) fn other(&mut self, kind: impl Into<String>) {
+        self.end.other(kind);
     }
 
-    pub(super) fn record(&mut self, value: &RawValue, span: Span) -> Result<()> {
+    fn value(&mut self, value: &RawValue, span: Span) -> Result<()> {
         let Ok(record) = serde_json::from_str::<Record<'_>>(value.get()) else {
-            return self.problem("not a record".to_owned(), false);
+            return self.problem("not a record");
         };
         let prompt = self.prompt.take();
         let kind = word(record.r#type).unwrap_or_default();
@@ -154,8 +164,8 @@ impl<'s> Reader<'s> {
         time: Option<Millis>,
     ) -> Result<()> {
         let Ok(meta) = serde_json::from_str::<SessionMeta<'_>>(payload.get()) else {
-            self.other("session_meta".to_owned());
-            return self.problem("damaged session_meta".to_owned(), false);
+            self.other("session_meta");
+            return self.problem("damaged session_meta");
         };
         let id = string(meta.id).filter(|id| !id.is_empty());
         if self.end.cwd.is_none() {
@@ -165,7 +175,7 @@ impl<'s> Reader<'s> {
         if self.started {
             self.close()?;
             self.flush()?;
-            self.other("session_meta".to_owned());
+            self.other("session_meta");
             return Ok(());
         }
         let counted = match &mut self.opening {
@@ -200,7 +210,7 @@ impl<'s> Reader<'s> {
             }
         };
         if !counted {
-            self.other("session_meta".to_owned());
+            self.other("session_meta");
         }
         Ok(())
     }
@@ -212,10 +222,7 @@ impl<'s> Reader<'s> {
         }
         self.started = true;
         let opening = self.opening.take().unwrap_or_else(|| Opening {
-            start: SessionStart {
-                id: self.stem.to_owned(),
-                forked_from: None,
-            },
+            start: SessionStart::new(self.stem),
             ..Opening::default()
         });
         self.sink.session(opening.start)?;
@@ -297,7 +304,7 @@ impl<'s> Reader<'s> {
 
     pub(super) fn count_opaque(&mut self, kinds: Vec<String>) {
         for kind in kinds {
-            *self.end.opaque_blocks.entry(kind).or_default() += 1;
+            self.end.opaque(kind);
         }
     }
 
@@ -313,7 +320,7 @@ impl<'s> Reader<'s> {
         self.count_opaque(opaque);
         match meaning {
             Meaning::Aside => {
-                self.other("response_item/ghost_snapshot".to_owned());
+                self.other("response_item/ghost_snapshot");
                 Ok(())
             }
             Meaning::Input(message) => self.input(message, span, time),
@@ -347,7 +354,7 @@ impl<'s> Reader<'s> {
                     Some(count) => *count -= 1,
                     None => {
                         let reason = format!("output of a call that is not there: '{call}'");
-                        self.problem(reason, false)?;
+                        self.problem(reason)?;
                     }
                 }
                 let step = self.step(Action::Append(message), vec![span], time);
@@ -389,7 +396,7 @@ impl<'s> Reader<'s> {
             let kind = string(event.r#type)?;
             Some((event, kind))
         }) else {
-            self.other("event_msg".to_owned());
+            self.other("event_msg");
             return Ok(());
         };
         match kind.as_str() {
@@ -477,7 +484,7 @@ impl<'s> Reader<'s> {
                 }
             }
         }
-        self.other("turn_context".to_owned());
+        self.other("turn_context");
         Ok(())
     }
 
@@ -490,6 +497,21 @@ impl<'s> Reader<'s> {
         }
         self.end.absent.push("tool definitions".to_owned());
         self.sink.end(self.end)
+    }
+}
+
+impl LineReader for Reader<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn restart(&self) -> Option<&'static str> {
+        Some("{\"timestamp\"")
+    }
+
+    fn record(&mut self, record: records::Record<'_>) -> Result<()> {
+        self.line = record.line;
+        self.value(record.value, record.span())
     }
 }
 

@@ -6,32 +6,27 @@
 mod read;
 mod write;
 
-use std::io::Write;
+use super::chat::{self, Kind};
+use super::formats::{Format, Shape};
 
-use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink, chat};
-use crate::error::Result;
-
-/// This format's importer and exporter.
-pub struct OpenAi;
-
-impl Importer for OpenAi {
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        chat::read(&read::OpenAiDialect, input, options, sink)
-    }
-}
-
-impl Exporter for OpenAi {
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>> {
-        write::export(messages, document, out)
-    }
-}
+/// The format.
+pub static OPENAI: Format = Format {
+    name: "openai",
+    aliases: &[],
+    tools: &["OpenAI"],
+    shape: Shape::Document,
+    sniff: |head| match chat::kind(head)? {
+        (at, Kind::OpenAi) => Some(at),
+        // Good in either chat format; any other sign comes first.
+        (_, Kind::Plain) => Some(usize::MAX),
+        _ => None,
+    },
+    read: |input, options, sink| chat::read(&read::OpenAiDialect, input, options, sink),
+    write: write::export,
+    provider: Some("openai"),
+    bare_messages: true,
+    common_stem: None,
+    home: None,
+    #[cfg(test)]
+    fixtures: "chat",
+};

@@ -17,41 +17,42 @@ mod steps;
 mod tags;
 mod write;
 
-use std::io::Write;
-
-use super::{Document, Exporter, ImportOptions, Importer, Input, Outgoing, Sink};
-use crate::error::Result;
-
-/// The name, without extension, that every task's file has; the task's id is its directory's.
-pub const FILE_STEM: &str = "api_conversation_history";
+use super::formats::{Format, Shape};
 
 /// Whose opaque blocks these are, where they are not Anthropic's.
 const PROVIDER: &str = "roo";
 
-/// This format's importer and exporter.
-pub struct Roo;
+/// Keys that only these tools put beside a message's role and content.
+const OWN_KEYS: [&str; 7] = [
+    "ts",
+    "isSummary",
+    "condenseParent",
+    "isTruncationMarker",
+    "truncationParent",
+    "modelInfo",
+    "metrics",
+];
 
-impl Importer for Roo {
-    fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        read::import(input, options, sink)
-    }
-}
-
-impl Exporter for Roo {
-    fn export(
-        &self,
-        messages: &[Outgoing],
-        document: &Document,
-        out: &mut dyn Write,
-    ) -> Result<Vec<String>> {
-        write::export(messages, document, out)
-    }
-}
+/// The format.
+pub static ROO: Format = Format {
+    name: "roo",
+    aliases: &["cline"],
+    tools: &["Roo Code", "Cline"],
+    shape: Shape::Document,
+    // Its messages are Anthropic's: a key beside any of them decides for all.
+    sniff: |head| {
+        let own = head.lists(|item| item.has("role") && item.has_any(&OWN_KEYS));
+        own.then_some(0)
+    },
+    read: read::import,
+    write: write::export,
+    provider: None,
+    bare_messages: true,
+    common_stem: Some("api_conversation_history"),
+    home: None,
+    #[cfg(test)]
+    fixtures: "roo",
+};
 
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use super::steps::Telling;
 use super::tags::Tags;
-use crate::error::{Error, Result};
-use crate::interop::chat::decode;
-use crate::interop::chat::spans::{elements, skip_space, skip_value};
-use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink};
+use crate::error::Result;
+use crate::interop::records::{Held, Text};
+use crate::interop::spans::elements;
+use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
@@ -25,31 +25,23 @@ pub(super) fn import(
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
-    let mark = b"\xef\xbb\xbf";
-    let start = bytes.strip_prefix(mark).map_or(0, |_| mark.len());
-    let start = skip_space(&bytes, start);
-    if bytes.get(start).is_some_and(|first| *first != b'[') {
-        return sink.problem(problem(&bytes, start, "not a list of messages".to_owned()));
+    let held = Held::read(input)?;
+    let text = held.text();
+    if text
+        .bytes
+        .get(held.start)
+        .is_some_and(|first| *first != b'[')
+    {
+        return sink.problem(text.problem(held.start, "not a list of messages"));
     }
-    let (spans, broken) = elements(&bytes, start);
-    sink.session(SessionStart {
-        id: options.stem.to_owned(),
-        forked_from: None,
-    })?;
+    let (spans, broken) = elements(text.bytes, held.start);
+    sink.session(SessionStart::new(options.stem))?;
     let mut found = Found::default();
     for span in spans {
-        found.read(&bytes, span, sink)?;
+        found.read(text, span, sink)?;
     }
-    if let Some(broken) = broken {
-        sink.problem(problem(&bytes, bytes.len(), broken.reason().to_owned()))?;
-    } else if let Ok(end) = skip_value(&bytes, start)
-        && skip_space(&bytes, end) < bytes.len()
-    {
-        let reason = "more text after the document".to_owned();
-        sink.problem(problem(&bytes, end, reason))?;
-    }
-    sink.progress(bytes.len() as u64, found.records.len() as u64);
+    held.end(broken, sink)?;
+    sink.progress(text.bytes.len() as u64, found.records.len() as u64);
     let Found {
         records,
         tags,
@@ -101,20 +93,13 @@ struct Beside {
 
 impl Found {
     /// Reads one record; what is wrong with it is told to the sink.
-    fn read(&mut self, bytes: &[u8], at: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
-        let text = &bytes[at.clone()];
-        let read = decode(text).and_then(|(raw, lone)| {
-            self.lone_surrogates += lone;
-            Ok((message(&raw, &mut self.notes)?, raw))
-        });
-        let (message, raw) = match read {
-            Ok(read) => read,
-            Err(reason) => return sink.problem(problem(bytes, at.start, reason)),
+    fn read(&mut self, text: Text<'_>, at: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
+        let notes = &mut self.notes;
+        let read = |raw: &RawValue| Ok((message(raw, notes)?, raw.to_owned()));
+        let found = text.message(&at, &mut self.lone_surrogates, sink, read)?;
+        let Some((message, raw)) = found else {
+            return Ok(());
         };
-        if std::str::from_utf8(text).is_err() {
-            let reason = "invalid UTF-8; shown as U+FFFD".to_owned();
-            sink.problem(problem(bytes, at.start, reason))?;
-        }
         let beside: Beside = serde_json::from_str(raw.get()).unwrap_or_default();
         let model = &beside.model_info["modelId"];
         let model = model
@@ -123,10 +108,7 @@ impl Found {
         let tokens = |key: &str| beside.metrics["tokens"][key].as_u64();
         self.tags.push(Tags::of(raw.get()));
         self.records.push(Record {
-            span: Span {
-                offset: at.start as u64,
-                len: at.len() as u64,
-            },
+            span: text.span(&at),
             message,
             time: beside.ts.as_f64().map(|ts| Millis(ts as i64)),
             settings: Settings::from_iter(model),
@@ -141,23 +123,12 @@ impl Found {
     }
 }
 
-fn problem(bytes: &[u8], at: usize, reason: String) -> Problem {
-    Problem {
-        line: memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1,
-        reason,
-        harmless: false,
-    }
-}
-
 /// The message of a record. Reasoning that the tool keeps as a record of its own is a reply.
 fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     #[derive(Deserialize)]
     struct Roleless {
         r#type: String,
         role: Option<String>,
-    }
-    if !raw.get().starts_with('{') {
-        return Err("a message that is no object".to_owned());
     }
     let roleless = serde_json::from_str::<Roleless>(raw.get());
     if roleless.is_ok_and(|record| record.role.is_none() && record.r#type == "reasoning") {

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Roo;
+use super::ROO;
 use crate::error::Result;
 use crate::interop::sniff::sniff;
 use crate::interop::{
-    Action, BranchStart, Cover, Document, Exporter, Format, HideStep, ImportOptions, Importer,
-    Moment, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step,
+    Action, BranchStart, Cover, Document, Format, HideStep, ImportOptions, Moment, Outgoing,
+    Problem, SessionEnd, SessionStart, Sink, Step,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 
@@ -40,14 +40,12 @@ impl Sink for Read {
             .push(format!("{}: {}", problem.line, problem.reason));
         Ok(())
     }
-    fn progress(&mut self, _: u64, _: u64) {}
 }
 
 fn read(text: &str) -> Read {
     let mut read = Read::default();
     let options = ImportOptions { stem: "task" };
-    Roo.import(&text.as_bytes(), options, &mut read)
-        .expect("it can be read");
+    (ROO.read)(&text.as_bytes(), options, &mut read).expect("it can be read");
     read
 }
 
@@ -116,13 +114,9 @@ fn keys_beside_a_message_tell_the_format() {
         r#"[{"role":"user","content":"a","truncationParent":"t"}]"#,
         r#"[{"role":"user","content":"a","ts":1},{"role":"#,
     ] {
-        assert_eq!(
-            sniff(&text.as_bytes()).expect("read"),
-            Some(Format::Roo),
-            "{text}"
-        );
+        assert_eq!(sniff(&text.as_bytes()).expect("read"), Some(&ROO), "{text}");
     }
-    assert_eq!("cline".parse::<Format>().expect("a name"), Format::Roo);
+    assert_eq!(Format::named("cline").expect("a name"), &ROO);
 }
 
 #[test]
@@ -315,9 +309,7 @@ fn outgoing(role: Role, text: &str) -> Outgoing {
 
 fn export(messages: &[Outgoing]) -> (Value, Vec<String>) {
     let mut bytes = Vec::new();
-    let remarks = Roo
-        .export(messages, &Document::default(), &mut bytes)
-        .expect("written");
+    let remarks = (ROO.write)(messages, &Document::default(), &mut bytes).expect("written");
     (serde_json::from_slice(&bytes).expect("JSON"), remarks)
 }
 

@@ -66,9 +66,7 @@ fn document() -> Document {
 
 fn written(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = ClaudeCode
-        .export(messages, document, &mut out)
-        .expect("writes");
+    let remarks = (CLAUDE_CODE.write)(messages, document, &mut out).expect("writes");
     (out, remarks)
 }
 

@@ -4,11 +4,11 @@ mod reading;
 mod real;
 mod writing;
 
-use super::Codex;
+use super::CODEX;
 use crate::error::Result;
 use crate::interop::{
-    Action, BranchStart, Document, Exporter, HideStep, ImportOptions, Importer, Outgoing, Problem,
-    SessionEnd, SessionStart, Sink, Step,
+    Action, BranchStart, Document, HideStep, ImportOptions, Outgoing, Problem, SessionEnd,
+    SessionStart, Sink, Step,
 };
 use crate::model::{Message, Role, Settings, Span};
 
@@ -47,17 +47,13 @@ impl Sink for Collected {
         self.problems.push(problem);
         Ok(())
     }
-
-    fn progress(&mut self, _bytes: u64, _records: u64) {}
 }
 
 impl Collected {
     fn of(bytes: &[u8]) -> Self {
         let mut collected = Self::default();
         let options = ImportOptions { stem: "stem" };
-        Codex
-            .import(&bytes, options, &mut collected)
-            .expect("bytes can be read");
+        (CODEX.read)(&bytes, options, &mut collected).expect("bytes can be read");
         assert_eq!((collected.sessions.len(), collected.ends.len()), (1, 1));
         collected
     }
@@ -131,8 +127,6 @@ fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
 
 fn export(messages: &[Outgoing], document: &Document) -> (String, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = Codex
-        .export(messages, document, &mut out)
-        .expect("a vector takes everything");
+    let remarks = (CODEX.write)(messages, document, &mut out).expect("a vector takes everything");
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }

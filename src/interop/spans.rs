@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Why a value has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(super) enum Broken {
     /// The text ends inside it.
     Torn,
     /// It is no JSON.
@@ -17,7 +17,7 @@ pub(crate) enum Broken {
 
 impl Broken {
     /// In words.
-    pub(crate) const fn reason(self) -> &'static str {
+    pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::Torn => "the JSON text ends too early",
             Self::Bad => "not valid JSON",
@@ -26,7 +26,7 @@ impl Broken {
 }
 
 /// The first place from `at` on that is no white space.
-pub(crate) fn skip_space(bytes: &[u8], at: usize) -> usize {
+pub(super) fn skip_space(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let blank = rest
         .iter()
@@ -51,7 +51,7 @@ fn skip_string(bytes: &[u8], at: usize) -> Result<usize, Broken> {
 }
 
 /// The end of the value that begins at `at` (after white space).
-pub(crate) fn skip_value(bytes: &[u8], at: usize) -> Result<usize, Broken> {
+pub(super) fn skip_value(bytes: &[u8], at: usize) -> Result<usize, Broken> {
     let mut at = skip_space(bytes, at);
     let mut open = Vec::new();
     loop {
@@ -94,7 +94,7 @@ pub(crate) fn skip_value(bytes: &[u8], at: usize) -> Result<usize, Broken> {
 
 /// The members of the object that begins at `at`, and why there may be more. A value that is torn
 /// is the last one and reaches to the end of `bytes`.
-pub(crate) fn members(bytes: &[u8], at: usize) -> (Vec<(String, Range<usize>)>, Option<Broken>) {
+pub(super) fn members(bytes: &[u8], at: usize) -> (Vec<(String, Range<usize>)>, Option<Broken>) {
     let mut found = Vec::new();
     let mut at = skip_space(bytes, at);
     if bytes.get(at) != Some(&b'{') {
@@ -139,7 +139,7 @@ pub(crate) fn members(bytes: &[u8], at: usize) -> (Vec<(String, Range<usize>)>, 
 
 /// The elements of the array that begins at `at`, and why there may be more. An element that is
 /// torn is left out.
-pub(crate) fn elements(bytes: &[u8], at: usize) -> (Vec<Range<usize>>, Option<Broken>) {
+pub(super) fn elements(bytes: &[u8], at: usize) -> (Vec<Range<usize>>, Option<Broken>) {
     let mut found = Vec::new();
     let mut at = skip_space(bytes, at);
     if bytes.get(at) != Some(&b'[') {

@@ -1,4 +1,5 @@
-//! Hides that the source tells no time of: they wait until what is here, or a guess, places them.
+//! Hides that the source tells no time of: they are deferred until what is here, or a guess, places
+//! them.
 
 use super::{Session, Sharing, same_append};
 use crate::error::Result;
@@ -7,8 +8,8 @@ use crate::model::EntryId;
 use crate::model::tokens::Counter;
 use crate::store::Tx;
 
-/// A hide that waits for its time.
-pub(super) struct Waiting {
+/// A hide whose time has not come.
+pub(super) struct Deferred {
     id: StepId,
     step: Step,
     /// How many more messages it waits for, if nothing is known of it.
@@ -16,7 +17,7 @@ pub(super) struct Waiting {
 }
 
 impl Session {
-    /// Commits a step, or lets it wait for its time.
+    /// Commits a step, or defers it until its time.
     pub(super) fn take(
         &mut self,
         tx: &dyn Tx,
@@ -29,14 +30,14 @@ impl Session {
         }) = step.action
         {
             let id = self.number();
-            self.waiting.push_back(Waiting { id, step, messages });
+            self.deferred.push_back(Deferred { id, step, messages });
             return Ok(0);
         }
         let message = matches!(step.action, Action::Append(_)).then_some(&step);
         let work = self.let_go(tx, message, counter)?;
         let id = self.number();
-        for waiting in &mut self.waiting {
-            waiting.messages = waiting.messages.saturating_sub(1);
+        for deferred in &mut self.deferred {
+            deferred.messages = deferred.messages.saturating_sub(1);
         }
         Ok(work + self.commit(tx, id, step, counter)?)
     }
@@ -51,7 +52,7 @@ impl Session {
         id
     }
 
-    /// Commits the waiting hides whose time has come before the message `next`; all if there is
+    /// Commits the deferred hides whose time has come before the message `next`; all if there is
     /// none.
     ///
     /// What is here already decides: a hide that was made here stays where it is, and one that is
@@ -63,27 +64,27 @@ impl Session {
         counter: Option<&Counter>,
     ) -> Result<usize> {
         let mut work = 0;
-        while let Some(first) = self.waiting.front() {
+        while let Some(first) = self.deferred.front() {
             let due = match next {
                 Some(next) => first.messages == 0 && !self.is_here(tx, self.next_id(), next)?,
                 None => true,
             };
-            let chosen = match self.waiting_here(tx)? {
+            let chosen = match self.deferred_here(tx)? {
                 Some(known) => known,
                 None if due => 0,
                 None => break,
             };
-            if let Some(Waiting { id, step, .. }) = self.waiting.remove(chosen) {
+            if let Some(Deferred { id, step, .. }) = self.deferred.remove(chosen) {
                 work += self.commit(tx, id, step, counter)?;
             }
         }
         Ok(work)
     }
 
-    /// The first of the waiting hides that was made at this place before.
-    fn waiting_here(&self, tx: &dyn Tx) -> Result<Option<usize>> {
-        for (index, waiting) in self.waiting.iter().enumerate() {
-            if self.is_here(tx, waiting.id, &waiting.step)? {
+    /// The first of the deferred hides that was made at this place before.
+    fn deferred_here(&self, tx: &dyn Tx) -> Result<Option<usize>> {
+        for (index, deferred) in self.deferred.iter().enumerate() {
+            if self.is_here(tx, deferred.id, &deferred.step)? {
                 return Ok(Some(index));
             }
         }

@@ -74,7 +74,7 @@ pub fn tell(
     Ok(())
 }
 
-fn headline(format: Format, session: &ImportedSession, app: &App) -> Line {
+fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
     let mut size = vec![plural(session.messages, "message")];
     for kind in HideKind::ALL {
         let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
@@ -216,7 +216,7 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
 /// What saves someone time next.
 fn hints(
     repo: &Repo,
-    format: Format,
+    format: &Format,
     session: &ImportedSession,
     app: &mut App,
 ) -> Result<(), Failure> {
@@ -228,10 +228,10 @@ fn hints(
         let context = repo.context(before)?;
         let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
         let short = before.short();
-        // Roo Code goes on from the file itself.
-        let verb = match format {
-            Format::Roo => "export",
-            _ => "resume",
+        // Some tools go on from the file itself.
+        let verb = match format.resume() {
+            None => "export",
+            Some(_) => "resume",
         };
         app.ui.hint(format!(
             "before the last compaction: {short}, {} tokens; tract {verb} {short}",

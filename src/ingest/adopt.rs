@@ -17,7 +17,7 @@ use crate::store::View;
 ///
 /// [`Error::UnknownRevision`] if the session isn't here; [`Error::NotOnPath`] if a hide of the
 /// session covers what the branch does not have.
-pub fn onto(
+pub fn adopt(
     repo: &Repo,
     session: &RefName,
     branch: &RefName,

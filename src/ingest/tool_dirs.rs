@@ -1,0 +1,156 @@
+//! Where tools keep their sessions, and which of them belong to a directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::file::FileInput;
+use crate::interop::Format;
+use crate::interop::formats::Home;
+use crate::interop::records::first_line;
+
+/// The tools' own directories, as far as they are known.
+#[derive(Clone, Debug, Default)]
+pub struct ToolDirs(pub Vec<(&'static Format, PathBuf)>);
+
+/// A session file that a tool wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// Which tool's.
+    pub format: &'static Format,
+    /// When it was last written.
+    pub modified: SystemTime,
+}
+
+impl ToolDirs {
+    /// The sessions of the working directory `cwd`, newest first. What cannot be read is passed
+    /// over.
+    pub fn sessions_of(&self, cwd: &Path) -> Vec<Found> {
+        let mut found = Vec::new();
+        for (format, directory) in &self.0 {
+            let Some(home) = &format.home else { continue };
+            let sessions = sessions_in(directory, home, &cwd.to_string_lossy());
+            found.extend(sessions.into_iter().filter_map(|path| {
+                let modified = fs::metadata(&path).ok()?.modified().ok()?;
+                Some(Found {
+                    path,
+                    format,
+                    modified,
+                })
+            }));
+        }
+        found.sort_by(|a, b| {
+            b.modified
+                .cmp(&a.modified)
+                .then_with(|| a.path.cmp(&b.path))
+        });
+        found
+    }
+
+    /// Where a new session of `format` must lie so that its tool finds it. `local_time` is the
+    /// moment's local date and time as `YYYY-MM-DDThh-mm-ss`. None for formats that have no such
+    /// place, or whose tool's directory is unknown.
+    pub fn new_session(
+        &self,
+        format: &Format,
+        cwd: &Path,
+        id: &str,
+        local_time: &str,
+    ) -> Option<PathBuf> {
+        let (_, directory) = self.0.iter().find(|(known, _)| *known == format)?;
+        let file = format.resume()?.file;
+        Some(directory.join(file(&cwd.to_string_lossy(), id, local_time)))
+    }
+}
+
+/// The sessions of `cwd` in a tool's directory.
+fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    collect(
+        &directory.join((home.sessions)(cwd)),
+        home.depth,
+        &mut files,
+    );
+    files.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let read = || first_line(&FileInput::open(path).ok()?).ok()?;
+        (home.belongs)(&name, cwd, &read)
+    });
+    files
+}
+
+/// Every regular file below `directory` that could be a session (`.json` or `.jsonl`), by path.
+pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    collect(directory, 16, &mut files);
+    files.sort();
+    files
+}
+
+/// Adds the session files in `directory` and down to `depth` levels below it. Links to
+/// directories are not followed.
+fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() {
+            if depth > 0 {
+                collect(&path, depth - 1, files);
+            }
+        } else if path
+            .extension()
+            .is_some_and(|e| e == "jsonl" || e == "json")
+            && !path.to_string_lossy().ends_with(".meta.json")
+        {
+            files.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_found_where_their_tools_put_them() {
+        let home = tempfile::tempdir().expect("a directory");
+        let [claude, codex] = ["claude-code", "codex"].map(|name| {
+            let format = Format::named(name).expect("known");
+            (format, home.path().join(name))
+        });
+        let (claude_format, codex_format) = (claude.0, codex.0);
+        let dirs = ToolDirs(vec![claude, codex]);
+        let cwd = Path::new("/home/u/my.repo");
+        let claude = dirs
+            .new_session(claude_format, cwd, "id", "")
+            .expect("a place");
+        assert!(
+            claude.ends_with("projects/-home-u-my-repo/id.jsonl"),
+            "{claude:?}"
+        );
+        let codex = dirs
+            .new_session(codex_format, cwd, "id", "2026-01-02T03-04-05")
+            .expect("a place");
+        assert!(codex.ends_with("sessions/2026/01/02/rollout-2026-01-02T03-04-05-id.jsonl"));
+        for (path, text) in [
+            (&claude, "{}\n"),
+            (
+                &codex,
+                "{\"type\":\"session_meta\",\"payload\":{\"cwd\":\"/home/u/my.repo\"}}\n",
+            ),
+        ] {
+            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let found = dirs.sessions_of(cwd);
+        assert_eq!(found.len(), 2);
+        assert!(dirs.sessions_of(Path::new("/elsewhere")).is_empty());
+    }
+}

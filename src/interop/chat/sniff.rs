@@ -1,0 +1,104 @@
+//! Which of the two chat formats a source is in.
+
+use crate::interop::sniff::{Head, Keys, Layout};
+
+/// What a source of chat messages shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::interop) enum Kind {
+    OpenAi,
+    Anthropic,
+    /// A conversation of plain texts, good in either format.
+    Plain,
+}
+
+/// What the source is, and the record that shows it; none where there are no chat messages.
+pub(in crate::interop) fn kind(head: &Head<'_>) -> Option<(usize, Kind)> {
+    if head.lists(|item| item.has("traj") && item.has("task_id")) {
+        return Some((0, Kind::OpenAi));
+    }
+    if let Some(object) = head.object()
+        && object.is("type", "message")
+        && object.has("content")
+        && object.is("role", "assistant")
+    {
+        return Some((0, Kind::Anthropic));
+    }
+    let of_record = match head.layout {
+        Layout::List => message,
+        Layout::Object | Layout::Lines => body,
+    };
+    surest(head.records.iter().map(of_record))
+}
+
+/// The first that is sure; else plain, if any is.
+fn surest(kinds: impl Iterator<Item = Option<Kind>>) -> Option<(usize, Kind)> {
+    let mut plain = None;
+    for (at, kind) in kinds.enumerate() {
+        match kind {
+            Some(Kind::Plain) => plain = Some((at, Kind::Plain)),
+            Some(sure) => return Some((at, sure)),
+            None => {}
+        }
+    }
+    plain
+}
+
+/// A response or request body, or a fine-tuning row.
+fn body(record: &Keys<'_>) -> Option<Kind> {
+    if record.has("choices") {
+        return Some(Kind::OpenAi);
+    }
+    if record.has("messages") && record.has("system") {
+        return Some(Kind::Anthropic);
+    }
+    let mut messages = record.list("messages")?.peekable();
+    for tool in record.list("tools").into_iter().flatten() {
+        if tool.has_any(&["function", "custom"]) {
+            return Some(Kind::OpenAi);
+        }
+        if tool.has_any(&["input_schema", "name"]) {
+            return Some(Kind::Anthropic);
+        }
+    }
+    let is_empty = messages.peek().is_none();
+    match surest(messages.map(|item| message(&item))) {
+        None if !is_empty => None,
+        None | Some((_, Kind::Plain)) => Some(
+            match record.has_any(&[
+                "context_management",
+                "mcp_servers",
+                "thinking",
+                "stop_sequences",
+            ]) {
+                true => Kind::Anthropic,
+                false => Kind::Plain,
+            },
+        ),
+        Some((_, sure)) => Some(sure),
+    }
+}
+
+fn message(message: &Keys<'_>) -> Option<Kind> {
+    let role = message.text("role");
+    let role = role.as_deref();
+    if !message.has("role") {
+        return None;
+    }
+    if matches!(role, Some("tool" | "function" | "developer" | "system"))
+        || message.has_any(&["tool_calls", "function_call"])
+    {
+        return Some(Kind::OpenAi);
+    }
+    for block in message.list("content").into_iter().flatten() {
+        match block.text("type").as_deref() {
+            Some("image_url" | "input_audio" | "file" | "refusal") => return Some(Kind::OpenAi),
+            Some(
+                "image" | "document" | "thinking" | "redacted_thinking" | "compaction"
+                | "search_result" | "container_upload",
+            ) => return Some(Kind::Anthropic),
+            Some(other) if other.contains("tool_") => return Some(Kind::Anthropic),
+            _ => {}
+        }
+    }
+    Some(Kind::Plain)
+}

@@ -1,0 +1,345 @@
+//! The records of a source: JSON values one a line, or inside one document.
+//!
+//! What goes wrong with a record before anybody asks what it means is found and worded here: bytes
+//! that are no UTF-8, text that is no JSON, a torn end, values glued together. Deliberately absent:
+//! what a record means.
+
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::lines::{Line, Lines, Mended, mend};
+use super::spans::{Broken, skip_space, skip_value};
+use super::{Input, Problem, Sink};
+use crate::error::{Error, Result};
+use crate::model::Span;
+
+/// How often progress is told, in lines.
+const PROGRESS_LINES: u64 = 256;
+
+/// Bytes of a source, with their place in it.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where they begin in the source.
+    offset: u64,
+    /// The line that they all stand on; none: they are a whole document.
+    line: Option<u64>,
+}
+
+impl Text<'_> {
+    /// The place in the source of some of the bytes.
+    pub(super) fn span(&self, at: &Range<usize>) -> Span {
+        Span {
+            offset: self.offset + at.start as u64,
+            len: at.len() as u64,
+        }
+    }
+
+    /// A problem with the byte at `at`: in a document its line is counted.
+    pub(super) fn problem(&self, at: usize, reason: impl Into<String>) -> Problem {
+        let before = &self.bytes[..at.min(self.bytes.len())];
+        let counted = || memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+        Problem::new(self.line.unwrap_or_else(counted), reason)
+    }
+
+    /// The value at `at`, and how many lone surrogates in it became U+FFFD.
+    pub(super) fn decode(&self, at: &Range<usize>) -> Result<(Box<RawValue>, u64), String> {
+        let mended = mend(&self.bytes[at.clone()]);
+        let raw = RawValue::from_string(mended.text.into_owned());
+        Ok((
+            raw.map_err(|error| error.to_string())?,
+            mended.lone_surrogates,
+        ))
+    }
+
+    /// Reads the message at `at`, which must be an object. What is wrong with it is told to the
+    /// sink; `lone` grows by the lone surrogates in it.
+    pub(super) fn message<T>(
+        &self,
+        at: &Range<usize>,
+        lone: &mut u64,
+        sink: &mut dyn Sink,
+        read: impl FnOnce(&RawValue) -> Result<T, String>,
+    ) -> Result<Option<T>> {
+        let found = self.decode(at).and_then(|(raw, count)| {
+            *lone += count;
+            match raw.get().starts_with('{') {
+                true => read(&raw),
+                false => Err("a message that is no object".to_owned()),
+            }
+        });
+        match found {
+            Err(reason) => {
+                sink.problem(self.problem(at.start, reason))?;
+                Ok(None)
+            }
+            Ok(found) => {
+                // Of a line it has been said already.
+                if self.line.is_none() && std::str::from_utf8(&self.bytes[at.clone()]).is_err() {
+                    sink.problem(self.problem(at.start, "invalid UTF-8"))?;
+                }
+                Ok(Some(found))
+            }
+        }
+    }
+}
+
+/// A source that is one document, held in memory.
+pub(super) struct Held {
+    bytes: Vec<u8>,
+    /// Where the document begins: after a byte order mark and white space.
+    pub(super) start: usize,
+}
+
+impl Held {
+    pub(super) fn read(input: &dyn Input) -> Result<Self> {
+        let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
+        let start = skip_space(&bytes, bytes.len() - without_mark(&bytes).len());
+        Ok(Self { bytes, start })
+    }
+
+    pub(super) fn text(&self) -> Text<'_> {
+        Text {
+            bytes: &self.bytes,
+            offset: 0,
+            line: None,
+        }
+    }
+
+    /// Says what is wrong behind the last record: why there may be more, or that there is more
+    /// than the document.
+    pub(super) fn end(&self, broken: Option<Broken>, sink: &mut dyn Sink) -> Result<()> {
+        let text = self.text();
+        if let Some(broken) = broken {
+            sink.problem(text.problem(self.bytes.len(), broken.reason()))
+        } else if let Ok(end) = skip_value(&self.bytes, self.start)
+            && skip_space(&self.bytes, end) < self.bytes.len()
+        {
+            sink.problem(text.problem(end, "more text after the document"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A source's bytes without a UTF-8 byte order mark.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// A value on a line.
+pub(super) struct Record<'a> {
+    /// The value, mended.
+    pub(super) value: &'a RawValue,
+    /// The line as it stands in the source.
+    pub(super) text: Text<'a>,
+    /// Where the value stands on the line.
+    pub(super) at: Range<usize>,
+    /// The line's number, from 1.
+    pub(super) line: u64,
+    /// Which value of its line it is, from 1.
+    pub(super) number: u64,
+}
+
+impl Record<'_> {
+    /// Its place in the source.
+    pub(super) fn span(&self) -> Span {
+        self.text.span(&self.at)
+    }
+}
+
+/// Takes the records of a file of lines.
+pub(super) trait LineReader {
+    /// Who is told what is wrong with a line.
+    fn sink(&mut self) -> &mut dyn Sink;
+
+    /// With what a record begins, where one that was cut short by a crash may have the next glued
+    /// to it: there reading goes on after text that is no JSON.
+    fn restart(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a line is meant to hold one record alone.
+    fn one_a_line(&self) -> bool {
+        true
+    }
+
+    /// The next record.
+    fn record(&mut self, record: Record<'_>) -> Result<()>;
+}
+
+/// Hands all records of `input` to `reader`; returns how many lone surrogates became U+FFFD.
+pub(super) fn each_line(input: &dyn Input, reader: &mut dyn LineReader) -> Result<u64> {
+    let mut lines = Lines::new(input)?;
+    let (mut bytes, mut records, mut lone_surrogates) = (0, 0, 0);
+    while let Some(line) = lines.next_line()? {
+        bytes = line.span.offset + line.span.len;
+        if line.bytes.is_empty() && line.span.len > 0 {
+            let reason = format!("the line is too long ({} bytes)", line.span.len);
+            reader.sink().problem(Problem::new(line.number, reason))?;
+            continue;
+        }
+        let mended = mend(line.bytes);
+        lone_surrogates += mended.lone_surrogates;
+        records += each_value(&line, &mended, reader)?;
+        if line.number % PROGRESS_LINES == 0 {
+            reader.sink().progress(bytes, records);
+        }
+    }
+    reader.sink().progress(bytes, records);
+    Ok(lone_surrogates)
+}
+
+/// Reads the values of one line; returns how many there were.
+fn each_value(line: &Line<'_>, mended: &Mended<'_>, reader: &mut dyn LineReader) -> Result<u64> {
+    let text = mended.text.as_ref();
+    let place = |at: usize| match mended.invalid_utf8 {
+        true => source_offset(line.bytes, at),
+        false => at,
+    };
+    let (mut number, mut from) = (0, 0);
+    let torn = loop {
+        let (mut end, mut failure) = (from, None);
+        for value in serde_json::Deserializer::from_str(&text[from..]).into_iter::<&RawValue>() {
+            let value = match value {
+                Ok(value) => value,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            };
+            let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
+            end = start + value.get().len();
+            number += 1;
+            if number == 2 && reader.one_a_line() {
+                let reason = "several objects on one line; all are used";
+                reader.sink().problem(Problem::new(line.number, reason))?;
+            }
+            reader.record(Record {
+                value,
+                text: Text {
+                    bytes: line.bytes,
+                    offset: line.span.offset,
+                    line: Some(line.number),
+                },
+                at: place(start)..place(end),
+                line: line.number,
+                number,
+            })?;
+        }
+        let Some(failure) = failure else { break false };
+        let restart = reader.restart();
+        let next = restart.and_then(|mark| Some(end + 1 + text.get(end + 1..)?.find(mark)?));
+        let torn = !line.terminated && next.is_none() && failure.is_eof();
+        reader.sink().problem(match torn {
+            true => Problem {
+                harmless: true,
+                ..Problem::new(line.number, "the last line is torn")
+            },
+            false => Problem::new(line.number, format!("bad JSON: {failure}")),
+        })?;
+        match next {
+            Some(next) => from = next,
+            None => break torn,
+        }
+    };
+    if mended.invalid_utf8 && !torn {
+        reader
+            .sink()
+            .problem(Problem::new(line.number, "invalid UTF-8"))?;
+    }
+    Ok(number)
+}
+
+/// The first line of a source, mended; none if there is none.
+pub fn first_line(input: &dyn Input) -> Result<Option<String>> {
+    let mut lines = Lines::new(input)?;
+    let line = lines.next_line()?;
+    Ok(line.map(|line| mend(line.bytes).text.into_owned()))
+}
+
+/// Where byte `at` of the lossy text of `bytes` is in `bytes`.
+fn source_offset(bytes: &[u8], at: usize) -> usize {
+    let (mut source, mut text) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid().len();
+        if at <= text + valid {
+            return source + (at - text);
+        }
+        text += valid;
+        source += valid;
+        if !chunk.invalid().is_empty() {
+            text += char::REPLACEMENT_CHARACTER.len_utf8();
+            source += chunk.invalid().len();
+        }
+    }
+    source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Read(
+        Vec<(u64, Span, String)>,
+        Vec<(u64, String)>,
+        Option<&'static str>,
+    );
+
+    impl Sink for Read {
+        fn problem(&mut self, problem: Problem) -> Result<()> {
+            self.1.push((problem.line, problem.reason));
+            Ok(())
+        }
+    }
+
+    impl LineReader for Read {
+        fn sink(&mut self) -> &mut dyn Sink {
+            self
+        }
+        fn restart(&self) -> Option<&'static str> {
+            self.2
+        }
+        fn record(&mut self, record: Record<'_>) -> Result<()> {
+            let text = record.value.get().to_owned();
+            self.0.push((record.number, record.span(), text));
+            Ok(())
+        }
+    }
+
+    fn read(bytes: &[u8], restart: Option<&'static str>) -> Read {
+        let mut read = Read(Vec::new(), Vec::new(), restart);
+        each_line(&bytes, &mut read).expect("bytes can be read");
+        for (_, span, text) in &read.0 {
+            let at = span.offset as usize..(span.offset + span.len) as usize;
+            assert_eq!(mend(&bytes[at]).text, *text);
+        }
+        read
+    }
+
+    #[test]
+    fn two_values_on_a_line_are_two_values() {
+        let found = read(b"{\"a\":1}{\"b\":2} x\n", None);
+        let numbers: Vec<_> = found.0.iter().map(|(number, ..)| *number).collect();
+        assert_eq!(numbers, [1, 2]);
+        assert_eq!(found.1.len(), 2, "{:?}", found.1);
+    }
+
+    #[test]
+    fn places_are_those_of_the_source_where_text_was_mended() {
+        let found = read(b"{\"a\":\"\xff\xff\xff\"} {\"b\":\"\\ud800\"}\n", None);
+        assert_eq!(found.0.len(), 2);
+        assert_eq!(found.1.last().expect("one").1, "invalid UTF-8");
+    }
+
+    #[test]
+    fn a_record_glued_to_a_torn_one_is_read() {
+        let bytes = b"{\"t\":1,\"x\":{\"t\":2}\n{\"t\":3";
+        let found = read(bytes, Some("{\"t\""));
+        assert_eq!(found.0.len(), 1);
+        assert_eq!(found.0[0].2, "{\"t\":2}");
+        assert_eq!(found.1.last().expect("one").1, "the last line is torn");
+    }
+}
