@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
-use crate::compile::request::Body;
 use crate::compile::server_tools::{Pairing, pair_server_tools};
 use crate::model::{Message, Role};
 use crate::wire::anthropic::{

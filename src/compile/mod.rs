@@ -4,12 +4,14 @@
 //! choice of messages (that is [`crate::context`]), the network, and any guess at a provider.
 
 mod anthropic;
+mod body;
 #[cfg(test)]
 mod examples;
 mod ids;
 mod notice;
 mod openai;
 pub mod prefix;
+pub mod provider;
 mod repair;
 pub mod request;
 mod server_tools;
@@ -18,6 +20,7 @@ mod text;
 
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
-pub use request::{Compiled, Provider, RequestOptions, compile};
+pub use provider::Provider;
+pub use request::{Compiled, RequestOptions, compile};
 
 pub use crate::wire::Repair;

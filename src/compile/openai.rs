@@ -5,9 +5,9 @@
 //! OpenAI's API reference, "Create chat completion": every call is answered by a tool message
 //! right after the message that makes it.
 
+use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
-use crate::compile::request::Body;
 use crate::model::Message;
 use crate::wire::json::{push_list, quoted};
 use crate::wire::openai::{MessageWriter, result_content, tool_message};

@@ -1,60 +1,9 @@
 //! The one entry: messages and settings in, a request's bytes and notices out.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::compile::{Notice, anthropic, openai, settings, text};
+use crate::compile::{Notice, Provider, anthropic, openai, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
 use crate::wire::Repairs;
-
-/// The form of a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Provider {
-    /// OpenAI chat completions.
-    #[default]
-    OpenAi,
-    /// Anthropic Messages.
-    Anthropic,
-    /// For people.
-    Text,
-}
-
-impl Provider {
-    /// All forms.
-    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Text];
-
-    /// `openai`, `anthropic` or `text`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Text => "text",
-        }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Provider {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|provider| provider.as_str() == text)
-            .ok_or_else(|| {
-                Error::input(
-                    "request format",
-                    format!("unknown '{text}' (openai, anthropic, text)"),
-                )
-            })
-    }
-}
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,11 +75,4 @@ pub fn compile(
         stable_bytes: body.stable_bytes,
         notices,
     })
-}
-
-/// What a provider's writer gives.
-pub(super) struct Body {
-    pub payload: String,
-    pub stable_bytes: usize,
-    pub nothing_to_send: bool,
 }

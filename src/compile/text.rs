@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::request::Body;
+use crate::compile::body::Body;
 use crate::model::{Media, MediaSource, Message, Part};
 use crate::wire::json::type_of;
 

@@ -16,14 +16,16 @@ pub mod lines;
 pub mod list;
 pub mod messages;
 pub mod parts;
+pub mod side;
 pub mod tools;
 
 pub use json::Json;
 pub use keys::{JsonChange, JsonChanged, JsonDiff, JsonEdit};
 pub use lines::{Hunk, HunkLine, LineDiff, Piece, Tag};
 pub use list::Edit;
-pub use messages::{Change, ContextDiff, Kind, SettingChange, Side, Tally};
+pub use messages::{Change, ContextDiff, Kind, SettingChange, Tally};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
+pub use side::Side;
 pub use tools::tools;
 
 /// How contexts are compared.

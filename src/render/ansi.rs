@@ -7,12 +7,12 @@ use crate::render::{Label, Line};
 /// The line with its colours. Each piece ends as it began, so lines may be cut apart and joined.
 pub fn paint(line: &Line) -> String {
     let mut painted = String::new();
-    let spans = line.spans();
-    for (at, span) in spans.iter().enumerate() {
-        match span.label {
-            Label::Text if at + 1 == spans.len() => painted += span.text().trim_end(),
-            Label::Text => painted += span.text(),
-            label => painted += &span.text().style(style(label)).to_string(),
+    let runs = line.runs();
+    for (at, run) in runs.iter().enumerate() {
+        match run.label {
+            Label::Text if at + 1 == runs.len() => painted += run.text().trim_end(),
+            Label::Text => painted += run.text(),
+            label => painted += &run.text().style(style(label)).to_string(),
         }
     }
     painted

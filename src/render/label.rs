@@ -1,7 +1,6 @@
 //! What a piece of text is. How that looks is the painters' business.
 
 use crate::model::Role;
-use crate::render::Line;
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,15 +69,5 @@ impl Label {
             Role::Assistant => Self::Assistant,
             Role::Tool => Self::Tool,
         }
-    }
-
-    /// `text` with this label, made safe.
-    pub fn of(self, text: impl Into<String>) -> Line {
-        Line::labelled(self, text.into())
-    }
-
-    /// The same for a line of someone's text, in which tabs stay.
-    pub fn quote(self, text: &str) -> Line {
-        Line::quoted(self, text)
     }
 }

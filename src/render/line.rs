@@ -13,18 +13,18 @@ use crate::render::{Label, columns, escape};
 /// One line of labelled text, safe to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    spans: Vec<Span>,
+    runs: Vec<Run>,
 }
 
 /// A piece of a line: what it says, and what that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct Run {
     /// What it is.
     pub label: Label,
     text: String,
 }
 
-impl Span {
+impl Run {
     /// What it says, safe to show.
     pub fn text(&self) -> &str {
         &self.text
@@ -34,7 +34,7 @@ impl Span {
 impl Line {
     /// A line that says nothing.
     pub const fn new() -> Self {
-        Self { spans: Vec::new() }
+        Self { runs: Vec::new() }
     }
 
     pub(super) fn labelled(label: Label, text: String) -> Self {
@@ -67,41 +67,38 @@ impl Line {
     }
 
     fn with(mut self, label: Label, text: String) -> Self {
-        self.push(Span { label, text });
+        self.push(Run { label, text });
         self
     }
 
-    fn push(&mut self, span: Span) {
-        match self.spans.last_mut() {
-            _ if span.text.is_empty() => {}
-            Some(last) if last.label == Label::Text && span.label == Label::Text => {
-                last.text += &span.text;
+    fn push(&mut self, run: Run) {
+        match self.runs.last_mut() {
+            _ if run.text.is_empty() => {}
+            Some(last) if last.label == Label::Text && run.label == Label::Text => {
+                last.text += &run.text;
             }
-            _ => self.spans.push(span),
+            _ => self.runs.push(run),
         }
     }
 
     /// Its pieces, none of them empty.
-    pub fn spans(&self) -> &[Span] {
-        &self.spans
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
     }
 
     /// What it says.
     pub fn text(&self) -> String {
-        self.spans.iter().map(Span::text).collect()
+        self.runs.iter().map(Run::text).collect()
     }
 
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+        self.runs.is_empty()
     }
 
     /// How many columns it takes.
     pub fn width_cols(&self) -> usize {
-        let widths = self
-            .spans
-            .iter()
-            .map(|span| columns::width_cols(&span.text));
+        let widths = self.runs.iter().map(|run| columns::width_cols(&run.text));
         widths.sum()
     }
 
@@ -109,7 +106,7 @@ impl Line {
     pub fn cut(self, cols: usize) -> Self {
         let (mut left, mut rest) = (cols, self.width_cols());
         let mut cut = Self::new();
-        for Span { label, mut text } in self.spans {
+        for Run { label, mut text } in self.runs {
             let width = columns::width_cols(&text);
             if rest > left && width >= left {
                 // More follows: the mark of a cut is due even where this piece alone would fit.
@@ -117,21 +114,21 @@ impl Line {
             }
             rest -= width;
             left = left.saturating_sub(width);
-            cut.push(Span { label, text });
+            cut.push(Run { label, text });
         }
         cut
     }
 
     /// The line in rows of at most `cols` columns, broken after a space where there is one.
     pub fn wrap(&self, cols: usize) -> Vec<Self> {
-        let labelled = |span: &Span| {
-            let label = span.label;
-            span.text
+        let labelled = |run: &Run| {
+            let label = run.label;
+            run.text
                 .chars()
                 .map(move |c| (c, label))
                 .collect::<Vec<_>>()
         };
-        let chars: Vec<(char, Label)> = self.spans.iter().flat_map(labelled).collect();
+        let chars: Vec<(char, Label)> = self.runs.iter().flat_map(labelled).collect();
         let width = |c: char| c.width().unwrap_or(0);
         let mut rows = Vec::new();
         let (mut start, mut used, mut space) = (0, 0, None);
@@ -156,12 +153,12 @@ impl Line {
     }
 
     fn of_chars(chars: &[(char, Label)]) -> Self {
-        let spans = chars.chunk_by(|a, b| a.1 == b.1).map(|chunk| Span {
+        let runs = chars.chunk_by(|a, b| a.1 == b.1).map(|chunk| Run {
             label: chunk[0].1,
             text: chunk.iter().map(|(c, _)| c).collect(),
         });
         Self {
-            spans: spans.collect(),
+            runs: runs.collect(),
         }
     }
 
@@ -200,18 +197,15 @@ impl From<String> for Line {
     }
 }
 
-impl From<Span> for Line {
-    fn from(span: Span) -> Self {
-        Self::new().with(span.label, span.text)
+impl From<Run> for Line {
+    fn from(run: Run) -> Self {
+        Self::new().with(run.label, run.text)
     }
 }
 
 impl<T: Into<Line>> AddAssign<T> for Line {
     fn add_assign(&mut self, more: T) {
-        more.into()
-            .spans
-            .into_iter()
-            .for_each(|span| self.push(span));
+        more.into().runs.into_iter().for_each(|run| self.push(run));
     }
 }
 
@@ -221,6 +215,18 @@ impl<T: Into<Line>> Add<T> for Line {
     fn add(mut self, more: T) -> Self {
         self += more;
         self
+    }
+}
+
+impl Label {
+    /// `text` with this label, made safe.
+    pub fn of(self, text: impl Into<String>) -> Line {
+        Line::labelled(self, text.into())
+    }
+
+    /// The same for a line of someone's text, in which tabs stay.
+    pub fn quote(self, text: &str) -> Line {
+        Line::quoted(self, text)
     }
 }
 
@@ -265,7 +271,7 @@ mod tests {
             }
         }
         let cut = line().cut(4);
-        assert_eq!(cut.spans()[0].label, Label::Hash);
+        assert_eq!(cut.runs()[0].label, Label::Hash);
         assert_eq!(cut.text(), "a1b…");
     }
 

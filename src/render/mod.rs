@@ -22,4 +22,4 @@ pub mod table;
 
 pub use calendar::Calendar;
 pub use label::Label;
-pub use line::{Line, Span};
+pub use line::{Line, Run};

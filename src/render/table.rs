@@ -35,11 +35,11 @@ pub fn lines(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
     let drawn = table.lines().zip(rows).map(|(drawn, row)| {
         let mut line = Line::new();
         let mut rest = drawn.as_str();
-        for span in shown.iter().flat_map(|at| row[*at].spans()) {
+        for run in shown.iter().flat_map(|at| row[*at].runs()) {
             // Between cells there are spaces alone.
-            if let Some((before, after)) = rest.split_once(span.text()) {
+            if let Some((before, after)) = rest.split_once(run.text()) {
                 line += before;
-                line += span.clone();
+                line += run.clone();
                 rest = after;
             }
         }
