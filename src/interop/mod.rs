@@ -17,6 +17,7 @@ pub mod formats;
 mod lines;
 mod openai;
 pub mod records;
+mod remarks;
 mod roo;
 pub mod single;
 pub mod sniff;

@@ -8,8 +8,6 @@ mod write;
 use super::chat::{self, Kind};
 use super::formats::{Format, Shape};
 
-pub(super) use write::build;
-
 /// The format.
 pub static ANTHROPIC: Format = Format {
     name: "anthropic",

@@ -11,7 +11,7 @@ use crate::interop::{
     SessionStart, Sink, Step,
 };
 use crate::interop::{anthropic, claude_code, codex, openai, roo};
-use crate::model::{MediaSource, Message, Part, Role, Settings, Usage};
+use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
 struct Session {
@@ -400,7 +400,8 @@ fn what_the_other_format_cannot_hold_is_remarked() {
     );
     assert_eq!(list[1]["content"][1]["input"]["_raw"], "ls -l");
     assert!(remarks.iter().any(|r| r.contains("_raw")), "{remarks:?}");
-    assert!(remarks.iter().any(|r| r.contains("inside")), "{remarks:?}");
+    let system = "later system message";
+    assert!(remarks.iter().any(|r| r.contains(system)), "{remarks:?}");
 
     let read = import(&anthropic::ANTHROPIC, ANTHROPIC);
     let out = outgoing(ANTHROPIC, &read.sessions[0], false);
@@ -412,6 +413,73 @@ fn what_the_other_format_cannot_hold_is_remarked() {
         remarks.iter().any(|r| r.contains("thinking")),
         "{remarks:?}"
     );
+}
+
+#[test]
+fn what_its_provider_refuses_is_not_written_anew() {
+    let picture = |media_type: &str| {
+        Part::Image(Media {
+            media_type: Some(media_type.into()),
+            name: None,
+            detail: None,
+            source: MediaSource::Base64("AAAA".into()),
+        })
+    };
+    let thinking = |signature: Option<&str>| Part::Thinking {
+        text: "hm".into(),
+        signature: signature.map(str::to_owned),
+        provider: Some("anthropic".into()),
+    };
+    let result = Part::ToolResult {
+        call: "c".into(),
+        content: vec![picture("image/png")],
+        is_error: true,
+    };
+    let said = [
+        (Role::User, vec![picture("image/bmp"), picture("image/png")]),
+        (
+            Role::Assistant,
+            vec![thinking(None), thinking(Some("")), Part::text("Yes.")],
+        ),
+        (Role::Assistant, vec![thinking(None)]),
+        (Role::Tool, vec![result]),
+    ];
+    let out = said.map(|(role, parts)| Outgoing {
+        message: Message {
+            role,
+            name: None,
+            parts,
+        },
+        time: None,
+        settings: Settings::new(),
+        usage: None,
+        records: Vec::new(),
+        replaces: Vec::new(),
+        is_summary: false,
+    });
+    let (text, remarks) = export(&anthropic::ANTHROPIC, &out, Settings::new());
+    let want = r#"{"messages":[
+        {"role":"user","content":[{"type":"text","text":"[image]"},
+            {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]},
+        {"role":"assistant","content":[{"type":"text","text":"Yes."}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"[image]",
+            "is_error":true}]}]}"#;
+    assert_eq!(json(&text), json(want));
+    let media = "images or files that the provider does not take there named in their place";
+    let thinking = "thinking parts that the provider would refuse left out";
+    let told = [
+        format!("3 {thinking} (first: message 2)"),
+        format!("2 {media} (first: message 1)"),
+    ];
+    assert_eq!(remarks, told);
+
+    let (text, _) = export(&openai::OPENAI, &out, Settings::new());
+    let want = r#"{"messages":[
+        {"role":"user","content":[{"type":"text","text":"[image]"},
+            {"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]},
+        {"role":"assistant","content":"Yes."},
+        {"role":"tool","tool_call_id":"c","content":"[image]"}]}"#;
+    assert_eq!(json(&text), json(want));
 }
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

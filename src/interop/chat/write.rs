@@ -1,48 +1,12 @@
-//! What the writers of documents share: remarks, and the document around its messages.
+//! What the writers of documents share: the document around its messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use crate::interop::Document;
-use crate::model::Settings;
+use crate::interop::Outgoing;
+use crate::model::{Message, Role, Settings};
 use crate::wire::json::{Object, array};
-
-/// What a format could not hold, counted.
-#[derive(Default)]
-pub(crate) struct Remarks {
-    left_out: BTreeMap<&'static str, u64>,
-    other: BTreeSet<&'static str>,
-}
-
-impl Remarks {
-    /// The remarks that the document itself calls for.
-    pub(crate) fn of(document: &Document) -> Self {
-        let mut remarks = Self::default();
-        if !document.after.is_empty() {
-            remarks.say("a JSON document cannot be continued; it was written whole");
-        }
-        remarks
-    }
-
-    /// Something was left out.
-    pub(crate) fn add(&mut self, what: &'static str) {
-        *self.left_out.entry(what).or_default() += 1;
-    }
-
-    /// Something was changed.
-    pub(crate) fn say(&mut self, what: &'static str) {
-        self.other.insert(what);
-    }
-
-    /// All of them, in words.
-    pub(crate) fn into_words(self) -> Vec<String> {
-        let left_out = self.left_out.into_iter();
-        let left_out = left_out.map(|(what, count)| format!("left out: {what} ({count})"));
-        let other = self.other.into_iter().map(str::to_owned);
-        left_out.chain(other).collect()
-    }
-}
 
 /// A request of these messages and settings.
 pub(crate) fn document_text(
@@ -69,4 +33,22 @@ pub(crate) fn document_text(
 /// Writes a text and a line's end.
 pub(crate) fn write_all(out: &mut dyn Write, text: &str) -> Result<()> {
     writeln!(out, "{text}").map_err(Error::io("export"))
+}
+
+/// The messages of an Anthropic document with their numbers: results that were made anew and stand
+/// side by side belong into one.
+pub(crate) fn joined(messages: &[Outgoing]) -> Vec<(usize, &Outgoing, Cow<'_, Message>)> {
+    let is_new =
+        |outgoing: &Outgoing| outgoing.records.is_empty() && outgoing.message.role == Role::Tool;
+    let mut joined: Vec<(usize, &Outgoing, Cow<'_, Message>)> = Vec::with_capacity(messages.len());
+    for (outgoing, number) in messages.iter().zip(1..) {
+        match joined.last_mut() {
+            Some((_, last, message)) if is_new(last) && is_new(outgoing) => {
+                let parts = outgoing.message.parts.iter().cloned();
+                message.to_mut().parts.extend(parts);
+            }
+            _ => joined.push((number, outgoing, Cow::Borrowed(&outgoing.message))),
+        }
+    }
+    joined
 }

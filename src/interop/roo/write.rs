@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use super::tags::{Hidden, Tags};
 use crate::error::Result;
-use crate::interop::anthropic::build;
-use crate::interop::chat::write::{Remarks, write_all};
+use crate::interop::chat::write::{joined, write_all};
+use crate::interop::remarks::Remarks;
 use crate::interop::spans::members;
 use crate::interop::{Document, Outgoing};
-use crate::model::{Message, Role};
+use crate::wire::anthropic::written;
 use crate::wire::json::{Object, array};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -22,25 +22,14 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::of(document);
     let mut records = Vec::new();
-    let mut messages = messages.iter().peekable();
-    while let Some(outgoing) = messages.next() {
+    for (number, outgoing, message) in joined(messages) {
         if !outgoing.records.is_empty() {
             records.extend(outgoing.records.iter().cloned());
-            continue;
-        }
-        if outgoing.message.role.is_system() {
+        } else if message.role.is_system() {
             remarks.add("a system message; the tool writes its own");
-            continue;
+        } else if let Some(built) = written(&message, number, &mut remarks.repairs) {
+            records.push(anew(outgoing, &built, document));
         }
-        let mut message = outgoing.message.clone();
-        // Results that were made anew belong into one message.
-        while message.role == Role::Tool
-            && let Some(next) =
-                messages.next_if(|next| next.message.role == Role::Tool && next.records.is_empty())
-        {
-            message.parts.extend(next.message.parts.iter().cloned());
-        }
-        records.push(anew(outgoing, &message, document, &mut remarks));
     }
     take_tags_off(&mut records);
     write_all(out, &array(&records))?;
@@ -48,20 +37,13 @@ pub(super) fn export(
 }
 
 /// A message as a record: with what stood beside it before it was changed, or with its time.
-fn anew(
-    outgoing: &Outgoing,
-    message: &Message,
-    document: &Document,
-    remarks: &mut Remarks,
-) -> String {
+fn anew(outgoing: &Outgoing, built: &str, document: &Document) -> String {
     #[derive(Deserialize)]
     struct Built<'a> {
         #[serde(borrow)]
         content: &'a RawValue,
     }
-    let built = build(message, remarks);
-    if let ([before], Ok(Built { content })) =
-        (&outgoing.replaces[..], serde_json::from_str(&built))
+    if let ([before], Ok(Built { content })) = (&outgoing.replaces[..], serde_json::from_str(built))
     {
         let with_content = |key: &str, value: &str| {
             let value = if key == "content" {
@@ -74,7 +56,7 @@ fn anew(
         return rewritten(before, with_content).finish();
     }
     let time = outgoing.time.or(document.now);
-    let mut object = rewritten(&built, |_, value| Some(value.to_owned()));
+    let mut object = rewritten(built, |_, value| Some(value.to_owned()));
     if let Some(time) = time {
         object = object.raw("ts", &time.0.to_string());
     }

@@ -1,0 +1,46 @@
+//! What an export tells its user: how what was written differs, and what the format cannot hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Document;
+use crate::wire::Repairs;
+
+/// Remarks as they come up.
+#[derive(Default)]
+pub(super) struct Remarks {
+    /// What the provider's rules asked for.
+    pub(super) repairs: Repairs,
+    left_out: BTreeMap<&'static str, u64>,
+    other: BTreeSet<&'static str>,
+}
+
+impl Remarks {
+    /// The remarks that a document, which is no file of lines, calls for itself.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut remarks = Self::default();
+        if !document.after.is_empty() {
+            remarks.say("a JSON document cannot be continued; it was written whole");
+        }
+        remarks
+    }
+
+    /// Something was left out.
+    pub(super) fn add(&mut self, what: &'static str) {
+        *self.left_out.entry(what).or_default() += 1;
+    }
+
+    /// Something was changed.
+    pub(super) fn say(&mut self, what: &'static str) {
+        self.other.insert(what);
+    }
+
+    /// All of them, in words.
+    pub(super) fn into_words(self) -> Vec<String> {
+        let repairs = self.repairs.iter();
+        let repairs = repairs.map(|(repair, count, first)| repair.say(count, first));
+        let left_out = self.left_out.into_iter();
+        let left_out = left_out.map(|(what, count)| format!("left out: {what} ({count})"));
+        let other = self.other.into_iter().map(str::to_owned);
+        repairs.chain(left_out).chain(other).collect()
+    }
+}
