@@ -5,7 +5,6 @@
 //! (`read`). Deliberately absent: other files of the session (a sub-agent's own file is a source
 //! of its own), and what the client adds to a request but doesn't write down.
 
-mod block;
 mod fields;
 mod index;
 mod path;

@@ -5,26 +5,26 @@
 //! record for results, in the envelope of the records that it replaces where there are any. New
 //! results are chained one after the other, so that a walk from the leaf meets all of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::block::raw;
 use super::fields::Fields;
 use super::record::{BlockHead, MessageHead};
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
+use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
+use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
+use crate::wire::json::quoted;
+use crate::wire::{INTERRUPTED, Repair};
 
 /// The version in records that are written anew where none is known: the one whose records ours
 /// look like.
 const VERSION: &str = "2.1.7";
-
-/// The result of a call that has none.
-const INTERRUPTED: &str = "[No result: the tool call was interrupted]";
 
 pub(super) fn export(
     messages: &[Outgoing],
@@ -33,6 +33,7 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut writer = Writer::new(messages, document);
     for (at, outgoing) in messages.iter().enumerate() {
+        writer.number = at + 1;
         writer.message(outgoing, at == 0);
         if document.fresh && outgoing.message.role == Role::Assistant {
             writer.close_calls(outgoing, &messages[at + 1..]);
@@ -52,10 +53,7 @@ pub(super) fn export(
     for line in &writer.lines {
         writeln!(out, "{line}").map_err(Error::io("export"))?;
     }
-    let remarks = writer.remarks.into_iter();
-    Ok(remarks
-        .map(|(what, count)| format!("{count} {what}"))
-        .collect())
+    Ok(writer.remarks.into_words())
 }
 
 /// An export under way.
@@ -73,7 +71,9 @@ pub(super) struct Writer<'a> {
     /// The records of the message before, if that was written anew.
     anew: Option<HashSet<String>>,
     made: u64,
-    remarks: BTreeMap<&'static str, u64>,
+    /// The message that is being written, from 1.
+    number: usize,
+    remarks: Remarks,
 }
 
 /// What a record that is written anew holds.
@@ -107,7 +107,8 @@ impl<'a> Writer<'a> {
             calls: HashMap::new(),
             anew: None,
             made: 0,
-            remarks: BTreeMap::new(),
+            number: 0,
+            remarks: Remarks::default(),
         };
         for fields in after {
             if let Some(id) = fields.string("sessionId") {
@@ -118,8 +119,29 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    pub(super) fn remark(&mut self, what: &'static str) {
-        *self.remarks.entry(what).or_default() += 1;
+    fn repaired(&mut self, repair: Repair) {
+        self.remarks.repairs.add(repair, self.number);
+    }
+
+    /// A part as a content block; none where the provider would not take it.
+    fn block(&mut self, part: &Part, place: Place) -> Option<Box<RawValue>> {
+        let repairs = &mut self.remarks.repairs;
+        let text = match part {
+            // The tool keeps blank texts in its file, and leaves them out when it sends them.
+            Part::Text { text } => text_block(text),
+            Part::ToolResult {
+                call,
+                content,
+                is_error,
+            } => {
+                let blocks = result_blocks(content, *is_error, self.number, repairs);
+                // The tool's own results always say something.
+                let content = anthropic::content(&blocks).unwrap_or_else(|| quoted(""));
+                tool_result(call, Some(&content), *is_error)
+            }
+            part => anthropic::block(part, place, self.number, repairs)?.json(),
+        };
+        raw(text)
     }
 
     /// The next made number: 32 bytes that look random.
@@ -178,14 +200,15 @@ impl<'a> Writer<'a> {
             if first {
                 self.boundary(outgoing);
             } else {
-                self.remark("summaries in mid-conversation became plain user messages");
+                self.remarks
+                    .say("summaries in mid-conversation became plain user messages");
             }
         }
         match outgoing.message.role {
             Role::Assistant => self.reply(outgoing),
             role => {
                 if role.is_system() {
-                    self.remark("system messages became user messages");
+                    self.remarks.say("system messages became user messages");
                 }
                 self.input(outgoing, first);
             }
@@ -317,7 +340,7 @@ impl<'a> Writer<'a> {
         });
         let mut at = 0;
         for part in &outgoing.message.parts {
-            let Some(block) = self.block(part) else {
+            let Some(block) = self.block(part, Place::Assistant) else {
                 continue;
             };
             let envelope = replaced.get(at).or(replaced.last());
@@ -345,7 +368,8 @@ impl<'a> Writer<'a> {
             self.put(&fields);
         }
         if at == 0 && !outgoing.message.parts.is_empty() {
-            self.remark("replies held nothing that could be written");
+            self.remarks
+                .add("a reply that held nothing that could be written");
         }
     }
 
@@ -360,10 +384,10 @@ impl<'a> Writer<'a> {
             self.plain(outgoing, std::mem::take(&mut plain), &mut replaced, first);
             let source = self.calls.get(call).cloned();
             if source.is_none() && self.document.fresh {
-                self.remark("results without a call were left out");
+                self.repaired(Repair::UnpairedResult);
                 continue;
             }
-            let Some(block) = self.block(part) else {
+            let Some(block) = self.block(part, Place::User) else {
                 continue;
             };
             let own = replaced.iter().position(|fields| {
@@ -393,7 +417,12 @@ impl<'a> Writer<'a> {
         let content = match parts[..] {
             [] => return,
             [Part::Text { text }] => Content::Text(text.clone()),
-            _ => Content::Blocks(parts.into_iter().filter_map(|p| self.block(p)).collect()),
+            _ => Content::Blocks(
+                parts
+                    .into_iter()
+                    .filter_map(|part| self.block(part, Place::User))
+                    .collect(),
+            ),
         };
         if matches!(&content, Content::Blocks(blocks) if blocks.is_empty()) {
             return;
@@ -431,14 +460,9 @@ impl<'a> Writer<'a> {
             if answered.contains(call) {
                 continue;
             }
-            self.remark("calls without a result got one that says so");
-            let block = json!({
-                "type": "tool_result",
-                "content": INTERRUPTED,
-                "is_error": true,
-                "tool_use_id": call,
-            });
-            let Some(block) = raw(block.to_string()) else {
+            self.repaired(Repair::MissingResult);
+            let result = tool_result(call, Some(&quoted(INTERRUPTED)), true);
+            let Some(block) = raw(result) else {
                 continue;
             };
             let mut fields = self.envelope(outgoing, "user", None);
@@ -449,6 +473,11 @@ impl<'a> Writer<'a> {
             self.put(&fields);
         }
     }
+}
+
+/// JSON text as it is; none if it is no JSON.
+fn raw(text: String) -> Option<Box<RawValue>> {
+    RawValue::from_string(text).ok()
 }
 
 fn message_fields(record: &Fields) -> Option<Fields> {

@@ -1,7 +1,7 @@
 //! The way back.
 
 use super::*;
-use crate::model::Millis;
+use crate::model::{Media, MediaSource, Millis};
 
 /// The context at the end of the main path, as it goes to an exporter.
 fn context(bytes: &[u8]) -> Vec<Outgoing> {
@@ -281,11 +281,17 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
         arguments: arguments.into(),
         kind: None,
     };
-    let thinking = Part::Thinking {
+    let thinking = |signature: Option<&str>| Part::Thinking {
         text: "hm".into(),
-        signature: None,
+        signature: signature.map(str::to_owned),
         provider: Some("anthropic".into()),
     };
+    let picture = Part::Image(Media {
+        media_type: Some("image/bmp".into()),
+        name: None,
+        detail: None,
+        source: MediaSource::Base64("AAAA".into()),
+    });
     let orphan = Part::ToolResult {
         call: "none".into(),
         content: vec![],
@@ -296,11 +302,12 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
         data: "{}".into(),
     };
     let messages = [
-        outgoing(Role::User, vec![Part::text("Go.")]),
+        outgoing(Role::User, vec![Part::text("Go."), picture]),
         outgoing(
             Role::Assistant,
             vec![
-                thinking,
+                thinking(None),
+                thinking(Some("")),
                 foreign,
                 call("c1", "{\n\"a\": 1.0}"),
                 call("c2", "plain"),
@@ -315,10 +322,19 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
     };
     let (out, remarks) = written(&messages, &document);
     assert_valid(&out, &document.session_id);
-    assert_eq!(remarks.len(), 5, "{remarks:?}");
+    assert_eq!(remarks.len(), 6, "{remarks:?}");
     let text = String::from_utf8(out.clone()).expect("UTF-8");
     assert!(text.contains(r#""input":{ "a": 1.0}"#), "{text}");
     assert!(text.contains(r#""input":{"_raw":"plain"}"#));
+    assert!(
+        text.contains(r#"{"type":"text","text":"[image]"}"#),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches(r#""content":"[no result: interrupted]""#)
+            .count(),
+        2
+    );
     let seen: Vec<_> = seen(&out).iter().map(message).collect();
     assert_eq!(seen.len(), 4);
     assert!(seen[2].starts_with("tool: error c1") && seen[2].contains("error c2"));
