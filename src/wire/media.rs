@@ -35,7 +35,7 @@ pub(super) fn image_type(said: Option<&str>, data: &str) -> Option<&'static str>
 
 /// The address of a picture, a data URL where its bytes are here; none if a provider's model
 /// cannot see it by one.
-pub(super) fn image_url(media: &Media) -> Option<String> {
+pub fn image_url(media: &Media) -> Option<String> {
     match &media.source {
         MediaSource::Url(url) => Some(url.clone()),
         MediaSource::Base64(data) => {

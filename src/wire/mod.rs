@@ -14,6 +14,7 @@ mod media;
 pub mod name;
 pub mod openai;
 mod repair;
+pub mod responses;
 
 use std::collections::BTreeMap;
 

@@ -67,3 +67,8 @@ impl From<Usage> for NewUsage {
         }
     }
 }
+
+/// A value as JSON text.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings, lists and raw JSON can be written")
+}

@@ -8,6 +8,7 @@ use super::session::{Reader, UserEntry};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role, Span};
+use crate::wire::Notes;
 use crate::wire::json::{decode, string};
 
 impl Reader<'_> {
@@ -27,9 +28,9 @@ impl Reader<'_> {
         let full = compacted.replacement_history.is_some();
         let messages = match compacted.replacement_history {
             Some(items) => {
-                let mut opaque = Vec::new();
-                let messages = history(&items, &mut opaque);
-                self.count_opaque(opaque);
+                let mut notes = Notes::default();
+                let messages = history(&items, &mut notes);
+                self.count_opaque(notes);
                 self.users.clear();
                 messages.into_iter().map(|(message, _)| message).collect()
             }

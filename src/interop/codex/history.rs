@@ -2,18 +2,19 @@
 
 use serde_json::value::RawValue;
 
-use super::item::{self, Meaning};
 use crate::model::{Message, Part, Role};
+use crate::wire::Notes;
+use crate::wire::responses::{self, Meaning};
 
 /// The messages that a list of response items makes, each with its items.
 pub(super) fn history<'a>(
     items: &[&'a RawValue],
-    opaque: &mut Vec<String>,
+    notes: &mut Notes,
 ) -> Vec<(Message, Vec<&'a RawValue>)> {
     let mut messages: Vec<(Message, Vec<&RawValue>)> = Vec::new();
     let mut reply = false;
     for item in items {
-        let (message, is_reply) = match item::read(item, opaque) {
+        let (message, is_reply) = match responses::read(item, notes) {
             Meaning::Aside => continue,
             Meaning::Reply { parts, .. } => {
                 if let (true, Some((last, items))) = (reply, messages.last_mut()) {

@@ -4,11 +4,12 @@
 use serde_json::value::RawValue;
 
 use super::history::history;
-use super::item::{self, Meaning};
 use super::record::{Compacted, Record};
 use crate::interop::{Document, Outgoing};
 use crate::model::Part;
+use crate::wire::Notes;
 use crate::wire::json::{decode, word};
+use crate::wire::responses::{self, Meaning};
 
 /// A record's kind.
 pub(super) enum Kind<'a> {
@@ -61,7 +62,7 @@ pub(super) fn replaced(outgoing: &Outgoing) -> Option<Vec<String>> {
             return None;
         }
         let items = decode::<Compacted<'_>>(record.payload)?.replacement_history?;
-        let messages = history(&items, &mut Vec::new());
+        let messages = history(&items, &mut Notes::default());
         let mut messages = messages.into_iter();
         let (_, items) = messages.find(|(message, _)| *message == outgoing.message)?;
         Some(items.iter().map(|item| item.get().to_owned()).collect())
@@ -95,7 +96,7 @@ pub(super) fn calls(records: &[String]) -> Vec<(String, Option<String>)> {
             },
             _ => continue,
         };
-        if let Meaning::Reply { parts, .. } = item::read(raw, &mut Vec::new()) {
+        if let Meaning::Reply { parts, .. } = responses::read(raw, &mut Notes::default()) {
             calls.extend(parts.into_iter().filter_map(|part| match part {
                 Part::ToolCall { id, kind, .. } => Some((id, kind)),
                 _ => None,

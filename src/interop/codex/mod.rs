@@ -9,21 +9,17 @@
 //!
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
-mod compose;
 mod event;
 mod hides;
 mod history;
-mod item;
 mod kept;
 mod opening;
+mod pairs;
 mod record;
 mod session;
 mod write;
 
 use super::formats::{Format, Home, Resume, Shape};
-
-/// Whose reasoning and opaque blocks these are.
-const PROVIDER: &str = "openai";
 
 /// The format.
 pub static CODEX: Format = Format {

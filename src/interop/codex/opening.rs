@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::compose::{Remarks, json};
-use super::event::NewEvent;
+use super::event::{NewEvent, json};
 use super::kept::{Kind, kind};
 use super::write::Writer;
 use crate::error::Result;
+use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Part};
 use crate::wire::json::Raw;
@@ -155,7 +155,7 @@ fn plain(message: &Message, remarks: &mut Remarks) -> String {
     for part in &message.parts {
         match part {
             Part::Text { text } => texts.push(text.as_str()),
-            _ => remarks.add("a part of the system prompt that is no text was left out"),
+            _ => remarks.add("a part of the system prompt that is no text"),
         }
     }
     texts.join("\n\n")

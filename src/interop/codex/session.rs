@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::history::{prompt_text, typed};
-use super::item::{self, Meaning};
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
 use crate::interop::records::{self, LineReader, each_line};
@@ -14,7 +13,9 @@ use crate::interop::{
     Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
 };
 use crate::model::{Message, Millis, Role, Settings, Span, Usage};
+use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
+use crate::wire::responses::{self, Meaning};
 
 /// Reads a rollout in one pass over its lines.
 pub(super) fn import(
@@ -138,10 +139,10 @@ impl<'s> Reader<'s> {
             "turn_context" => self.turn_context(payload),
             "compacted" => self.compacted(payload, span, time),
             "inter_agent_communication" => {
-                let mut opaque = Vec::new();
-                match item::communication(payload, &mut opaque) {
+                let mut notes = Notes::default();
+                match responses::communication(payload, &mut notes) {
                     Some(message) => {
-                        self.count_opaque(opaque);
+                        self.count_opaque(notes);
                         self.input(message, span, time)
                     }
                     None => {
@@ -302,9 +303,9 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    pub(super) fn count_opaque(&mut self, kinds: Vec<String>) {
-        for kind in kinds {
-            self.end.opaque(kind);
+    pub(super) fn count_opaque(&mut self, notes: Notes) {
+        for (kind, count) in notes.opaque_blocks {
+            *self.end.opaque_blocks.entry(kind).or_default() += count;
         }
     }
 
@@ -315,9 +316,9 @@ impl<'s> Reader<'s> {
         time: Option<Millis>,
     ) -> Result<()> {
         self.start()?;
-        let mut opaque = Vec::new();
-        let meaning = item::read(payload, &mut opaque);
-        self.count_opaque(opaque);
+        let mut notes = Notes::default();
+        let meaning = responses::read(payload, &mut notes);
+        self.count_opaque(notes);
         match meaning {
             Meaning::Aside => {
                 self.other("response_item/ghost_snapshot");

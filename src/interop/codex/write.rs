@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
-use super::compose::{Pairs, Remarks, image_url, items, json};
-use super::event::{NewEvent, NewInfo, NewTurn, Sandbox};
+use super::event::{NewEvent, NewInfo, NewTurn, Sandbox, json};
 use super::history::typed;
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
+use super::pairs::Pairs;
 use crate::error::{Error, Result};
+use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::wire::responses;
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(
@@ -75,7 +77,18 @@ pub(super) fn export(
         writer.item(&item)?;
     }
     writer.out.flush().map_err(Error::io("export"))?;
-    Ok(remarks.finish())
+    Ok(remarks.into_words())
+}
+
+/// The response items that say message `at`.
+fn items(at: usize, message: &Message, pairs: &Pairs, remarks: &mut Remarks) -> Vec<String> {
+    for part in &message.parts {
+        if let Part::ToolResult { is_error: true, .. } = part {
+            remarks.add("the mark of a failed tool call");
+        }
+    }
+    let kind = |index| pairs.kind(at, index);
+    responses::items(message, kind, at + 1, &mut remarks.repairs)
 }
 
 pub(super) struct Writer<'a> {
@@ -165,7 +178,7 @@ impl Writer<'_> {
         });
         if prompt {
             let images = message.parts.iter().filter_map(|part| match part {
-                Part::Image(media) => image_url(media),
+                Part::Image(media) => responses::image_url(media),
                 _ => None,
             });
             let event = NewEvent::UserMessage {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Collected, data, export, outgoing, slice};
 use crate::interop::{Document, Outgoing};
-use crate::model::{Message, Millis, Part, Role};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
 
 fn lines(text: &str) -> Vec<Value> {
     assert!(text.is_empty() || text.ends_with('\n'));
@@ -226,9 +226,20 @@ fn what_cannot_be_said_is_told() {
             Part::text("yes"),
         ],
     };
-    let (text, remarks) = export(&[new(foreign)], &document());
-    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    let mut file = Message::text(Role::User, "look");
+    file.parts.push(Part::File(Media {
+        media_type: Some("application/pdf".into()),
+        name: None,
+        detail: None,
+        source: MediaSource::Base64("AAAA".into()),
+    }));
+    let (text, remarks) = export(&[new(foreign), new(file)], &document());
+    assert_eq!(remarks.len(), 3, "{remarks:?}");
     assert!(!text.contains("hm"));
+    assert!(
+        text.contains(r#"{"type":"input_text","text":"[file]"}"#),
+        "{text}"
+    );
 }
 
 #[test]

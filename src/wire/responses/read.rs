@@ -1,15 +1,61 @@
 //! One response item, to what it is in a message.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::record::{Item, Piece};
-use crate::model::{Media, MediaSource, Message, Part, Role};
+use crate::model::{Message, Part, Role};
+use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
+use crate::wire::media::image_at;
+
+/// A response item: the fields of all its types.
+#[derive(Debug, Deserialize)]
+struct Item<'a> {
+    #[serde(borrow, default)]
+    r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    role: Raw<'a>,
+    #[serde(borrow, default)]
+    content: Raw<'a>,
+    #[serde(borrow, default)]
+    summary: Raw<'a>,
+    #[serde(borrow, default)]
+    encrypted_content: Raw<'a>,
+    #[serde(borrow, default)]
+    id: Raw<'a>,
+    #[serde(borrow, default)]
+    call_id: Raw<'a>,
+    #[serde(borrow, default)]
+    name: Raw<'a>,
+    #[serde(borrow, default)]
+    arguments: Raw<'a>,
+    #[serde(borrow, default)]
+    input: Raw<'a>,
+    #[serde(borrow, default)]
+    action: Raw<'a>,
+    #[serde(borrow, default)]
+    output: Raw<'a>,
+    #[serde(borrow, default)]
+    author: Raw<'a>,
+}
+
+/// A piece of a message's content, of an output, or of reasoning.
+#[derive(Debug, Deserialize)]
+struct Piece<'a> {
+    #[serde(borrow, default)]
+    r#type: Raw<'a>,
+    #[serde(borrow, default)]
+    text: Raw<'a>,
+    #[serde(borrow, default)]
+    image_url: Raw<'a>,
+    #[serde(borrow, default)]
+    detail: Raw<'a>,
+}
 
 /// What a response item is.
 #[derive(Debug)]
-pub(super) enum Meaning {
+pub enum Meaning {
     /// A piece of the model's reply.
     Reply {
         /// Its parts.
@@ -31,61 +77,61 @@ pub(super) enum Meaning {
 }
 
 /// What `payload` is, and the type of each block in it that stays opaque.
-pub(super) fn read(payload: &RawValue, opaque: &mut Vec<String>) -> Meaning {
+pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
     let Ok(item) = serde_json::from_str::<Item<'_>>(payload.get()) else {
-        return unknown(payload, "damaged item", opaque);
+        return unknown(payload, "damaged item", notes);
     };
     let kind = word(item.r#type).unwrap_or_default();
     match kind.as_ref() {
-        "message" => message(&item, payload, opaque),
+        "message" => message(&item, payload, notes),
         "reasoning" => reply(vec![reasoning(&item)]),
         "function_call" => match string(item.arguments) {
             Some(arguments) => call(&item, string(item.name), arguments, None),
-            None => unknown(payload, &kind, opaque),
+            None => unknown(payload, &kind, notes),
         },
         "custom_tool_call" => match string(item.input) {
             Some(input) => call(&item, string(item.name), input, Some("custom")),
-            None => unknown(payload, &kind, opaque),
+            None => unknown(payload, &kind, notes),
         },
         "local_shell_call" => match item.action {
             Some(action) => {
                 let name = Some("local_shell".to_owned());
                 call(&item, name, action.get().to_owned(), Some("local_shell"))
             }
-            None => unknown(payload, &kind, opaque),
+            None => unknown(payload, &kind, notes),
         },
         "tool_search_call" => match item.arguments {
             Some(arguments) => {
                 let name = Some("tool_search".to_owned());
                 call(&item, name, arguments.get().to_owned(), Some("tool_search"))
             }
-            None => unknown(payload, &kind, opaque),
+            None => unknown(payload, &kind, notes),
         },
         "tool_search_output" => {
-            opaque.push(kind.into_owned());
+            notes.opaque(&kind);
             output(&item, vec![opaque_part(payload)])
         }
         "agent_message" => Meaning::Input(Message {
             role: Role::User,
             name: string(item.author),
-            parts: content(item.content, opaque),
+            parts: content(item.content, notes),
         }),
         "ghost_snapshot" => Meaning::Aside,
         _ if kind.ends_with("_output") && item.call_id.is_some() => {
-            output(&item, content(item.output, opaque))
+            output(&item, content(item.output, notes))
         }
-        _ => unknown(payload, &kind, opaque),
+        _ => unknown(payload, &kind, notes),
     }
 }
 
 /// A message of nothing but opaque input: what another agent sent, in a record of its own.
-pub(super) fn communication(payload: &RawValue, opaque: &mut Vec<String>) -> Option<Message> {
+pub fn communication(payload: &RawValue, notes: &mut Notes) -> Option<Message> {
     let item = serde_json::from_str::<Item<'_>>(payload.get()).ok()?;
     item.content?;
     Some(Message {
         role: Role::User,
         name: string(item.author),
-        parts: content(item.content, opaque),
+        parts: content(item.content, notes),
     })
 }
 
@@ -93,8 +139,8 @@ fn reply(parts: Vec<Part>) -> Meaning {
     Meaning::Reply { parts, call: None }
 }
 
-fn unknown(payload: &RawValue, kind: &str, opaque: &mut Vec<String>) -> Meaning {
-    opaque.push(kind.to_owned());
+fn unknown(payload: &RawValue, kind: &str, notes: &mut Notes) -> Meaning {
+    notes.opaque(kind);
     reply(vec![opaque_part(payload)])
 }
 
@@ -105,23 +151,23 @@ fn opaque_part(raw: &RawValue) -> Part {
     }
 }
 
-fn message(item: &Item<'_>, payload: &RawValue, opaque: &mut Vec<String>) -> Meaning {
+fn message(item: &Item<'_>, payload: &RawValue, notes: &mut Notes) -> Meaning {
     let role = match word(item.role).as_deref() {
-        Some("assistant") => return reply(content(item.content, opaque)),
+        Some("assistant") => return reply(content(item.content, notes)),
         Some("user") => Role::User,
         Some("developer") => Role::Developer,
         Some("system") => Role::System,
-        _ => return unknown(payload, "message", opaque),
+        _ => return unknown(payload, "message", notes),
     };
     Meaning::Input(Message {
         role,
         name: None,
-        parts: content(item.content, opaque),
+        parts: content(item.content, notes),
     })
 }
 
 /// Content in any of its shapes: nothing, a string, a list of pieces.
-fn content(raw: Raw<'_>, opaque: &mut Vec<String>) -> Vec<Part> {
+fn content(raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
     let Some(raw) = raw else {
         return Vec::new();
     };
@@ -129,7 +175,7 @@ fn content(raw: Raw<'_>, opaque: &mut Vec<String>) -> Vec<Part> {
         return vec![Part::text(text)];
     }
     let Some(pieces) = decode::<Vec<&RawValue>>(Some(raw)) else {
-        opaque.push("content".to_owned());
+        notes.opaque("content");
         return vec![opaque_part(raw)];
     };
     pieces
@@ -139,7 +185,7 @@ fn content(raw: Raw<'_>, opaque: &mut Vec<String>) -> Vec<Part> {
             let kind = piece.as_ref().and_then(|piece| string(piece.r#type));
             let part = piece.and_then(|piece| known_piece(&piece));
             part.unwrap_or_else(|| {
-                opaque.push(kind.unwrap_or_else(|| "content".to_owned()));
+                notes.opaque(kind.as_deref().unwrap_or("content"));
                 opaque_part(raw)
             })
         })
@@ -149,31 +195,11 @@ fn content(raw: Raw<'_>, opaque: &mut Vec<String>) -> Vec<Part> {
 fn known_piece(piece: &Piece<'_>) -> Option<Part> {
     match word(piece.r#type)?.as_ref() {
         "input_text" | "output_text" | "text" => Some(Part::text(string(piece.text)?)),
-        "input_image" => Some(Part::Image(image(
-            &word(piece.image_url)?,
+        "input_image" => Some(Part::Image(image_at(
+            string(piece.image_url)?,
             string(piece.detail),
         ))),
         _ => None,
-    }
-}
-
-/// A picture by its address, which may be a data URL that holds it.
-fn image(url: &str, detail: Option<String>) -> Media {
-    let data = url
-        .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(";base64,"));
-    let (media_type, source) = match data {
-        Some((media_type, data)) if !media_type.is_empty() => (
-            Some(media_type.to_owned()),
-            MediaSource::Base64(data.to_owned()),
-        ),
-        _ => (None, MediaSource::Url(url.to_owned())),
-    };
-    Media {
-        media_type,
-        name: None,
-        detail,
-        source,
     }
 }
 

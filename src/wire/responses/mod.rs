@@ -1,0 +1,14 @@
+//! OpenAI's Responses API, as Codex keeps it: a message is one item or several.
+//!
+//! # Source
+//!
+//! `codex-rs/protocol` of <https://github.com/openai/codex>, and OpenAI's API reference,
+//! "Responses", where that takes more than the tool writes.
+
+mod read;
+mod write;
+
+pub use super::media::image_url;
+pub use super::openai::PROVIDER;
+pub use read::{Meaning, communication, read};
+pub use write::{items, output};

@@ -1,0 +1,180 @@
+//! A message, to the response items that say it.
+
+use serde_json::value::RawValue;
+
+use super::PROVIDER;
+use crate::model::{Message, Part, Role};
+use crate::wire::json::{Object, array, quoted, type_of};
+use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
+use crate::wire::{Repair, Repairs};
+
+/// The items of a message. `kind` gives the kind of the call that the part at an index, a result,
+/// answers, where it is no function. What differs is told to `repairs`, under the message's number.
+pub fn items<'a>(
+    message: &Message,
+    kind: impl Fn(usize) -> Option<&'a str>,
+    number: usize,
+    repairs: &mut Repairs,
+) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut content = Vec::new();
+    if message.name.is_some() {
+        repairs.add(Repair::SpeakerName, number);
+    }
+    let role = match message.role {
+        // Loose text beside outputs is input.
+        Role::Tool => Role::User,
+        role => role,
+    };
+    for (index, part) in message.parts.iter().enumerate() {
+        let item = match part {
+            Part::Opaque { provider, data } if provider == PROVIDER => {
+                match serde_json::from_str::<&RawValue>(data) {
+                    Ok(_) if role == Role::Assistant && !is_piece(data) => data.clone(),
+                    _ => {
+                        content.extend(piece(part, role, number, repairs));
+                        continue;
+                    }
+                }
+            }
+            Part::Thinking {
+                text,
+                signature: Some(signature),
+                provider,
+            } if provider.as_deref() == Some(PROVIDER) => {
+                let summary = Object::typed("summary_text").string("text", text);
+                let summary = (!text.is_empty()).then(|| summary.finish());
+                Object::typed("reasoning")
+                    .raw("summary", &array(summary))
+                    .string("encrypted_content", signature)
+                    .finish()
+            }
+            // The tool shows such a mark, and sends nothing for it.
+            Part::Thinking { text, .. } if text.is_empty() => continue,
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                kind,
+            } => call(id, name, arguments, kind.as_deref()),
+            Part::ToolResult { call, content, .. } => match &content[..] {
+                [Part::Opaque { provider, data }] if provider == PROVIDER && is_output(data) => {
+                    data.clone()
+                }
+                parts => output(call, kind(index), &result_content(parts, number, repairs)),
+            },
+            _ => {
+                content.extend(piece(part, role, number, repairs));
+                continue;
+            }
+        };
+        if !content.is_empty() {
+            items.push(said(role, &std::mem::take(&mut content)));
+        }
+        items.push(item);
+    }
+    let empty_input = items.is_empty() && role != Role::Assistant && message.parts.is_empty();
+    if !content.is_empty() || empty_input {
+        items.push(said(role, &content));
+    }
+    items
+}
+
+fn said(role: Role, content: &[String]) -> String {
+    let message = Object::typed("message").string("role", role.as_str());
+    message.raw("content", &array(content)).finish()
+}
+
+fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
+    let status = "completed";
+    let item = match (kind, serde_json::from_str::<&RawValue>(arguments)) {
+        (Some("custom"), _) => Object::typed("custom_tool_call")
+            .string("status", status)
+            .string("call_id", id)
+            .string("name", name)
+            .string("input", arguments),
+        (Some("local_shell"), Ok(action)) => Object::typed("local_shell_call")
+            .string("call_id", id)
+            .string("status", status)
+            .raw("action", action.get()),
+        (Some("tool_search"), Ok(arguments)) => Object::typed("tool_search_call")
+            .string("call_id", id)
+            .string("status", status)
+            .string("execution", "client")
+            .raw("arguments", arguments.get()),
+        _ => Object::typed("function_call")
+            .string("name", name)
+            .string("arguments", arguments)
+            .string("call_id", id),
+    };
+    item.finish()
+}
+
+/// The item that answers a call of `kind` with `content`, a JSON text.
+pub fn output(call: &str, kind: Option<&str>, content: &str) -> String {
+    let item = Object::typed(match kind {
+        Some("custom") => "custom_tool_call_output",
+        _ => "function_call_output",
+    });
+    item.string("call_id", call).raw("output", content).finish()
+}
+
+/// What a tool gave: a string, or a list of pieces.
+fn result_content(parts: &[Part], number: usize, repairs: &mut Repairs) -> String {
+    match parts {
+        [] => quoted(""),
+        [Part::Text { text }] => quoted(text),
+        parts => {
+            let pieces = parts.iter();
+            array(pieces.filter_map(|part| piece(part, Role::User, number, repairs)))
+        }
+    }
+}
+
+/// A piece of a message's content or of an output.
+fn piece(part: &Part, role: Role, number: usize, repairs: &mut Repairs) -> Option<String> {
+    let text = |text: &str| {
+        let kind = match role {
+            Role::Assistant => "output_text",
+            _ => "input_text",
+        };
+        Some(Object::typed(kind).string("text", text).finish())
+    };
+    let refused = match part {
+        Part::Text { text: said } => return text(said),
+        Part::Image(media) => match image_url(media).filter(|_| role != Role::Assistant) {
+            Some(url) => {
+                let image = Object::typed("input_image").string("image_url", &url);
+                return Some(image.optional("detail", media.detail.as_deref()).finish());
+            }
+            None => Repair::Media,
+        },
+        // The tool's items know no files.
+        Part::File(_) => Repair::Media,
+        Part::Thinking { .. } => Repair::Thinking,
+        Part::Opaque { provider, data } if provider == PROVIDER => {
+            match serde_json::from_str::<&RawValue>(data) {
+                Ok(raw) => return Some(raw.get().to_owned()),
+                Err(_) => Repair::Opaque,
+            }
+        }
+        _ => Repair::Opaque,
+    };
+    repairs.add(refused, number);
+    match part {
+        Part::Image(_) => text(IMAGE_WORD),
+        Part::File(_) => text(FILE_WORD),
+        _ => None,
+    }
+}
+
+/// Whether a block is a piece of a message's content, not an item.
+fn is_piece(data: &str) -> bool {
+    type_of(data).is_some_and(|kind| {
+        kind == "refusal" || kind.starts_with("input_") || kind.starts_with("output_")
+    })
+}
+
+fn is_output(data: &str) -> bool {
+    type_of(data).is_some_and(|kind| kind.ends_with("_output"))
+}
