@@ -194,24 +194,19 @@ impl App {
 
     /// The tokens that a context should not exceed, if that is set.
     pub fn budget_max(&self, repo: &Repo) -> Result<Option<u64>, Failure> {
-        let budget = repo.config("budget.max")?;
-        Ok(budget.and_then(|tokens| tokens.parse().ok()))
+        Ok(repo.config()?.budget_max()?)
     }
 
     /// What tokens are counted in.
     pub fn encoding(&self, repo: &Repo) -> Result<Encoding, Failure> {
-        match repo.config("tokens.encoding")? {
-            Some(name) => Ok(name.parse()?),
-            None => Ok(Encoding::default()),
-        }
+        Ok(repo.config()?.encoding()?)
     }
 
     /// The form of a request: as asked, else as configured, else the usual one.
     pub fn provider(&self, repo: &Repo, asked: Option<Provider>) -> Result<Provider, Failure> {
-        match (asked, repo.config("compile.format")?) {
-            (Some(provider), _) => Ok(provider),
-            (None, Some(name)) => Ok(name.parse()?),
-            (None, None) => Ok(Provider::default()),
+        match asked {
+            Some(provider) => Ok(provider),
+            None => Ok(repo.config()?.format()?),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
-use crate::store::{Tx, View};
+use crate::store::{TagNote, Tx};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -194,9 +194,12 @@ impl Repo {
     pub fn tags(&self) -> Result<Vec<TagRow>> {
         let view = self.store.read()?;
         let mut rows = Vec::new();
-        for (name, value) in view.references(RefName::TAGS)? {
+        let tags = view.references(RefName::TAGS)?;
+        let names: Vec<RefName> = tags.iter().map(|(name, _)| name.clone()).collect();
+        for ((name, value), note) in tags.into_iter().zip(view.tag_notes(&names)?) {
             if let RefValue::Commit(commit) = value {
-                let note = tag_note(&*view, &name, &commit)?;
+                let note = note.filter(|note| note.commit == commit);
+                let note = note.map(|note| (note.text, note.time));
                 rows.push(TagRow { name, commit, note });
             }
         }
@@ -234,8 +237,12 @@ impl Repo {
     ) -> Result<CommitHash> {
         let tx = self.store.write()?;
         let commit = create(&*tx, call, name, target)?;
-        let note = note.map(|note| format!("{} {}\n{note}", call.now.0, commit));
-        tx.set_config(&note_key(name), note.as_deref())?;
+        let note = note.map(|text| TagNote {
+            commit,
+            time: call.now,
+            text: text.to_owned(),
+        });
+        tx.set_tag_note(name, note.as_ref())?;
         tx.commit()?;
         Ok(commit)
     }
@@ -248,28 +255,6 @@ fn create(tx: &dyn Tx, call: Call<'_>, name: &RefName, target: &str) -> Result<C
     tx.begin_operation(call.now, call.what)?;
     tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
     Ok(commit)
-}
-
-/// Where an annotated tag's note is kept: time, commit, and on the next lines the note. It counts
-/// only while the tag points at that commit, so that undoing the tag's making undoes it too.
-pub(super) fn note_key(name: &RefName) -> String {
-    format!("note.{name}")
-}
-
-/// The note of a tag that points at `commit`.
-pub(crate) fn tag_note(
-    view: &dyn View,
-    name: &RefName,
-    commit: &CommitHash,
-) -> Result<Option<(String, Millis)>> {
-    let Some(text) = view.config(&note_key(name))? else {
-        return Ok(None);
-    };
-    let parsed = text.split_once('\n').and_then(|(first, note)| {
-        let (time, of) = first.split_once(' ')?;
-        (of == commit.to_string()).then_some((note.to_owned(), Millis(time.parse().ok()?)))
-    });
-    Ok(parsed)
 }
 
 fn missing(name: &RefName) -> Error {

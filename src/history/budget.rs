@@ -180,23 +180,7 @@ impl Repo {
     ///
     /// [`Error::InvalidInput`] if a value of the configuration is none.
     pub fn budget(&self) -> Result<Option<Budget>> {
-        let view = self.store.read()?;
-        let Some(max) = view.config("budget.max")? else {
-            return Ok(None);
-        };
-        let max = max.parse().map_err(|why| Error::input("budget.max", why))?;
-        let target = view.config("budget.target")?;
-        let target: Option<BudgetTarget> = target.map(|text| text.parse()).transpose()?;
-        let action = view.config("budget.action")?;
-        let action = action.map(|text| text.parse()).transpose()?;
-        let encoding = view.config("tokens.encoding")?;
-        let encoding = encoding.map(|name| name.parse()).transpose()?;
-        Ok(Some(Budget {
-            max,
-            target: target.unwrap_or_default().of(max),
-            action: action.unwrap_or_default(),
-            encoding: encoding.unwrap_or_default(),
-        }))
+        self.config()?.budget()
     }
 
     /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.

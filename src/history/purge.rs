@@ -15,9 +15,6 @@ use crate::history::repo::{self, Repo};
 use crate::model::{Operation, RefName, RefValue};
 use crate::store::{CommitRow, View};
 
-/// The number of the newest operation that an undo may no longer reach.
-const BARRIER: &str = "purge.operation";
-
 /// What a purge erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Purged {
@@ -129,31 +126,20 @@ impl Repo {
             if let RefValue::Commit(commit) = value
                 && tx.is_ancestor(&commit, &tip)?
             {
-                tx.set_config(&super::branches::note_key(&name), None)?;
+                tx.set_tag_note(&name, None)?;
             }
         }
         let operation = tx.begin_operation(call.now, call.what)?;
-        tx.purge_operations(operation - 1)?;
-        tx.set_config(BARRIER, Some(&operation.to_string()))?;
+        tx.purge_operations(operation)?;
         tx.commit()?;
         self.store.scrub()?;
         Ok(purged)
     }
 }
 
-/// The newest operation that no undo reaches any more; 0 where nothing was purged.
-pub(super) fn barrier(view: &dyn View) -> Result<u64> {
-    match view.config(BARRIER)? {
-        None => Ok(0),
-        Some(text) => text.parse().map_err(|_| Error::Damaged {
-            detail: format!("{BARRIER} is '{text}'"),
-        }),
-    }
-}
-
 /// Whether the path to `tip` holds anything that was purged. Free where nothing ever was.
 pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
-    if barrier(view)? == 0 {
+    if view.last_purge()?.is_none() {
         return Ok(false);
     }
     for content in contents(&view.ancestors(tip, None, usize::MAX)?) {

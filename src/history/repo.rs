@@ -161,18 +161,6 @@ impl Repo {
         path::session_of(&*self.store.read()?, commit)
     }
 
-    /// A value of the repository's configuration.
-    pub fn config(&self, key: &str) -> Result<Option<String>> {
-        self.store.read()?.config(key)
-    }
-
-    /// Sets a value of the repository's configuration, or removes it.
-    pub fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
-        let tx = self.store.write()?;
-        tx.set_config(key, value)?;
-        tx.commit()
-    }
-
     /// All refs whose full name begins with `prefix`, by name.
     pub fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         self.store.read()?.references(prefix)

@@ -59,9 +59,7 @@ impl Repo {
     /// ```
     pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
         let head = self.head(on)?;
-        let budget = self
-            .config("budget.max")?
-            .and_then(|text| text.parse().ok());
+        let budget = self.config()?.budget_max()?;
         let Some(tip) = head.commit() else {
             return Ok(Status {
                 head,

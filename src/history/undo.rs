@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
-use crate::history::purge;
 use crate::history::repo::Repo;
 use crate::model::{Millis, RefName, RefValue};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
@@ -282,9 +281,9 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
 
 /// What came before a purge is not undone: it would show what is gone.
 fn refuse_purged(view: &dyn View, id: u64) -> Result<()> {
-    match id <= purge::barrier(view)? {
-        true => Err(Error::Purged),
-        false => Ok(()),
+    match view.last_purge()? {
+        Some(purge) if id <= purge => Err(Error::Purged),
+        _ => Ok(()),
     }
 }
 

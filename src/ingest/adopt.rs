@@ -8,7 +8,7 @@ use crate::history::adopted;
 use crate::history::append::Chain;
 use crate::history::{Repo, load, path};
 use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
-use crate::store::View;
+use crate::store::{AdoptedRow, View};
 
 /// Appends to `branch` the commits of `session` that it does not have yet, as new commits after
 /// its own; returns how many. The vendor's hides come along and name the new commits.
@@ -58,7 +58,8 @@ pub fn adopt(
     tx.begin_operation(now, what)?;
     if let Some(tip) = chain.tip().filter(|_| !rows.is_empty()) {
         tx.set_reference(branch, Some(&RefValue::Commit(tip)))?;
-        adopted::remember(&*tx, session, &theirs, &tip)?;
+        let adopted = AdoptedRow { theirs, ours: tip };
+        tx.put_adopted(session, adopted)?;
     }
     tx.commit()?;
     Ok(rows.len() as u64)

@@ -26,8 +26,6 @@ const SLICE_WORK: usize = 4_000;
 const SLICE_BLOCKS: usize = 8;
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
-/// Where the branch that follows a session is remembered in the configuration.
-const FOLLOWER: &str = "follow.";
 
 /// What to import, and how.
 pub struct ImportRequest<'a> {
@@ -678,10 +676,9 @@ fn follow(
     tip: CommitHash,
     chosen: Option<&str>,
 ) -> Result<BranchOutcome> {
-    let key = format!("{FOLLOWER}{session}");
-    let name = match (chosen, tx.config(&key)?) {
+    let name = match (chosen, tx.follower(session)?) {
         (Some(name), _) => RefName::branch(name)?,
-        (None, Some(name)) => name.parse()?,
+        (None, Some(name)) => name,
         (None, None) => free_branch(tx, session, &tip)?,
     };
     let value = RefValue::Commit(tip);
@@ -694,7 +691,7 @@ fn follow(
         // A branch that its owner has deleted stays deleted; a new session gets one.
         None => tx.set_reference(&name, Some(&value))?,
     }
-    tx.set_config(&key, Some(name.as_str()))?;
+    tx.set_follower(session, &name)?;
     Ok(BranchOutcome::Follows(name))
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn run(make: Make<'_>) {
     sources_grow_and_read_back(make);
     what_imports_keep_reads_back(make);
     configuration_reads_back(make);
+    what_is_remembered_of_refs_reads_back(make);
     searches_miss_nothing(make);
     what_is_purged_is_gone_and_stays_gone(make);
 }
@@ -119,6 +120,12 @@ fn what_is_dropped_leaves_nothing(make: Make<'_>) {
     tx.set_reference(&branch("gone"), Some(&RefValue::Commit(commit)))
         .expect("kept");
     tx.set_config("gone", Some("x")).expect("kept");
+    let note = TagNote {
+        commit,
+        time: Millis(1),
+        text: "gone".to_owned(),
+    };
+    tx.set_tag_note(&branch("gone"), Some(&note)).expect("kept");
     let source = tx.put_source(&branch("gone"), "x").expect("kept");
     assert!(
         tx.commit_row_is_here(&commit),
@@ -131,7 +138,11 @@ fn what_is_dropped_leaves_nothing(make: Make<'_>) {
         assert_eq!(view.references("")?, vec![]);
         assert_eq!(view.operations(None, 9)?, vec![]);
         assert_eq!(view.reflog(&branch("gone"), 9)?, vec![]);
-        assert_eq!(view.config("gone")?, None);
+        assert_eq!(view.config()?, vec![]);
+        assert_eq!(
+            view.tag_notes(std::slice::from_ref(&branch("gone")))?,
+            [None]
+        );
         assert_eq!(view.source(source)?, None);
         Ok(())
     });
@@ -698,10 +709,56 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     });
 }
 
+fn what_is_remembered_of_refs_reads_back(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 2);
+    let root = reading(&*store, |view| view.ancestor_at(&tip, 0)).expect("a root");
+    let (one, two) = (branch("one"), branch("two"));
+    let note = |commit, text: &str| TagNote {
+        commit,
+        time: Millis(-3),
+        text: text.to_owned(),
+    };
+    let pair = |theirs, ours| AdoptedRow { theirs, ours };
+    writing(&*store, |tx| {
+        let put = |of, note: Option<&TagNote>| tx.set_tag_note(of, note).expect("kept");
+        put(&one, Some(&note(root, "first")));
+        put(&one, Some(&note(tip, "two\nlines")));
+        put(&two, Some(&note(tip, "gone")));
+        put(&two, None);
+        tx.set_follower(&one, &one).expect("kept");
+        tx.set_follower(&one, &two).expect("kept");
+        for row in [pair(tip, root), pair(root, tip), pair(tip, root)] {
+            tx.put_adopted(&two, row).expect("kept");
+        }
+        let nowhere = CommitHash::from_bytes([7; 32]);
+        assert!(tx.set_tag_note(&two, Some(&note(nowhere, "x"))).is_err());
+        assert!(tx.put_adopted(&one, pair(tip, nowhere)).is_err());
+        assert!(tx.put_adopted(&one, pair(nowhere, tip)).is_err());
+    });
+    reading(&*store, |view| {
+        let asked = [two.clone(), one.clone(), two.clone(), one.clone()];
+        let kept = Some(note(tip, "two\nlines"));
+        assert_eq!(view.tag_notes(&asked)?, [None, kept.clone(), None, kept]);
+        assert_eq!(view.tag_notes(&[])?, []);
+        assert_eq!(view.follower(&one)?, Some(two.clone()));
+        assert_eq!(view.follower(&two)?, None);
+        let pairs = [pair(tip, root), pair(root, tip), pair(tip, root)];
+        assert_eq!(view.adopted(&two)?, pairs);
+        assert_eq!(view.adopted(&one)?, []);
+        assert_eq!(view.last_purge()?, None);
+        Ok(())
+    });
+}
+
 fn configuration_reads_back(make: Make<'_>) {
     let store = make();
     let set = |value| writing(&*store, |tx| tx.set_config("k", value).expect("kept"));
-    let get = || reading(&*store, |view| view.config("k"));
+    let get = || {
+        reading(&*store, |view| {
+            Ok(view.config()?.pop().map(|(_, value)| value))
+        })
+    };
     assert_eq!(get(), None);
     set(Some("a"));
     set(Some(""));
@@ -854,7 +911,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         assert_eq!(size, said.canonical().len() as u64);
         tx.purge_source(source).expect("there");
         let last = tx.begin_operation(Millis(2), "purge").expect("kept");
-        tx.purge_operations(last - 1).expect("done");
+        tx.purge_operations(last).expect("done");
         assert_eq!(tx.put_content(&said).expect("put"), said.hash());
     });
     store.scrub().expect("rewritten");
@@ -870,6 +927,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         let operations = view.operations(None, 9)?;
         let words: Vec<&str> = operations.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(words, ["purge", PURGED]);
+        assert_eq!(view.last_purge()?, Some(operations[0].id));
         Ok(())
     });
     let missing = user("never said").hash();

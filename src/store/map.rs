@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    CommitRow, ContentRow, CountKey, Hit, OperationRow, ReflogRow, ResumeRow, Reversal, SessionRow,
-    SourceRow, Store, Tx, View,
+    AdoptedRow, CommitRow, ContentRow, CountKey, Hit, OperationRow, ReflogRow, ResumeRow, Reversal,
+    SessionRow, SourceRow, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -28,6 +28,10 @@ struct Maps {
     refs: BTreeMap<RefName, RefValue>,
     operations: Vec<OperationRow>,
     reflog: Vec<ReflogRow>,
+    tag_notes: BTreeMap<RefName, TagNote>,
+    followers: BTreeMap<RefName, RefName>,
+    adopted: Vec<(RefName, AdoptedRow)>,
+    purges: Vec<u64>,
     config: BTreeMap<String, String>,
     sources: Vec<(SourceRow, Vec<u8>)>,
     records: BTreeMap<(CommitHash, u64), Vec<Span>>,
@@ -235,8 +239,29 @@ impl View for MapSession<'_> {
         Ok(rows.take(limit).cloned().collect())
     }
 
-    fn config(&self, key: &str) -> Result<Option<String>> {
-        Ok(self.maps.borrow().config.get(key).cloned())
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+        let maps = self.maps.borrow();
+        let note = |tag| maps.tag_notes.get(tag).cloned();
+        Ok(tags.iter().map(note).collect())
+    }
+
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
+        Ok(self.maps.borrow().followers.get(session).cloned())
+    }
+
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        let maps = self.maps.borrow();
+        let of_it = |(of, row): &(RefName, AdoptedRow)| (of == session).then_some(*row);
+        Ok(maps.adopted.iter().filter_map(of_it).collect())
+    }
+
+    fn last_purge(&self) -> Result<Option<u64>> {
+        Ok(self.maps.borrow().purges.last().copied())
+    }
+
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        let config = self.maps.borrow().config.clone();
+        Ok(config.into_iter().collect())
     }
 
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
@@ -428,6 +453,32 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
+        if let Some(note) = note {
+            self.need(&note.commit)?;
+        }
+        let notes = &mut self.maps.borrow_mut().tag_notes;
+        match note {
+            Some(note) => notes.insert(tag.clone(), note.clone()),
+            None => notes.remove(tag),
+        };
+        Ok(())
+    }
+
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
+        let followers = &mut self.maps.borrow_mut().followers;
+        followers.insert(session.clone(), branch.clone());
+        Ok(())
+    }
+
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
+        self.need(&adopted.theirs)?;
+        self.need(&adopted.ours)?;
+        let all = &mut self.maps.borrow_mut().adopted;
+        all.push((session.clone(), adopted));
+        Ok(())
+    }
+
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
         let config = &mut self.maps.borrow_mut().config;
         match value {
@@ -518,11 +569,12 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
-    fn purge_operations(&self, last: u64) -> Result<()> {
-        let operations = &mut self.maps.borrow_mut().operations;
-        for row in operations.iter_mut().filter(|row| row.id <= last) {
+    fn purge_operations(&self, purge: u64) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        for row in maps.operations.iter_mut().filter(|row| row.id < purge) {
             PURGED.clone_into(&mut row.what);
         }
+        maps.purges.push(purge);
         Ok(())
     }
 

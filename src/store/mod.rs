@@ -128,6 +128,26 @@ pub struct SourceRow {
     pub fingerprint: HashBytes,
 }
 
+/// The note of an annotated tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagNote {
+    /// The commit that was tagged: the note counts while the tag points there.
+    pub commit: CommitHash,
+    /// When.
+    pub time: Millis,
+    /// The note.
+    pub text: String,
+}
+
+/// A commit of a session that was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdoptedRow {
+    /// The commit on the session's own path.
+    pub theirs: CommitHash,
+    /// What it became.
+    pub ours: CommitHash,
+}
+
 /// What is known of an imported session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionRow {
@@ -237,8 +257,20 @@ pub trait View {
     /// The moves of one ref, newest first, at most `limit`.
     fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>>;
 
-    /// A value of the repository's configuration.
-    fn config(&self, key: &str) -> Result<Option<String>>;
+    /// The notes that these tags were given last, in the order asked.
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>>;
+
+    /// The branch that follows a session.
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>>;
+
+    /// What was taken over of a session, oldest first.
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>>;
+
+    /// The newest operation that was a purge.
+    fn last_purge(&self) -> Result<Option<u64>>;
+
+    /// The repository's configuration: keys and values, by key.
+    fn config(&self) -> Result<Vec<(String, String)>>;
 
     /// The sources of a session ref, newest first.
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>>;
@@ -298,6 +330,15 @@ pub trait Tx: View {
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
 
+    /// Keeps a tag's note, or forgets it.
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()>;
+
+    /// Says which branch follows a session.
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()>;
+
+    /// Remembers a commit of a session that was taken over.
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()>;
+
     /// Sets or removes a value of the configuration.
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()>;
 
@@ -335,8 +376,8 @@ pub trait Tx: View {
     /// Erases a source, its bytes and what they were behind.
     fn purge_source(&self, id: u64) -> Result<()>;
 
-    /// Takes the words of the operations up to `last`.
-    fn purge_operations(&self, last: u64) -> Result<()>;
+    /// Marks `purge`, an operation, as one, and takes the words of those before it.
+    fn purge_operations(&self, purge: u64) -> Result<()>;
 
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;

@@ -19,7 +19,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("interop", &["wire"]),
     ("render", &["context", "diff", "interop"]),
     ("store", &["context"]),
-    ("history", &["context", "diff", "store"]),
+    ("history", &["context", "compile", "diff", "store"]),
     (
         "ingest",
         &["context", "compile", "interop", "store", "history"],

@@ -1,6 +1,6 @@
 //! `tract config`: the repository's settings.
 
-use tract::history::{BudgetAction, BudgetTarget, Repo};
+use tract::history::{BudgetAction, BudgetTarget, Config, Repo};
 use tract::model::{Encoding, nearest};
 use tract::render::number::Amount;
 
@@ -35,24 +35,15 @@ pub struct Args {
     unset: bool,
 }
 
-/// The settings that exist.
-const KEYS: [&str; 5] = [
-    "budget.action",
-    "budget.max",
-    "budget.target",
-    "compile.format",
-    "tokens.encoding",
-];
-
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let Some(key) = &args.key else {
         return list(&repo, app);
     };
-    if !KEYS.contains(&key.as_str()) {
-        let hint = match nearest(key, KEYS) {
+    if !Config::KEYS.contains(&key.as_str()) {
+        let hint = match nearest(key, Config::KEYS) {
             Some(near) => format!("did you mean {near}?"),
-            None => KEYS.join(", "),
+            None => Config::KEYS.join(", "),
         };
         return Err(Failure::usage(format!("unknown setting '{key}'")).with_hint(hint));
     }
@@ -61,7 +52,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     match &args.value {
         Some(value) => Ok(repo.set_config(key, Some(&checked(key, value)?))?),
-        None => match repo.config(key)? {
+        None => match repo.config()?.get(key) {
             Some(value) => Ok(app.ui.print(value)?),
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
@@ -69,10 +60,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 fn list(repo: &Repo, app: &mut App) -> Result<(), Failure> {
-    for key in KEYS {
-        if let Some(value) = repo.config(key)? {
-            app.ui.print(format!("{key} = {value}"))?;
-        }
+    for (key, value) in repo.config()?.iter() {
+        app.ui.print(format!("{key} = {value}"))?;
     }
     Ok(())
 }

@@ -14,12 +14,13 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
     include_str!("../../../migrations/0004_search.sql"),
     include_str!("../../../migrations/0005_undo.sql"),
+    include_str!("../../../migrations/0006_notes.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
-use crate::store::{OperationRow, ReflogRow, Reversal};
+use crate::store::{AdoptedRow, OperationRow, ReflogRow, Reversal, TagNote};
 
 /// A target's hash and another ref's name: at most one is there.
 type Held = (Option<CommitHash>, Option<String>);
@@ -132,9 +132,51 @@ pub(super) fn reflog(session: &Session<'_>, of: &RefName, limit: usize) -> Resul
         .collect()
 }
 
-pub(super) fn config(session: &Session<'_>, key: &str) -> Result<Option<String>> {
-    let sql = "SELECT value FROM config WHERE key = ?1";
-    session.first(sql, [key], |row| row.get(0))
+pub(super) fn tag_notes(session: &Session<'_>, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+    let sql = "SELECT hash, time, note FROM tag_notes JOIN commits ON commits.id = commit_id
+         WHERE tag = ?1";
+    let note = |row: &Row<'_>| {
+        Ok(TagNote {
+            commit: row.get(0)?,
+            time: Millis(row.get(1)?),
+            text: row.get(2)?,
+        })
+    };
+    let notes = tags
+        .iter()
+        .map(|tag| session.first(sql, [tag.as_str()], note));
+    notes.collect()
+}
+
+pub(super) fn follower(session: &Session<'_>, of: &RefName) -> Result<Option<RefName>> {
+    let sql = "SELECT branch FROM followers WHERE session = ?1";
+    let found: Option<String> = session.first(sql, [of.as_str()], |row| row.get(0))?;
+    found.map(|text| name(&text)).transpose()
+}
+
+pub(super) fn adopted(session: &Session<'_>, of: &RefName) -> Result<Vec<AdoptedRow>> {
+    session.all(
+        "SELECT theirs.hash, ours.hash FROM adopted
+         JOIN commits theirs ON theirs.id = theirs JOIN commits ours ON ours.id = ours
+         WHERE session = ?1 ORDER BY adopted.id",
+        [of.as_str()],
+        |row| {
+            Ok(AdoptedRow {
+                theirs: row.get(0)?,
+                ours: row.get(1)?,
+            })
+        },
+    )
+}
+
+pub(super) fn last_purge(session: &Session<'_>) -> Result<Option<u64>> {
+    let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+    session.first(sql, [], |row| unsigned(row, 0))
+}
+
+pub(super) fn config(session: &Session<'_>) -> Result<Vec<(String, String)>> {
+    let sql = "SELECT key, value FROM config ORDER BY key";
+    session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 pub(super) fn begin_reversal(
@@ -201,10 +243,50 @@ pub(super) fn set_reference(
     Ok(())
 }
 
-pub(super) fn purge_operations(session: &Session<'_>, last: u64) -> Result<()> {
+pub(super) fn purge_operations(session: &Session<'_>, purge: u64) -> Result<()> {
+    let sql = "UPDATE operations SET what = ?1 WHERE id < ?2";
+    session.execute(sql, params![PURGED, number(purge)])?;
+    let sql = "INSERT INTO purges (operation) VALUES (?1)";
+    session.insert(sql, [number(purge)])?;
+    Ok(())
+}
+
+pub(super) fn set_tag_note(
+    session: &Session<'_>,
+    tag: &RefName,
+    note: Option<&TagNote>,
+) -> Result<()> {
+    match note {
+        Some(note) => session.execute(
+            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note) VALUES (?1, ?2, ?3, ?4)",
+            params![
+                tag.as_str(),
+                commit_id(session, &note.commit)?,
+                note.time.0,
+                note.text
+            ],
+        )?,
+        None => session.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag.as_str()])?,
+    };
+    Ok(())
+}
+
+pub(super) fn set_follower(session: &Session<'_>, of: &RefName, branch: &RefName) -> Result<()> {
     session.execute(
-        "UPDATE operations SET what = ?1 WHERE id <= ?2",
-        params![PURGED, number(last)],
+        "INSERT OR REPLACE INTO followers (session, branch) VALUES (?1, ?2)",
+        [of.as_str(), branch.as_str()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn put_adopted(session: &Session<'_>, of: &RefName, adopted: AdoptedRow) -> Result<()> {
+    session.insert(
+        "INSERT INTO adopted (session, theirs, ours) VALUES (?1, ?2, ?3)",
+        params![
+            of.as_str(),
+            commit_id(session, &adopted.theirs)?,
+            commit_id(session, &adopted.ours)?
+        ],
     )?;
     Ok(())
 }

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::model::{Commit, Encoding, Message, Millis, RefName, RefValue, Span, TokenCount, Usage};
 use crate::store::{
-    CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow, Reversal,
-    SessionRow, SourceRow, Tx, View,
+    AdoptedRow, CommitRow, ContentRow, CountKey, Hit, Literals, OperationRow, ReflogRow, ResumeRow,
+    Reversal, SessionRow, SourceRow, TagNote, Tx, View,
 };
 
 impl View for Session<'_> {
@@ -85,8 +85,24 @@ impl View for Session<'_> {
         refs::reflog(self, name, limit)
     }
 
-    fn config(&self, key: &str) -> Result<Option<String>> {
-        refs::config(self, key)
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+        refs::tag_notes(self, tags)
+    }
+
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
+        refs::follower(self, session)
+    }
+
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        refs::adopted(self, session)
+    }
+
+    fn last_purge(&self) -> Result<Option<u64>> {
+        refs::last_purge(self)
+    }
+
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        refs::config(self)
     }
 
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
@@ -151,6 +167,18 @@ impl Tx for Session<'_> {
         refs::set_reference(self, name, new)
     }
 
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
+        refs::set_tag_note(self, tag, note)
+    }
+
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
+        refs::set_follower(self, session, branch)
+    }
+
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
+        refs::put_adopted(self, session, adopted)
+    }
+
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
         refs::set_config(self, key, value)
     }
@@ -195,8 +223,8 @@ impl Tx for Session<'_> {
         sources::purge_source(self, id)
     }
 
-    fn purge_operations(&self, last: u64) -> Result<()> {
-        refs::purge_operations(self, last)
+    fn purge_operations(&self, purge: u64) -> Result<()> {
+        refs::purge_operations(self, purge)
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

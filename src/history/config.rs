@@ -1,0 +1,124 @@
+//! The repository's configuration, read in one place: a value that is none is the same error to all.
+//!
+//! Only what people set. What the program remembers for itself has verbs and tables of its own.
+
+use std::str::FromStr;
+
+use crate::compile::Provider;
+use crate::error::{Error, Result};
+use crate::history::budget::{Budget, BudgetAction, BudgetTarget};
+use crate::history::repo::Repo;
+use crate::model::Encoding;
+
+/// What is set. A value is parsed when it is asked for, so a bad one stops nobody who can do without.
+#[derive(Clone, Debug, Default)]
+pub struct Config(Vec<(String, String)>);
+
+impl Config {
+    /// The keys that there are, in order.
+    pub const KEYS: [&str; 5] = [
+        "budget.action",
+        "budget.max",
+        "budget.target",
+        "compile.format",
+        "tokens.encoding",
+    ];
+
+    /// A value as it is kept.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.iter()
+            .find(|(of, _)| *of == key)
+            .map(|(_, value)| value)
+    }
+
+    /// All that is set, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// The tokens that a context should not exceed.
+    ///
+    /// # Errors
+    ///
+    /// Like its siblings [`Error::InvalidInput`], if the value is none.
+    pub fn budget_max(&self) -> Result<Option<u64>> {
+        let max = self.get("budget.max").map(str::parse).transpose();
+        max.map_err(|why| Error::input("budget.max", why))
+    }
+
+    /// The budget; none without `budget.max`.
+    pub fn budget(&self) -> Result<Option<Budget>> {
+        let Some(max) = self.budget_max()? else {
+            return Ok(None);
+        };
+        Ok(Some(Budget {
+            max,
+            target: self.parsed::<BudgetTarget>("budget.target")?.of(max),
+            action: self.parsed::<BudgetAction>("budget.action")?,
+            encoding: self.encoding()?,
+        }))
+    }
+
+    /// What tokens are counted in.
+    pub fn encoding(&self) -> Result<Encoding> {
+        self.parsed("tokens.encoding")
+    }
+
+    /// The usual form of a request.
+    pub fn format(&self) -> Result<Provider> {
+        self.parsed("compile.format")
+    }
+
+    fn parsed<T: FromStr<Err = Error> + Default>(&self, key: &str) -> Result<T> {
+        self.get(key).map_or_else(|| Ok(T::default()), str::parse)
+    }
+}
+
+impl Repo {
+    /// The repository's configuration.
+    pub fn config(&self) -> Result<Config> {
+        Ok(Config(self.store.read()?.config()?))
+    }
+
+    /// Sets a value of the configuration, or removes it. A value is kept as it is given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] for a key that is none of [`Config::KEYS`].
+    pub fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        if !Config::KEYS.contains(&key) {
+            return Err(Error::input("setting", format!("unknown '{key}'")));
+        }
+        let tx = self.store.write()?;
+        tx.set_config(key, value)?;
+        tx.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::On;
+
+    #[test]
+    fn a_value_that_is_none_is_the_same_error_to_all() {
+        let repo = Repo::ephemeral().expect("a repository");
+        repo.set_config("budget.max", Some("much")).expect("kept");
+        let wanted = Error::input("budget.max", "invalid digit found in string").to_string();
+        let of_commit = repo.budget().expect_err("no number");
+        let of_status = repo.status(&On::Head, Encoding::default());
+        assert_eq!(of_commit.to_string(), wanted);
+        assert_eq!(of_status.expect_err("no number").to_string(), wanted);
+        repo.set_config("budget.max", Some("90")).expect("kept");
+        repo.set_config("budget.target", Some("most"))
+            .expect("kept");
+        assert_eq!(
+            repo.config().and_then(|c| c.budget_max()).ok(),
+            Some(Some(90))
+        );
+        assert!(repo.budget().is_err());
+        assert!(repo.set_config("note.refs/tags/v1", Some("x")).is_err());
+    }
+}
