@@ -110,11 +110,11 @@ fn known(view: &dyn View, side: &Side, other: &Side) -> Result<HashSet<EntryId>>
         return Ok(ids.collect());
     }
     let mut known: HashSet<EntryId> = other.entries.iter().map(|entry| entry.id).collect();
-    for id in ids {
-        if !known.contains(&id) && view.is_ancestor(&id.commit, other_tip)? {
-            known.insert(id);
-        }
-    }
+    let rest: Vec<EntryId> = ids.filter(|id| !known.contains(id)).collect();
+    let commits: Vec<CommitHash> = rest.iter().map(|id| id.commit).collect();
+    let on_path = view.are_ancestors(&commits, other_tip)?;
+    let on_path = rest.into_iter().zip(on_path);
+    known.extend(on_path.filter(|(_, on_path)| *on_path).map(|(id, _)| id));
     Ok(known)
 }
 

@@ -1,5 +1,7 @@
 //! From a commit back to a checkpoint, and forward again to its context.
 
+use std::collections::HashMap;
+
 use crate::context::{Context, Entry, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -8,35 +10,56 @@ use crate::store::{CommitRow, View};
 
 /// The commit, which must be here.
 pub(crate) fn commit(view: &dyn View, hash: &CommitHash) -> Result<CommitRow> {
-    view.commit(hash)?.ok_or_else(|| Error::UnknownRevision {
+    view.commit(hash)?.ok_or_else(|| unknown(hash))
+}
+
+/// What is wrong with a commit that isn't here.
+pub(crate) fn unknown(hash: &CommitHash) -> Error {
+    Error::UnknownRevision {
         text: hash.to_string(),
         nearest: None,
-    })
+    }
 }
 
 /// The content, which must be here.
 pub(crate) fn content(view: &dyn View, hash: &ContentHash) -> Result<Message> {
-    view.content(hash)?.ok_or_else(|| Error::Damaged {
-        detail: format!("content {hash:.10} is missing"),
-    })
+    Ok(contents(view, std::slice::from_ref(hash))?.remove(0))
 }
 
-/// The message of a visible entry, hidden parts left out or replaced.
-pub(crate) fn message(view: &dyn View, entry: &Entry) -> Result<Message> {
-    let message = content(view, &entry.content)?;
-    let mut stubs = Vec::new();
-    for part in entry.mask.parts() {
-        if let Some(stub) = part.stub {
-            stubs.push((stub, content(view, &stub)?));
-        }
-    }
-    let stub = |hash: &ContentHash| {
-        stubs
-            .iter()
-            .find(|(known, _)| known == hash)
-            .map(|(_, message)| message.clone())
+/// The contents, which must be here.
+pub(crate) fn contents(view: &dyn View, hashes: &[ContentHash]) -> Result<Vec<Message>> {
+    let missing = |hash: &ContentHash| Error::Damaged {
+        detail: format!("content {hash:.10} is missing"),
     };
-    Ok(entry.mask.apply(message, stub))
+    let found = hashes.iter().zip(view.contents(hashes)?);
+    found
+        .map(|(hash, message)| message.ok_or_else(|| missing(hash)))
+        .collect()
+}
+
+/// The messages of visible entries, hidden parts left out or replaced.
+pub(crate) fn messages<'a>(
+    view: &dyn View,
+    entries: impl IntoIterator<Item = &'a Entry>,
+) -> Result<Vec<Message>> {
+    let entries: Vec<&Entry> = entries.into_iter().collect();
+    let hashes: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
+    let parts = entries.iter().flat_map(|entry| entry.mask.parts());
+    let stubs: Vec<ContentHash> = parts.filter_map(|part| part.stub).collect();
+    let stubs: HashMap<ContentHash, Message> = match stubs.is_empty() {
+        true => HashMap::new(),
+        false => stubs.iter().copied().zip(contents(view, &stubs)?).collect(),
+    };
+    let stub = |hash: &ContentHash| stubs.get(hash).cloned();
+    let masked = entries.iter().zip(contents(view, &hashes)?);
+    Ok(masked
+        .map(|(entry, message)| entry.mask.apply(message, stub))
+        .collect())
+}
+
+/// The message of one visible entry.
+pub(crate) fn message(view: &dyn View, entry: &Entry) -> Result<Message> {
+    Ok(messages(view, [entry])?.remove(0))
 }
 
 /// The context at `tip`: from the newest checkpoint forward, or, where an operation reaches
@@ -66,4 +89,41 @@ pub(crate) fn order(view: &dyn View, tip: &CommitHash) -> Result<Order> {
         order.apply(row.hash, &row.commit)?;
     }
     Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use crate::compile::{RequestOptions, compile};
+    use crate::history::{Call, CommitOptions, Repo};
+    use crate::model::{Draft, EntryId, Message, Role};
+
+    #[test]
+    fn ten_thousand_visible_messages_are_compiled_in_few_statements() {
+        let (repo, statements) = Repo::counting_statements();
+        let said = |at: usize| Message::text(Role::User, at.to_string());
+        let talk: Vec<Draft> = (0..10_000).map(|at| Draft::append(said(at))).collect();
+        let commit = |drafts: &[Draft]| {
+            let done = repo.commit(Call::default(), drafts, &CommitOptions::default());
+            done.expect("commits")
+        };
+        let made = commit(&talk);
+        let edited = made.iter().step_by(500);
+        let edits: Vec<Draft> = edited
+            .map(|made| Draft::edit(EntryId::of(made.hash), said(7)))
+            .collect();
+        let tip = commit(&edits).last().expect("some").hash;
+
+        let before = statements.load(Ordering::Relaxed);
+        let context = repo.context(&tip).expect("a context");
+        let messages = repo.messages(&context).expect("messages");
+        let settings = repo.settings(&context).expect("settings");
+        let session = repo.session_of(&tip).expect("no session");
+        let request = compile(&messages, &settings, &RequestOptions::default());
+        let asked = statements.load(Ordering::Relaxed) - before;
+        assert_eq!((messages.len(), session), (10_000, None));
+        assert!(request.expect("a request").payload.len() > 10_000);
+        assert!(asked <= 100, "{asked} statements");
+    }
 }

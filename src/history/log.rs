@@ -224,8 +224,11 @@ fn spoken(
 ) -> Result<HashMap<CommitHash, Headline>> {
     let contents: Vec<ContentHash> = headlines.iter().filter_map(|(_, h)| h.content).collect();
     let rows = view.content_rows(&contents)?;
-    let rows: HashMap<ContentHash, ContentRow> =
-        rows.into_iter().map(|row| (row.hash, row)).collect();
+    let rows: HashMap<ContentHash, ContentRow> = rows
+        .into_iter()
+        .flatten()
+        .map(|row| (row.hash, row))
+        .collect();
     let mut spoken = HashMap::with_capacity(headlines.len());
     for (hash, mut headline) in headlines {
         if let Some(row) = headline.content.and_then(|content| rows.get(&content)) {

@@ -40,7 +40,7 @@ pub(crate) fn open_call(
 ) -> Result<Option<OpenCall>> {
     // Most commits are plain words, and then the context need not be read.
     if let Operation::Append { content } = load::commit(view, tip)?.commit.operation {
-        let row = view.content_rows(&[content])?.pop();
+        let row = view.content_row(&content)?;
         if row.is_some_and(|row| row.calls == 0 && row.results == 0) {
             return Ok(None);
         }

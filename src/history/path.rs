@@ -63,8 +63,10 @@ pub(crate) fn session_of(
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
     // Imported commits come first on most paths, own ones last: look from the end.
-    for row in view.ancestors(commit, None, SESSION_SEARCH)? {
-        for (source, _) in view.records(&row.hash)? {
+    let path = view.ancestors(commit, None, SESSION_SEARCH)?;
+    let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+    for records in view.records(&path)? {
+        for (source, _) in records {
             let Some(source) = view.source(source)? else {
                 continue;
             };

@@ -24,11 +24,14 @@ impl Repo {
     /// the provider counted less.
     pub fn provider_overhead(&self, tip: &CommitHash, encoding: Encoding) -> Result<u64> {
         let view = self.store.read()?;
-        for row in view.ancestors(tip, None, USAGE_SEARCH)? {
-            let Some(usage) = view.usage(&row.hash)? else {
+        let path = view.ancestors(tip, None, USAGE_SEARCH)?;
+        let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        let counted = path.into_iter().zip(view.usage(&hashes)?);
+        drop(view);
+        for (row, usage) in counted {
+            let Some(usage) = usage else {
                 continue;
             };
-            drop(view);
             // What the provider was sent ends before its reply.
             let sent = match row.commit.parent {
                 Some(parent) => {

@@ -12,7 +12,7 @@ use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
-use crate::model::{Operation, RefName, RefValue};
+use crate::model::{Message, Operation, PURGED, RefName, RefValue};
 use crate::store::{CommitRow, View};
 
 /// What a purge erased.
@@ -93,17 +93,15 @@ impl Repo {
             ..Purged::default()
         };
         let mut sources = BTreeSet::new();
-        for row in &path {
-            for (source, _) in tx.records(&row.hash)? {
-                sources.insert(source);
-            }
+        let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        for records in tx.records(&hashes)? {
+            sources.extend(records.into_iter().map(|(source, _)| source));
         }
         let gone: Vec<ContentHash> = erased.difference(&stays).copied().collect();
-        for content in &gone {
-            if !tx.is_purged(content)? {
-                purged.contents += 1;
-                purged.size_bytes += tx.purge_content(content)?;
-            }
+        let already = purged_of(&*tx, &gone)?;
+        for content in gone.iter().filter(|content| !already.contains(*content)) {
+            purged.contents += 1;
+            purged.size_bytes += tx.purge_content(content)?;
         }
         tx.unindex(&gone)?;
         for id in sources {
@@ -142,12 +140,22 @@ pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     if view.last_purge()?.is_none() {
         return Ok(false);
     }
-    for content in contents(&view.ancestors(tip, None, usize::MAX)?) {
-        if view.is_purged(&content)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let named = contents(&view.ancestors(tip, None, usize::MAX)?);
+    let named: Vec<ContentHash> = named.into_iter().collect();
+    Ok(!purged_of(view, &named)?.is_empty())
+}
+
+/// Those of these contents in whose place a tombstone stands: its hash is not their name.
+fn purged_of(view: &dyn View, contents: &[ContentHash]) -> Result<HashSet<ContentHash>> {
+    let rows = view.content_rows(contents)?.into_iter().flatten();
+    let look_so = rows.filter(|row| row.preview == PURGED);
+    let look_so: Vec<ContentHash> = look_so.map(|row| row.hash).collect();
+    let stored = look_so.iter().zip(view.contents(&look_so)?);
+    let purged = stored.filter(|(hash, message)| {
+        let hash_here = message.as_ref().map(Message::hash);
+        hash_here.is_some_and(|here| here != **hash)
+    });
+    Ok(purged.map(|(hash, _)| *hash).collect())
 }
 
 fn on_name(on: &On) -> String {

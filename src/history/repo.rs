@@ -113,6 +113,18 @@ impl Repo {
         (repo, steps)
     }
 
+    /// A repository in memory whose statements are counted.
+    #[cfg(test)]
+    pub(crate) fn counting_statements() -> (Self, std::sync::Arc<std::sync::atomic::AtomicU64>) {
+        let store = Sqlite::in_memory().expect("made");
+        let statements = store.statements();
+        let repo = Self {
+            store: Box::new(store),
+            directory: None,
+        };
+        (repo, statements)
+    }
+
     /// The `.tract` directory; none for a repository in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
@@ -136,11 +148,7 @@ impl Repo {
     /// The messages of a context, in order, hidden parts left out or replaced.
     pub fn messages(&self, context: &Context) -> Result<Vec<Message>> {
         let view = self.store.read()?;
-        context
-            .entries
-            .iter()
-            .map(|entry| load::message(&*view, entry))
-            .collect()
+        load::messages(&*view, &context.entries)
     }
 
     /// The request settings in force in a context; JSON texts by key.
@@ -166,6 +174,12 @@ impl Repo {
         self.store.read()?.references(prefix)
     }
 }
+
+/// A thread may own a repository.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Repo>();
+};
 
 /// Where HEAD is until it has been moved.
 pub(crate) fn default_branch() -> RefName {

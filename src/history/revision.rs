@@ -433,8 +433,7 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     let row = load::commit(view, hash)?;
     Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => view
-            .content_rows(&[*content])?
-            .pop()
+            .content_row(content)?
             .map(|row| row.preview)
             .unwrap_or_default(),
         Operation::Hide(hide) => hide.kind.verb().to_owned(),

@@ -129,7 +129,7 @@ impl Repo {
             parts: Vec::new(),
             targets: Vec::new(),
             still_hidden: Vec::new(),
-            source: match view.records(hash)?.into_iter().next() {
+            source: match view.records_of(hash)?.into_iter().next() {
                 Some((id, spans)) => view.source(id)?.map(|source| (source.format, spans)),
                 None => None,
             },
@@ -226,7 +226,7 @@ fn places(context: &Context) -> HashMap<EntryId, usize> {
 }
 
 fn touched(view: &dyn View, at: usize, entry: &Entry, tokens: TokenCount) -> Result<Touched> {
-    let row = view.content_rows(&[entry.content])?.pop();
+    let row = view.content_row(&entry.content)?;
     let row = row.ok_or_else(|| Error::Damaged {
         detail: format!("content {:.10} is missing", entry.content),
     })?;
@@ -254,7 +254,7 @@ fn shown_part(
     was: &HashMap<EntryId, usize>,
 ) -> Result<ShownPart> {
     let stub = match part.stub {
-        Some(stub) => view.content_rows(&[stub])?.pop().map(|row| row.preview),
+        Some(stub) => view.content_row(&stub)?.map(|row| row.preview),
         None => None,
     };
     Ok(ShownPart {

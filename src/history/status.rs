@@ -83,7 +83,9 @@ impl Repo {
         let by_role = Role::ALL
             .into_iter()
             .filter_map(|role| {
-                let of_role = rows.iter().zip(&counts).filter(|(row, _)| row.role == role);
+                let of_role = rows.iter().zip(&counts);
+                let of_role =
+                    of_role.filter(|(row, _)| row.as_ref().is_some_and(|row| row.role == role));
                 let tokens = of_role.map(|(_, count)| count.tokens).sum::<u64>();
                 (tokens > 0).then_some((role, tokens))
             })
@@ -93,10 +95,12 @@ impl Repo {
             .enumerate()
             .rev()
             .max_by_key(|(_, count)| count.tokens)
-            .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.preview.clone())));
+            .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.as_ref()?.preview.clone())));
         let mut provider = None;
-        for (back, entry) in context.entries.iter().rev().take(USAGE_SEARCH).enumerate() {
-            if let Some(usage) = view.usage(&entry.id.commit)? {
+        let newest = context.entries.iter().rev().take(USAGE_SEARCH);
+        let newest: Vec<CommitHash> = newest.map(|entry| entry.id.commit).collect();
+        for (back, usage) in view.usage(&newest)?.into_iter().enumerate() {
+            if let Some(usage) = usage {
                 let number = context.entries.len() - back;
                 // What the provider was sent ends before its reply.
                 let sent = context_total(counts[..number - 1].iter().copied());

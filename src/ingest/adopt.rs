@@ -39,7 +39,9 @@ pub fn adopt(
     let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
     let mut chain = Chain::at(ours);
     let mut renamed: HashMap<CommitHash, CommitHash> = HashMap::new();
-    for row in rows.iter().rev() {
+    let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let told = tx.usage(&hashes)?.into_iter().zip(tx.records(&hashes)?);
+    for (row, (usage, records)) in rows.iter().zip(told).rev() {
         let draft = Draft {
             operation: rename(&row.commit.operation, &renamed),
             messages: Vec::new(),
@@ -48,10 +50,10 @@ pub fn adopt(
         };
         let (hash, _) = chain.push(&*tx, &draft, row.commit.time)?;
         renamed.insert(row.hash, hash);
-        if let Some(usage) = tx.usage(&row.hash)? {
+        if let Some(usage) = usage {
             tx.put_usage(&hash, usage)?;
         }
-        for (source, spans) in tx.records(&row.hash)? {
+        for (source, spans) in records {
             tx.put_records(&hash, source, &spans)?;
         }
     }

@@ -5,14 +5,14 @@ use std::io::Write;
 
 use super::session::digest;
 use crate::compile::{Provider, RequestOptions, compile};
-use crate::context::{Context, Entry};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::{Repo, load};
 use crate::interop::formats::Shape;
 use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
 use crate::model::{HideKind, Millis, Operation, RefName, RefValue, Span};
-use crate::store::{CommitRow, ResumeRow, SourceRow, View};
+use crate::store::{CommitRow, Records, ResumeRow, SourceRow, View};
 
 /// How to export.
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +97,7 @@ pub fn export(
     {
         return as_request(&*view, &context, provider.parse()?, out);
     }
-    let messages = context
-        .entries
-        .iter()
-        .map(|entry| outgoing(&*view, entry, source))
-        .collect::<Result<Vec<_>>>()?;
+    let messages = outgoing(&*view, &context, source)?;
     let document = Document {
         session_id: session_id(origin.as_ref(), commit),
         cwd: origin
@@ -141,10 +137,7 @@ fn as_request(
     provider: Provider,
     out: &mut dyn Write,
 ) -> Result<Exported> {
-    let entries = context.entries.iter();
-    let messages = entries
-        .map(|entry| load::message(view, entry))
-        .collect::<Result<Vec<_>>>()?;
+    let messages = load::messages(view, &context.entries)?;
     let settings = settings(view, &context.settings)?;
     let options = RequestOptions {
         provider,
@@ -181,11 +174,7 @@ pub fn resume(
     let (bytes, remarks) = {
         let view = repo.store.read()?;
         let context = load::context(&*view, commit)?;
-        let messages = context
-            .entries
-            .iter()
-            .map(|entry| outgoing(&*view, entry, None))
-            .collect::<Result<Vec<_>>>()?;
+        let messages = outgoing(&*view, &context, None)?;
         let document = Document {
             session_id: session.id.clone(),
             cwd: session.cwd.clone(),
@@ -225,8 +214,9 @@ struct Origin {
 
 /// The newest source of `format` behind a path.
 fn origin(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option<Origin>> {
-    for row in path {
-        for (id, _) in view.records(&row.hash)? {
+    let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+    for (row, records) in path.iter().zip(view.records(&hashes)?) {
+        for (id, _) in records {
             let Some(source) = view.source(id)? else {
                 continue;
             };
@@ -275,8 +265,9 @@ fn as_it_was(
     }
     let mut end = 0;
     let mut last_records = Vec::new();
-    for row in &path[own..] {
-        let Some(spans) = spans(view, &row.hash, origin.source.id)? else {
+    let theirs: Vec<CommitHash> = path[own..].iter().map(|row| row.hash).collect();
+    for spans in spans(view, &theirs, origin.source.id)? {
+        let Some(spans) = spans else {
             return Ok(None);
         };
         end = end.max(
@@ -325,15 +316,19 @@ fn as_it_was(
     }
     if own > 0 {
         let mut messages = Vec::with_capacity(own);
-        for row in path[..own].iter().rev() {
-            let Operation::Append { content } = row.commit.operation else {
-                continue;
-            };
+        let hashes: Vec<CommitHash> = path[..own].iter().map(|row| row.hash).collect();
+        let contents: Vec<ContentHash> = path[..own]
+            .iter()
+            .flat_map(|row| row.commit.operation.contents())
+            .collect();
+        let told = load::contents(view, &contents)?.into_iter();
+        let told = told.zip(view.usage(&hashes)?);
+        for (row, (message, usage)) in path[..own].iter().zip(told).rev() {
             messages.push(Outgoing {
-                message: load::content(view, &content)?,
+                message,
                 time: row.commit.time,
                 settings: row.commit.settings.clone(),
-                usage: view.usage(&row.hash)?,
+                usage,
                 records: Vec::new(),
                 replaces: Vec::new(),
                 is_summary: false,
@@ -372,45 +367,60 @@ fn first_16(bytes: &HashBytes) -> [u8; 16] {
     bytes[..16].try_into().expect("32 bytes have 16")
 }
 
-/// One visible entry on its way out; `source` is where records may be taken from.
-fn outgoing(view: &dyn View, entry: &Entry, source: Option<&SourceRow>) -> Result<Outgoing> {
-    let row = load::commit(view, &entry.id.commit)?;
+/// The visible entries on their way out; `source` is where records may be taken from.
+fn outgoing(
+    view: &dyn View,
+    context: &Context,
+    source: Option<&SourceRow>,
+) -> Result<Vec<Outgoing>> {
+    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
+    let spans = match source {
+        Some(source) => spans(view, &commits, source.id)?,
+        None => vec![None; commits.len()],
+    };
     // Only in a document a summary or a marker is a record like any other, and the hide's only one.
-    let is_record = |source: &&SourceRow| {
-        let format = Format::named(&source.format);
-        entry.placed.is_none() || format.is_ok_and(|format| format.shape == Shape::Document)
-    };
-    let records = match source.filter(is_record) {
-        Some(source) => match spans(view, &row.hash, source.id)? {
-            Some(spans) => texts(view, source.id, &spans)?,
-            None => Vec::new(),
-        },
-        None => Vec::new(),
-    };
-    let changed = entry.edited || !entry.mask.is_empty();
-    let (records, replaces) = if changed {
-        (Vec::new(), records)
-    } else {
-        (records, Vec::new())
-    };
-    Ok(Outgoing {
-        message: load::message(view, entry)?,
-        time: row.commit.time,
-        settings: row.commit.settings,
-        usage: view.usage(&row.hash)?,
-        records,
-        replaces,
-        is_summary: entry.placed == Some(HideKind::Compaction),
-    })
+    let in_document = source.is_some_and(|source| {
+        Format::named(&source.format).is_ok_and(|format| format.shape == Shape::Document)
+    });
+    let rows = commits.iter().zip(view.commits(&commits)?);
+    let rows = rows.map(|(hash, row)| row.ok_or_else(|| load::unknown(hash)));
+    let messages = load::messages(view, &context.entries)?;
+    let told = messages.into_iter().zip(view.usage(&commits)?).zip(spans);
+    let mut outgoing = Vec::with_capacity(commits.len());
+    for ((entry, row), ((message, usage), spans)) in context.entries.iter().zip(rows).zip(told) {
+        let row = row?;
+        let records = source.filter(|_| entry.placed.is_none() || in_document);
+        let records = match (records, spans) {
+            (Some(source), Some(spans)) => texts(view, source.id, &spans)?,
+            _ => Vec::new(),
+        };
+        let changed = entry.edited || !entry.mask.is_empty();
+        let (records, replaces) = if changed {
+            (Vec::new(), records)
+        } else {
+            (records, Vec::new())
+        };
+        outgoing.push(Outgoing {
+            message,
+            time: row.commit.time,
+            settings: row.commit.settings,
+            usage,
+            records,
+            replaces,
+            is_summary: entry.placed == Some(HideKind::Compaction),
+        });
+    }
+    Ok(outgoing)
 }
 
-/// Where a commit's records stand in a source.
-fn spans(view: &dyn View, commit: &CommitHash, source: u64) -> Result<Option<Vec<Span>>> {
-    let found = view
-        .records(commit)?
-        .into_iter()
-        .find(|(id, _)| *id == source);
-    Ok(found.map(|(_, spans)| spans))
+/// Where these commits' records stand in a source.
+fn spans(view: &dyn View, commits: &[CommitHash], source: u64) -> Result<Vec<Option<Vec<Span>>>> {
+    let of_source = |records: Records| {
+        let mut records = records.into_iter();
+        let found = records.find(|(id, _)| *id == source);
+        found.map(|(_, spans)| spans)
+    };
+    Ok(view.records(commits)?.into_iter().map(of_source).collect())
 }
 
 /// The records themselves. One that is no UTF-8 is mended, as it was on the way in.

@@ -6,10 +6,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
+use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
-use crate::hash::fingerprint;
+use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
+use crate::model::searched::Literals;
 use crate::model::{
-    EntryId, Hide, HideKind, Operation, PURGED, Part, PartHide, Priority, Settings,
+    Commit, Encoding, EntryId, Hide, HideKind, Message, Millis, Operation, PURGED, Part, PartHide,
+    Priority, RefName, RefValue, Role, Settings, Span, TokenCount, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -24,6 +27,7 @@ pub(crate) fn run(make: Make<'_>) {
     appends_are_found_by_parent_and_content(make);
     contents_and_their_rows_read_back(make);
     counts_are_kept_by_mask_and_encoding(make);
+    many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
     checkpoints_read_back(make);
     sources_grow_and_read_back(make);
@@ -155,7 +159,7 @@ trait IsHere {
 
 impl IsHere for dyn Tx + '_ {
     fn commit_row_is_here(&self, commit: &CommitHash) -> bool {
-        View::commit(self, commit).expect("it reads").is_some()
+        Objects::commit(self, commit).expect("it reads").is_some()
     }
 }
 
@@ -164,7 +168,7 @@ fn keeping_twice_keeps_once(make: Make<'_>) {
     let first = line(&*store, 3);
     assert_eq!(line(&*store, 3), first);
     writing(&*store, |tx| {
-        let row = View::commit(tx, &first)
+        let row = Objects::commit(tx, &first)
             .expect("it reads")
             .expect("it is here");
         assert_eq!(row.depth, 2);
@@ -378,13 +382,114 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
         assert_eq!(view.content(&unknown)?, None);
         let asked = [hashes[4], unknown, hashes[2], hashes[1], hashes[4]];
         let rows = view.content_rows(&asked)?;
-        let of: Vec<ContentHash> = rows.iter().map(|row| row.hash).collect();
-        assert_eq!(of, [hashes[4], hashes[2], hashes[1], hashes[4]]);
+        let of: Vec<_> = rows.iter().map(|row| Some(row.as_ref()?.hash)).collect();
+        let here = |at: usize| Some(hashes[at]);
+        assert_eq!(of, [here(4), None, here(2), here(1), here(4)]);
+        let rows: Vec<ContentRow> = rows.into_iter().flatten().collect();
         let row = &rows[0];
         assert_eq!((row.role, row.calls, row.results), (Role::Assistant, 1, 1));
         assert_eq!(row.preview, "ls");
         assert_eq!(rows[1].size_bytes, messages[2].canonical().len() as u64);
         assert_eq!(rows[2].preview, "\u{0}x");
+        Ok(())
+    });
+}
+
+/// Every verb that takes many keys: in their order, with holes where nothing is, and as often as
+/// they are asked for.
+fn many_keys_are_answered_in_the_order_asked(make: Make<'_>) {
+    const MANY: u64 = 3_000;
+    let store = make();
+    let tip = line(&*store, MANY as usize);
+    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
+    let content = |row: &CommitRow| row.commit.operation.contents()[0];
+    let encoding = Encoding::O200kBase;
+    let count = |depth| TokenCount {
+        tokens: depth,
+        estimated: false,
+    };
+    let usage = |depth| Usage {
+        input_tokens: depth,
+        output_tokens: 1,
+    };
+    let key = |row: &CommitRow| CountKey {
+        content: content(row),
+        mask: row.depth.is_multiple_of(2).then(|| fingerprint(b"a mask")),
+    };
+    let span = |depth| Span {
+        offset: depth,
+        len: 1,
+    };
+    let fork = writing(&*store, |tx| {
+        let source = tx.put_source(&branch("x"), "x").expect("kept");
+        for row in &path {
+            if row.depth % 3 != 0 {
+                let depth = row.depth;
+                tx.put_count(key(row), encoding, count(depth))
+                    .expect("kept");
+                tx.put_usage(&row.hash, usage(depth)).expect("kept");
+                tx.put_records(&row.hash, source, &[span(depth)])
+                    .expect("kept");
+            }
+        }
+        append(tx, Some(path[1_000].hash), "a fork")
+    });
+    reading(&*store, |view| {
+        // Neither in the order of rows nor of hashes; every 70th isn't here, the first comes twice.
+        let mut asked: Vec<Option<&CommitRow>> = path.iter().map(Some).collect();
+        asked.sort_by_key(|row| row.map(content));
+        asked.iter_mut().step_by(70).for_each(|row| *row = None);
+        asked.push(asked[1]);
+        let nowhere = CommitHash::from_bytes([7; 32]);
+        let nothing = ContentHash::from_bytes([7; 32]);
+        let commits: Vec<_> = asked
+            .iter()
+            .map(|row| row.map_or(nowhere, |r| r.hash))
+            .collect();
+        let contents: Vec<_> = asked
+            .iter()
+            .map(|row| row.map_or(nothing, content))
+            .collect();
+        let unknown = CountKey {
+            content: nothing,
+            mask: None,
+        };
+        let keys: Vec<_> = asked.iter().map(|row| row.map_or(unknown, key)).collect();
+        let told = |row: &Option<&CommitRow>| row.map(|r| r.depth).filter(|d| d % 3 != 0);
+
+        let wanted: Vec<_> = asked.iter().map(|row| row.cloned()).collect();
+        assert_eq!(view.commits(&commits)?, wanted);
+        let said = |row: &CommitRow| user(&row.depth.to_string());
+        let wanted: Vec<_> = asked.iter().map(|row| row.map(said)).collect();
+        assert_eq!(view.contents(&contents)?, wanted);
+        let rows = view.content_rows(&contents)?;
+        let previews: Vec<_> = rows.into_iter().map(|row| Some(row?.preview)).collect();
+        let depth = |row: &Option<&CommitRow>| row.map(|row| row.depth.to_string());
+        let wanted: Vec<_> = asked.iter().map(depth).collect();
+        assert_eq!(previews, wanted);
+        let wanted: Vec<_> = asked.iter().map(|row| told(row).map(count)).collect();
+        assert_eq!(view.counts(&keys, encoding)?, wanted);
+        let wanted: Vec<_> = asked.iter().map(|row| told(row).map(usage)).collect();
+        assert_eq!(view.usage(&commits)?, wanted);
+        let records = view.records(&commits)?;
+        for (row, records) in asked.iter().zip(&records) {
+            let spans: Vec<_> = records.iter().flat_map(|(_, spans)| spans).collect();
+            assert_eq!(spans, told(row).map(span).iter().collect::<Vec<_>>());
+        }
+        let below = path[1_000].depth;
+        let is_below = |row: &Option<&CommitRow>| row.is_some_and(|row| row.depth <= below);
+        let wanted: Vec<bool> = asked.iter().map(is_below).collect();
+        assert_eq!(view.are_ancestors(&commits, &fork)?, wanted);
+        let none = vec![false; commits.len()];
+        assert_eq!(view.are_ancestors(&commits, &nowhere)?, none);
+
+        assert_eq!(view.commits(&[])?, []);
+        assert_eq!(view.contents(&[])?, []);
+        assert_eq!(view.content_rows(&[])?, []);
+        assert_eq!(view.counts(&[], encoding)?, []);
+        assert_eq!(view.usage(&[])?, []);
+        assert!(view.records(&[])?.is_empty());
+        assert!(view.are_ancestors(&[], &fork)?.is_empty());
         Ok(())
     });
 }
@@ -666,8 +771,8 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         digest: fingerprint(b"x"),
     };
     reading(&*store, |view| {
-        assert_eq!(view.records(&tip)?, vec![]);
-        assert_eq!(view.usage(&tip)?, None);
+        assert_eq!(view.records_of(&tip)?, vec![]);
+        assert_eq!(view.usage(&[tip])?, [None]);
         assert_eq!(view.session(&name)?, None);
         assert_eq!(view.resumed("codex", "1")?, None);
         Ok(())
@@ -700,8 +805,8 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
             (two, vec![span(9, 9)]),
             (one, vec![span(5, 0), span(0, 1 << 50)]),
         ];
-        assert_eq!(view.records(&tip)?, records);
-        assert_eq!(view.usage(&tip)?, Some(usage));
+        assert_eq!(view.records_of(&tip)?, records);
+        assert_eq!(view.usage(&[tip])?, [Some(usage)]);
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.resumed("codex", "1")?, Some(resume));
         assert_eq!(view.resumed("claude-code", "1")?, None);
@@ -917,13 +1022,11 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
     store.scrub().expect("rewritten");
     reading(&*store, |view| {
         assert_eq!(view.content(&said.hash())?, Some(user(PURGED)));
-        assert!(view.is_purged(&said.hash())?);
-        assert!(!view.is_purged(&user("0").hash())?);
-        let rows = view.content_rows(&[said.hash()])?;
-        assert_eq!(rows[0].preview, PURGED);
+        let row = view.content_row(&said.hash())?.expect("a tombstone");
+        assert_eq!(row.preview, PURGED);
         assert_eq!(view.counts(&[key], encoding)?, [None]);
         assert_eq!(view.source(source)?, None);
-        assert_eq!(view.records(&tip)?, []);
+        assert_eq!(view.records_of(&tip)?, []);
         let operations = view.operations(None, 9)?;
         let words: Vec<&str> = operations.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(words, ["purge", PURGED]);

@@ -5,8 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::{
-    AdoptedRow, CommitRow, ContentRow, CountKey, Hit, OperationRow, ReflogRow, ResumeRow, Reversal,
-    SessionRow, SourceRow, Store, TagNote, Tx, View,
+    AdoptedRow, CommitRow, ContentRow, CountKey, Hit, Objects, ObjectsMut, OperationRow, Records,
+    ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut, SessionRow, SourceRow,
+    Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -105,9 +106,11 @@ impl Maps {
     }
 }
 
-impl View for MapSession<'_> {
-    fn commit(&self, hash: &CommitHash) -> Result<Option<CommitRow>> {
-        Ok(self.maps.borrow().commits.get(hash).cloned())
+impl Objects for MapSession<'_> {
+    fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>> {
+        let maps = self.maps.borrow();
+        let row = |hash| maps.commits.get(hash).cloned();
+        Ok(hashes.iter().map(row).collect())
     }
 
     fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>> {
@@ -135,13 +138,10 @@ impl View for MapSession<'_> {
             .collect())
     }
 
-    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
-        Ok(self
-            .maps
-            .borrow()
-            .path(tip)
-            .iter()
-            .any(|row| row.hash == *ancestor))
+    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
+        let path = self.maps.borrow().path(tip);
+        let on_path = |commit: &CommitHash| path.iter().any(|row| row.hash == *commit);
+        Ok(commits.iter().map(on_path).collect())
     }
 
     fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
@@ -166,11 +166,13 @@ impl View for MapSession<'_> {
         Ok(maps.order.iter().filter(fits).copied().collect())
     }
 
-    fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
-        Ok(self.maps.borrow().contents.get(hash).cloned())
+    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
+        let maps = self.maps.borrow();
+        let message = |hash| maps.contents.get(hash).cloned();
+        Ok(hashes.iter().map(message).collect())
     }
 
-    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<ContentRow>> {
+    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         let maps = self.maps.borrow();
         let row = |hash: &ContentHash| {
             let message = maps.contents.get(hash)?;
@@ -183,7 +185,7 @@ impl View for MapSession<'_> {
                 results: message.results().count() as u32,
             })
         };
-        Ok(hashes.iter().filter_map(row).collect())
+        Ok(hashes.iter().map(row).collect())
     }
 
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
@@ -202,6 +204,23 @@ impl View for MapSession<'_> {
         }))
     }
 
+    fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
+        let maps = self.maps.borrow();
+        let usage = |commit| maps.usage.get(commit).copied();
+        Ok(commits.iter().map(usage).collect())
+    }
+
+    fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
+        let maps = self.maps.borrow();
+        let path = maps.path(tip);
+        let since = path
+            .iter()
+            .position(|row| maps.checkpoints.contains_key(&row.hash));
+        Ok(since.unwrap_or(path.len()) as u64)
+    }
+}
+
+impl Refs for MapSession<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         Ok(self.maps.borrow().refs.get(name).cloned())
     }
@@ -263,7 +282,9 @@ impl View for MapSession<'_> {
         let config = self.maps.borrow().config.clone();
         Ok(config.into_iter().collect())
     }
+}
 
+impl Sources for MapSession<'_> {
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
         let maps = self.maps.borrow();
         let rows = maps.sources.iter().rev().map(|(row, _)| row);
@@ -292,16 +313,14 @@ impl View for MapSession<'_> {
         Ok(bytes[from..to].to_vec())
     }
 
-    fn records(&self, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
+    fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {
         let maps = self.maps.borrow();
-        let all = maps.records.range((*commit, 0)..=(*commit, u64::MAX)).rev();
-        Ok(all
-            .map(|((_, source), spans)| (*source, spans.clone()))
-            .collect())
-    }
-
-    fn usage(&self, commit: &CommitHash) -> Result<Option<Usage>> {
-        Ok(self.maps.borrow().usage.get(commit).copied())
+        let of = |commit: &CommitHash| {
+            let all = maps.records.range((*commit, 0)..=(*commit, u64::MAX)).rev();
+            all.map(|((_, source), spans)| (*source, spans.clone()))
+                .collect()
+        };
+        Ok(commits.iter().map(of).collect())
     }
 
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
@@ -312,7 +331,9 @@ impl View for MapSession<'_> {
         let key = (tool.to_owned(), id.to_owned());
         Ok(self.maps.borrow().resumes.get(&key).cloned())
     }
+}
 
+impl Search for MapSession<'_> {
     // A map needs no index.
     fn unindexed_bytes(&self) -> Result<u64> {
         Ok(0)
@@ -355,7 +376,7 @@ impl MapSession<'_> {
     }
 }
 
-impl Tx for MapSession<'_> {
+impl ObjectsMut for MapSession<'_> {
     fn put_content(&self, message: &Message) -> Result<ContentHash> {
         let hash = message.hash();
         let contents = &mut self.maps.borrow_mut().contents;
@@ -418,6 +439,26 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
+    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
+        self.need(commit)?;
+        self.maps.borrow_mut().usage.insert(*commit, usage);
+        Ok(())
+    }
+
+    fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
+        let maps = &mut *self.maps.borrow_mut();
+        let message = maps
+            .contents
+            .get_mut(hash)
+            .ok_or_else(|| missing("content to purge"))?;
+        let size = message.canonical().len() as u64;
+        *message = tombstone(message.role);
+        maps.counts.retain(|(key, _), _| key.content != *hash);
+        Ok(size)
+    }
+}
+
+impl RefsMut for MapSession<'_> {
     fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
         let operations = &mut self.maps.borrow_mut().operations;
         let id = operations.len() as u64 + 1;
@@ -450,6 +491,15 @@ impl Tx for MapSession<'_> {
                 new,
             });
         }
+        Ok(())
+    }
+
+    fn purge_operations(&self, purge: u64) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        for row in maps.operations.iter_mut().filter(|row| row.id < purge) {
+            PURGED.clone_into(&mut row.what);
+        }
+        maps.purges.push(purge);
         Ok(())
     }
 
@@ -487,7 +537,9 @@ impl Tx for MapSession<'_> {
         };
         Ok(())
     }
+}
 
+impl SourcesMut for MapSession<'_> {
     fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
         let sources = &mut self.maps.borrow_mut().sources;
         let row = SourceRow {
@@ -521,12 +573,6 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
-    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
-        self.need(commit)?;
-        self.maps.borrow_mut().usage.insert(*commit, usage);
-        Ok(())
-    }
-
     fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
         self.maps
             .borrow_mut()
@@ -542,6 +588,15 @@ impl Tx for MapSession<'_> {
         Ok(())
     }
 
+    fn purge_source(&self, id: u64) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        maps.sources.retain(|(row, _)| row.id != id);
+        maps.records.retain(|(_, source), _| *source != id);
+        Ok(())
+    }
+}
+
+impl SearchMut for MapSession<'_> {
     fn index(&self, _: u64) -> Result<u64> {
         Ok(0)
     }
@@ -549,35 +604,9 @@ impl Tx for MapSession<'_> {
     fn unindex(&self, _: &[ContentHash]) -> Result<()> {
         Ok(())
     }
+}
 
-    fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
-        let maps = &mut *self.maps.borrow_mut();
-        let message = maps
-            .contents
-            .get_mut(hash)
-            .ok_or_else(|| missing("content to purge"))?;
-        let size = message.canonical().len() as u64;
-        *message = tombstone(message.role);
-        maps.counts.retain(|(key, _), _| key.content != *hash);
-        Ok(size)
-    }
-
-    fn purge_source(&self, id: u64) -> Result<()> {
-        let maps = &mut *self.maps.borrow_mut();
-        maps.sources.retain(|(row, _)| row.id != id);
-        maps.records.retain(|(_, source), _| *source != id);
-        Ok(())
-    }
-
-    fn purge_operations(&self, purge: u64) -> Result<()> {
-        let maps = &mut *self.maps.borrow_mut();
-        for row in maps.operations.iter_mut().filter(|row| row.id < purge) {
-            PURGED.clone_into(&mut row.what);
-        }
-        maps.purges.push(purge);
-        Ok(())
-    }
-
+impl Tx for MapSession<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
         self.store.kept.replace(self.maps.take());
         Ok(())

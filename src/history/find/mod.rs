@@ -294,9 +294,8 @@ fn read(
     }
     if let Some(role) = options.role
         && view
-            .content_rows(&[hit.content])?
-            .iter()
-            .all(|row| row.role != role)
+            .content_row(&hit.content)?
+            .is_none_or(|row| row.role != role)
     {
         return Ok(None);
     }
@@ -338,11 +337,7 @@ fn uses(view: &dyn View, row: &CommitRow, message: &Message, tool: &str) -> Resu
         let Operation::Append { content } = row.commit.operation else {
             continue;
         };
-        if view
-            .content_rows(&[content])?
-            .iter()
-            .all(|row| row.calls == 0)
-        {
+        if view.content_row(&content)?.is_none_or(|row| row.calls == 0) {
             continue;
         }
         if let Some(earlier) = view.content(&content)? {

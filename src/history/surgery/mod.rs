@@ -224,7 +224,7 @@ impl Repo {
             if let Some(message) = fresh.get(&entry.content) {
                 return Ok((message.role, crate::model::preview(message)));
             }
-            let row = view.content_rows(&[entry.content])?.pop();
+            let row = view.content_row(&entry.content)?;
             Ok(row.map_or((Role::User, String::new()), |row| (row.role, row.preview)))
         };
         let touched = |(at, entry): (usize, &Entry), counts: &[TokenCount]| -> Result<Touched> {
@@ -282,9 +282,7 @@ pub(super) fn scene(
     needs: Needs,
 ) -> Result<Scene> {
     let context = order.context();
-    let messages = context.entries.iter();
-    let messages = messages.map(|entry| load::message(view, entry));
-    let messages = messages.collect::<Result<Vec<_>>>()?;
+    let messages = load::messages(view, &context.entries)?;
     let visible: HashMap<EntryId, usize> = context
         .entries
         .iter()
@@ -295,6 +293,7 @@ pub(super) fn scene(
     let rows: HashMap<ContentHash, _> = view
         .content_rows(&contents)?
         .into_iter()
+        .flatten()
         .map(|row| (row.hash, row))
         .collect();
     let mut entries = Vec::with_capacity(contents.len());

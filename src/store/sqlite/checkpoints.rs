@@ -11,7 +11,6 @@ use rusqlite::params;
 
 use super::codec::{Packer, Unpacker};
 use super::engine;
-use super::objects::{content_id, missing, parent_lineage, place};
 use super::session::Session;
 use crate::context::{Context, Entry, Mask, MaskedPart};
 use crate::error::Result;
@@ -24,76 +23,65 @@ const END: u64 = 0;
 const RUN: u64 = 1;
 const SINGLE: u64 = 2;
 
-pub(super) fn checkpoint(
-    session: &Session<'_>,
-    tip: &CommitHash,
-) -> Result<Option<(CommitHash, Context)>> {
-    let Some(tip) = place(session, tip)? else {
-        return Ok(None);
-    };
-    let mut from = Some((tip.lineage, tip.depth));
-    while let Some((lineage, depth)) = from {
-        let found = session.first(
-            "SELECT commits.hash, checkpoints.depth, data
-             FROM checkpoints JOIN commits ON commits.id = commit_id
-             WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
-             ORDER BY checkpoints.depth DESC LIMIT 1",
-            [lineage, depth],
-            |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get::<_, i64>(1)?,
-                    row.get::<_, Vec<u8>>(2)?,
-                ))
-            },
-        )?;
-        from = match found {
-            None => parent_lineage(session, lineage)?,
-            Some((hash, at, data)) => match decode(session, &data)? {
-                Some(context) => return Ok(Some((hash, context))),
-                None => Some((lineage, at - 1)),
-            },
+impl Session<'_> {
+    /// The newest checkpoint on the path to `tip` that can be read.
+    pub(super) fn newest_checkpoint(
+        &self,
+        tip: &CommitHash,
+    ) -> Result<Option<(CommitHash, Context)>> {
+        let Some(tip) = self.place(tip)? else {
+            return Ok(None);
         };
-    }
-    Ok(None)
-}
-
-/// Without a look inside: a checkpoint that cannot be read counts here, and the next is due later.
-pub(super) fn commits_since(session: &Session<'_>, tip: &CommitHash) -> Result<u64> {
-    let tip = place(session, tip)?.ok_or_else(|| missing("commit", tip))?;
-    let mut from = Some((tip.lineage, tip.depth));
-    while let Some((lineage, depth)) = from {
-        let found: Option<i64> = session.first(
-            "SELECT depth FROM checkpoints WHERE lineage = ?1 AND depth <= ?2
-             ORDER BY depth DESC LIMIT 1",
-            [lineage, depth],
-            |row| row.get(0),
-        )?;
-        if let Some(found) = found {
-            return Ok((tip.depth - found) as u64);
+        for (lineage, mut depth) in self.lineages(tip)? {
+            while let Some((hash, at, data)) = self.first(
+                "SELECT commits.hash, checkpoints.depth, data
+                 FROM checkpoints JOIN commits ON commits.id = commit_id
+                 WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
+                 ORDER BY checkpoints.depth DESC LIMIT 1",
+                [lineage, depth],
+                |row| {
+                    Ok((
+                        row.get(0)?,
+                        row.get::<_, i64>(1)?,
+                        row.get::<_, Vec<u8>>(2)?,
+                    ))
+                },
+            )? {
+                if let Some(context) = decode(self, &data)? {
+                    return Ok(Some((hash, context)));
+                }
+                depth = at - 1;
+            }
         }
-        from = parent_lineage(session, lineage)?;
+        Ok(None)
     }
-    Ok((tip.depth + 1) as u64)
-}
 
-pub(super) fn put_checkpoint(
-    session: &Session<'_>,
-    commit: &CommitHash,
-    context: &Context,
-) -> Result<()> {
-    let place = place(session, commit)?.ok_or_else(|| missing("commit", commit))?;
-    session.execute(
-        "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data)
-         VALUES (?1, ?2, ?3, ?4)",
-        params![
-            place.id,
-            place.lineage,
-            place.depth,
-            encode(session, context)?
-        ],
-    )?;
-    Ok(())
+    /// Without a look inside: a checkpoint that cannot be read counts here, and the next is due
+    /// later.
+    pub(super) fn since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
+        let tip = self.must_place(tip)?;
+        for place in self.lineages(tip)? {
+            let found: Option<i64> = self.first(
+                "SELECT depth FROM checkpoints WHERE lineage = ?1 AND depth <= ?2
+                 ORDER BY depth DESC LIMIT 1",
+                [place.0, place.1],
+                |row| row.get(0),
+            )?;
+            if let Some(found) = found {
+                return Ok((tip.depth - found) as u64);
+            }
+        }
+        Ok((tip.depth + 1) as u64)
+    }
+
+    pub(super) fn write_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
+        let place = self.must_place(commit)?;
+        self.execute(
+            "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data)
+             VALUES (?1, ?2, ?3, ?4)",
+            params![place.id, place.lineage, place.depth, encode(self, context)?],
+        )
+    }
 }
 
 /// Whether nothing but its commit is needed to rebuild an entry.
@@ -146,8 +134,7 @@ fn run(
     let Some(first) = entries.next().filter(is_plain) else {
         return Ok(None);
     };
-    let from = place(session, &first.id.commit)?
-        .ok_or_else(|| missing("commit of an entry", &first.id.commit))?;
+    let from = session.must_place(&first.id.commit)?;
     let mut scan = session.prepare(SCAN_RUN)?;
     let mut rows = scan
         .query([from.lineage, from.depth, i64::MAX])
@@ -195,13 +182,11 @@ fn single(session: &Session<'_>, out: &mut Packer, entry: &Entry) -> Result<()> 
 }
 
 fn row_of(session: &Session<'_>, commit: &CommitHash) -> Result<u64> {
-    let place = place(session, commit)?.ok_or_else(|| missing("commit", commit))?;
-    Ok(place.id.cast_unsigned())
+    Ok(session.must_place(commit)?.id.cast_unsigned())
 }
 
 fn content_row(session: &Session<'_>, content: &ContentHash) -> Result<u64> {
-    let id = content_id(session, content)?.ok_or_else(|| missing("content", content))?;
-    Ok(id.cast_unsigned())
+    Ok(session.must_content_id(content)?.cast_unsigned())
 }
 
 fn decode(session: &Session<'_>, data: &[u8]) -> Result<Option<Context>> {

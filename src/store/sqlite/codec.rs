@@ -1,11 +1,12 @@
 //! How values become column values: numbers for the words of the model, compressed bodies, and
 //! lists of integers.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::model::{Encoding, Role, Span};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Encoding, RefName, Role, Span};
+use crate::store::CountKey;
 
 /// Below this a frame's own bytes eat what zstd saves.
 const COMPRESS_FROM_BYTES: usize = 512;
@@ -62,62 +63,115 @@ pub(super) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Resu
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-pub(super) fn encoding_number(encoding: Encoding) -> i64 {
-    match encoding {
-        Encoding::O200kBase => 0,
-        Encoding::Cl100kBase => 1,
+/// Carries an error of the crate's through the engine's.
+pub(super) fn carried(error: Error) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(error))
+}
+
+/// A row that holds what no program writes.
+pub(super) fn damaged(detail: impl ToString) -> rusqlite::Error {
+    let detail = detail.to_string();
+    carried(Error::Damaged { detail })
+}
+
+/// What one statement is asked for many times over: all keys in one value, each as long as the next.
+pub(super) fn blob<K: Key>(keys: &[K]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    keys.iter().for_each(|key| key.write(&mut bytes));
+    bytes
+}
+
+/// A key of fixed length.
+pub(super) trait Key {
+    fn write(&self, bytes: &mut Vec<u8>);
+}
+
+impl Key for CountKey {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.content.as_bytes());
+        bytes.extend(self.mask.unwrap_or_default());
     }
 }
 
-pub(super) fn role_number(role: Role) -> i64 {
-    match role {
-        Role::System => 0,
-        Role::Developer => 1,
-        Role::User => 2,
-        Role::Assistant => 3,
-        Role::Tool => 4,
-    }
+macro_rules! hash_column {
+    ($hash:ty) => {
+        impl Key for $hash {
+            fn write(&self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.as_bytes());
+            }
+        }
+
+        impl ToSql for $hash {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+            }
+        }
+
+        impl FromSql for $hash {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                let blob = value.as_blob()?;
+                let bytes = blob.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
+                    expected_size: 32,
+                    blob_size: blob.len(),
+                })?;
+                Ok(Self::from_bytes(bytes))
+            }
+        }
+    };
 }
 
-pub(super) fn role_of(number: i64) -> Result<Role> {
-    Role::ALL
-        .into_iter()
-        .find(|role| role_number(*role) == number)
-        .ok_or_else(|| Error::Damaged {
-            detail: format!("unknown role {number}"),
-        })
-}
+hash_column!(CommitHash);
+hash_column!(ContentHash);
 
-impl ToSql for CommitHash {
+impl ToSql for RefName {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+        self.as_str().to_sql()
     }
 }
 
-impl ToSql for ContentHash {
+impl FromSql for RefName {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let name = value.as_str()?.parse();
+        name.map_err(|error: Error| wrong(error.to_string()))
+    }
+}
+
+impl ToSql for Encoding {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+        Ok(ToSqlOutput::from(match self {
+            Self::O200kBase => 0_i64,
+            Self::Cl100kBase => 1,
+        }))
     }
 }
 
-fn hash_bytes(value: ValueRef<'_>) -> FromSqlResult<HashBytes> {
-    let blob = value.as_blob()?;
-    blob.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
-        expected_size: 32,
-        blob_size: blob.len(),
-    })
+/// The numbers of the roles are their places here.
+const ROLES: [Role; 5] = [
+    Role::System,
+    Role::Developer,
+    Role::User,
+    Role::Assistant,
+    Role::Tool,
+];
+
+impl ToSql for Role {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let number = ROLES.iter().position(|role| role == self);
+        Ok(ToSqlOutput::from(number.expect("all are there") as i64))
+    }
 }
 
-impl FromSql for CommitHash {
+impl FromSql for Role {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        hash_bytes(value).map(Self::from_bytes)
+        let number = value.as_i64()?;
+        let role = usize::try_from(number).ok().and_then(|at| ROLES.get(at));
+        role.copied()
+            .ok_or_else(|| wrong(format!("unknown role {number}")))
     }
 }
 
-impl FromSql for ContentHash {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        hash_bytes(value).map(Self::from_bytes)
-    }
+fn wrong(detail: String) -> FromSqlError {
+    FromSqlError::Other(Box::new(Error::Damaged { detail }))
 }
 
 /// Writes integers, short ones in few bytes (LEB128).

@@ -13,7 +13,6 @@ mod refs;
 mod search;
 mod session;
 mod sources;
-mod verbs;
 
 use std::cell::Cell;
 use std::fs::{self, OpenOptions};
@@ -47,6 +46,9 @@ pub struct Sqlite {
     /// How many views and transactions are open.
     open_views: Cell<u32>,
     writing: Cell<bool>,
+    /// How many statements were asked for.
+    #[cfg(test)]
+    statements: Arc<AtomicU64>,
 }
 
 impl Sqlite {
@@ -142,6 +144,12 @@ impl Sqlite {
         Ok(())
     }
 
+    /// How many statements were asked for so far.
+    #[cfg(test)]
+    pub(crate) fn statements(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.statements)
+    }
+
     /// Counts the steps of SQLite's virtual machine from here on: how much work there is, whatever
     /// the machine and its clock.
     #[cfg(test)]
@@ -176,6 +184,8 @@ impl Sqlite {
             wait_ms,
             open_views: Cell::new(0),
             writing: Cell::new(false),
+            #[cfg(test)]
+            statements: Arc::default(),
         })
     }
 
@@ -327,6 +337,13 @@ fn engine(error: rusqlite::Error) -> Error {
 fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
     move |error| {
         use rusqlite::Error as E;
+        let error = match error {
+            E::FromSqlConversionFailure(column, kind, inner) => match inner.downcast::<Error>() {
+                Ok(carried) => return *carried,
+                Err(inner) => E::FromSqlConversionFailure(column, kind, inner),
+            },
+            error => error,
+        };
         match (error.sqlite_error_code(), &error) {
             (Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase), _)
             | (

@@ -1,303 +1,253 @@
-//! Refs, operations, the log of moves, and the configuration.
+//! Refs, operations, the log of moves, what is remembered beside refs, and the configuration.
 
 use rusqlite::{Row, params};
 
 use super::codec::{number, unsigned};
-use super::objects::commit_id;
+use super::engine;
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
-use crate::store::{AdoptedRow, OperationRow, ReflogRow, Reversal, TagNote};
+use crate::store::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 
-/// A target's hash and another ref's name: at most one is there.
-type Held = (Option<CommitHash>, Option<String>);
-
-fn held(row: &Row<'_>, first: usize) -> rusqlite::Result<Held> {
-    Ok((row.get(first)?, row.get(first + 1)?))
-}
-
-fn name(text: &str) -> Result<RefName> {
-    text.parse().map_err(|error: Error| Error::Damaged {
-        detail: error.to_string(),
+/// What a ref holds, in two columns, of which at most one is there: a target's hash and another
+/// ref's name.
+fn value(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefValue>> {
+    Ok(match row.get(first)? {
+        Some(commit) => Some(RefValue::Commit(commit)),
+        None => row
+            .get::<_, Option<RefName>>(first + 1)?
+            .map(RefValue::Symbolic),
     })
 }
 
-fn value(held: Held) -> Result<Option<RefValue>> {
-    Ok(match held {
-        (Some(commit), _) => Some(RefValue::Commit(commit)),
-        (None, Some(symbolic)) => Some(RefValue::Symbolic(name(&symbolic)?)),
-        (None, None) => None,
+fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
+    Ok(ReflogRow {
+        operation: unsigned(row, 0)?,
+        name: row.get(1)?,
+        old: value(row, 2)?,
+        new: value(row, 4)?,
     })
 }
 
-pub(super) fn reference(session: &Session<'_>, name: &RefName) -> Result<Option<RefValue>> {
-    let found = session.first(
-        "SELECT commits.hash, refs.symbolic FROM refs LEFT JOIN commits ON commits.id = refs.target
-         WHERE refs.name = ?1",
-        [name.as_str()],
-        |row| held(row, 0),
-    )?;
-    value(found.unwrap_or_default())
-}
-
-pub(super) fn references(session: &Session<'_>, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
-    // A range scan from the prefix on; what follows the last name that has it isn't read.
-    let mut statement = session.prepare(
-        "SELECT refs.name, commits.hash, refs.symbolic
-         FROM refs LEFT JOIN commits ON commits.id = refs.target
-         WHERE refs.name >= ?1 ORDER BY refs.name",
-    )?;
-    let mut rows = statement.query([prefix]).map_err(super::engine)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(super::engine)? {
-        let text: String = row.get(0).map_err(super::engine)?;
-        if !text.starts_with(prefix) {
-            break;
-        }
-        if let Some(value) = value(held(row, 1).map_err(super::engine)?)? {
-            found.push((name(&text)?, value));
-        }
-    }
-    Ok(found)
-}
-
-pub(super) fn operations(
-    session: &Session<'_>,
-    before: Option<u64>,
-    limit: usize,
-) -> Result<Vec<OperationRow>> {
-    session.all(
-        "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
-         ORDER BY id DESC LIMIT ?2",
-        [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
-        |row| {
-            let other = |column: usize| -> rusqlite::Result<Option<u64>> {
-                let id: Option<i64> = row.get(column)?;
-                id.map(|_| unsigned(row, column)).transpose()
-            };
-            Ok(OperationRow {
-                id: unsigned(row, 0)?,
-                time: Millis(row.get(1)?),
-                what: row.get(2)?,
-                reversal: match (other(3)?, other(4)?) {
-                    (Some(undone), _) => Reversal::Undo(undone),
-                    (None, Some(redone)) => Reversal::Redo(redone),
-                    (None, None) => Reversal::None,
-                },
-            })
-        },
-    )
-}
-
-pub(super) fn moves(session: &Session<'_>, operation: u64) -> Result<Vec<ReflogRow>> {
-    let rows = session.all(
-        "SELECT name, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
-         LEFT JOIN commits AS older ON older.id = old_target
-         LEFT JOIN commits AS newer ON newer.id = new_target
-         WHERE operation = ?1 ORDER BY reflog.id",
-        [number(operation)],
-        |row| Ok((row.get::<_, String>(0)?, held(row, 1)?, held(row, 3)?)),
-    )?;
-    rows.into_iter()
-        .map(|(of, old, new)| {
-            Ok(ReflogRow {
-                operation,
-                name: name(&of)?,
-                old: value(old)?,
-                new: value(new)?,
-            })
-        })
-        .collect()
-}
-
-pub(super) fn reflog(session: &Session<'_>, of: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-    let rows = session.all(
-        "SELECT operation, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
-         LEFT JOIN commits AS older ON older.id = old_target
-         LEFT JOIN commits AS newer ON newer.id = new_target
-         WHERE name = ?1 ORDER BY reflog.id DESC LIMIT ?2",
-        params![of.as_str(), number(limit as u64)],
-        |row| Ok((unsigned(row, 0)?, held(row, 1)?, held(row, 3)?)),
-    )?;
-    rows.into_iter()
-        .map(|(operation, old, new)| {
-            Ok(ReflogRow {
-                operation,
-                name: of.clone(),
-                old: value(old)?,
-                new: value(new)?,
-            })
-        })
-        .collect()
-}
-
-pub(super) fn tag_notes(session: &Session<'_>, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
-    let sql = "SELECT hash, time, note FROM tag_notes JOIN commits ON commits.id = commit_id
-         WHERE tag = ?1";
-    let note = |row: &Row<'_>| {
-        Ok(TagNote {
-            commit: row.get(0)?,
-            time: Millis(row.get(1)?),
-            text: row.get(2)?,
-        })
+/// The log of moves, to be narrowed down.
+macro_rules! moves {
+    ($which:literal) => {
+        concat!(
+            "SELECT operation, name, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
+             LEFT JOIN commits AS older ON older.id = old_target
+             LEFT JOIN commits AS newer ON newer.id = new_target ",
+            $which
+        )
     };
-    let notes = tags
-        .iter()
-        .map(|tag| session.first(sql, [tag.as_str()], note));
-    notes.collect()
 }
 
-pub(super) fn follower(session: &Session<'_>, of: &RefName) -> Result<Option<RefName>> {
-    let sql = "SELECT branch FROM followers WHERE session = ?1";
-    let found: Option<String> = session.first(sql, [of.as_str()], |row| row.get(0))?;
-    found.map(|text| name(&text)).transpose()
-}
-
-pub(super) fn adopted(session: &Session<'_>, of: &RefName) -> Result<Vec<AdoptedRow>> {
-    session.all(
-        "SELECT theirs.hash, ours.hash FROM adopted
-         JOIN commits theirs ON theirs.id = theirs JOIN commits ours ON ours.id = ours
-         WHERE session = ?1 ORDER BY adopted.id",
-        [of.as_str()],
-        |row| {
-            Ok(AdoptedRow {
-                theirs: row.get(0)?,
-                ours: row.get(1)?,
-            })
-        },
-    )
-}
-
-pub(super) fn last_purge(session: &Session<'_>) -> Result<Option<u64>> {
-    let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
-    session.first(sql, [], |row| unsigned(row, 0))
-}
-
-pub(super) fn config(session: &Session<'_>) -> Result<Vec<(String, String)>> {
-    let sql = "SELECT key, value FROM config ORDER BY key";
-    session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
-pub(super) fn begin_reversal(
-    session: &Session<'_>,
-    time: Millis,
-    what: &str,
-    reversal: Reversal,
-) -> Result<u64> {
-    let (undoes, redoes) = match reversal {
-        Reversal::None => (None, None),
-        Reversal::Undo(id) => (Some(number(id)), None),
-        Reversal::Redo(id) => (None, Some(number(id))),
-    };
-    let id = session.insert(
-        "INSERT INTO operations (time, what, undoes, redoes) VALUES (?1, ?2, ?3, ?4)",
-        params![time.0, what, undoes, redoes],
-    )?;
-    session.operation.set(Some(id));
-    u64::try_from(id).map_err(Error::store)
-}
-
-pub(super) fn set_reference(
-    session: &Session<'_>,
-    name: &RefName,
-    new: Option<&RefValue>,
-) -> Result<()> {
-    let Some(operation) = session.operation.get() else {
-        return Err(Error::store("no operation is open to log the move under"));
-    };
-    let old = reference(session, name)?;
-    if old.as_ref() == new {
-        return Ok(());
-    }
-    let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<String>)> {
-        Ok(match value {
-            Some(RefValue::Commit(hash)) => (Some(commit_id(session, hash)?), None),
-            Some(RefValue::Symbolic(name)) => (None, Some(name.as_str().to_owned())),
-            None => (None, None),
-        })
-    };
-    let (old_target, old_symbolic) = columns(old.as_ref())?;
-    let (new_target, new_symbolic) = columns(new)?;
-    if new.is_some() {
-        session.execute(
-            "INSERT OR REPLACE INTO refs (name, target, symbolic) VALUES (?1, ?2, ?3)",
-            params![name.as_str(), new_target, new_symbolic],
+impl Refs for Session<'_> {
+    fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        let found = self.first(
+            "SELECT commits.hash, refs.symbolic FROM refs
+             LEFT JOIN commits ON commits.id = refs.target WHERE refs.name = ?1",
+            [name],
+            |row| value(row, 0),
         )?;
-    } else {
-        session.execute("DELETE FROM refs WHERE name = ?1", [name.as_str()])?;
+        Ok(found.flatten())
     }
-    session.insert(
-        "INSERT INTO reflog
-         (operation, name, old_target, old_symbolic, new_target, new_symbolic)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            operation,
-            name.as_str(),
-            old_target,
-            old_symbolic,
-            new_target,
-            new_symbolic
-        ],
-    )?;
-    Ok(())
+
+    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        // A range scan from the prefix on; what follows the last name that has it isn't read.
+        let mut statement = self.prepare(
+            "SELECT refs.name, commits.hash, refs.symbolic
+             FROM refs LEFT JOIN commits ON commits.id = refs.target
+             WHERE refs.name >= ?1 ORDER BY refs.name",
+        )?;
+        let mut rows = statement.query([prefix]).map_err(engine)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(engine)? {
+            let name: RefName = row.get(0).map_err(engine)?;
+            if !name.as_str().starts_with(prefix) {
+                break;
+            }
+            found.extend(value(row, 1).map_err(engine)?.map(|value| (name, value)));
+        }
+        Ok(found)
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
+        self.all(
+            "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
+             ORDER BY id DESC LIMIT ?2",
+            [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
+            |row| {
+                let other = |column: usize| -> rusqlite::Result<Option<u64>> {
+                    let id: Option<i64> = row.get(column)?;
+                    id.map(|_| unsigned(row, column)).transpose()
+                };
+                Ok(OperationRow {
+                    id: unsigned(row, 0)?,
+                    time: Millis(row.get(1)?),
+                    what: row.get(2)?,
+                    reversal: match (other(3)?, other(4)?) {
+                        (Some(undone), _) => Reversal::Undo(undone),
+                        (None, Some(redone)) => Reversal::Redo(redone),
+                        (None, None) => Reversal::None,
+                    },
+                })
+            },
+        )
+    }
+
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        let sql = moves!("WHERE operation = ?1 ORDER BY reflog.id");
+        self.all(sql, [number(operation)], reflog_row)
+    }
+
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        let sql = moves!("WHERE name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
+        self.all(sql, params![name, number(limit as u64)], reflog_row)
+    }
+
+    fn last_purge(&self) -> Result<Option<u64>> {
+        let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+        self.first(sql, [], |row| unsigned(row, 0))
+    }
+
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+        let names: Vec<&str> = tags.iter().map(RefName::as_str).collect();
+        let names = serde_json::to_string(&names).map_err(Error::store)?;
+        self.each(
+            "SELECT names.key, hash, time, note FROM json_each(?1) AS names
+             CROSS JOIN tag_notes ON tag = names.value JOIN commits ON commits.id = commit_id",
+            tags.len(),
+            [names],
+            |row| {
+                Ok(TagNote {
+                    commit: row.get(1)?,
+                    time: Millis(row.get(2)?),
+                    text: row.get(3)?,
+                })
+            },
+        )
+    }
+
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
+        let sql = "SELECT branch FROM followers WHERE session = ?1";
+        self.first(sql, [session], |row| row.get(0))
+    }
+
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        self.all(
+            "SELECT theirs.hash, ours.hash FROM adopted
+             JOIN commits theirs ON theirs.id = theirs JOIN commits ours ON ours.id = ours
+             WHERE session = ?1 ORDER BY adopted.id",
+            [session],
+            |row| {
+                Ok(AdoptedRow {
+                    theirs: row.get(0)?,
+                    ours: row.get(1)?,
+                })
+            },
+        )
+    }
+
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT key, value FROM config ORDER BY key";
+        self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
 }
 
-pub(super) fn purge_operations(session: &Session<'_>, purge: u64) -> Result<()> {
-    let sql = "UPDATE operations SET what = ?1 WHERE id < ?2";
-    session.execute(sql, params![PURGED, number(purge)])?;
-    let sql = "INSERT INTO purges (operation) VALUES (?1)";
-    session.insert(sql, [number(purge)])?;
-    Ok(())
-}
+impl RefsMut for Session<'_> {
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
+        let (undoes, redoes) = match reversal {
+            Reversal::None => (None, None),
+            Reversal::Undo(id) => (Some(number(id)), None),
+            Reversal::Redo(id) => (None, Some(number(id))),
+        };
+        let id = self.insert(
+            "INSERT INTO operations (time, what, undoes, redoes) VALUES (?1, ?2, ?3, ?4)",
+            params![time.0, what, undoes, redoes],
+        )?;
+        self.operation.set(Some(id));
+        u64::try_from(id).map_err(Error::store)
+    }
 
-pub(super) fn set_tag_note(
-    session: &Session<'_>,
-    tag: &RefName,
-    note: Option<&TagNote>,
-) -> Result<()> {
-    match note {
-        Some(note) => session.execute(
-            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note) VALUES (?1, ?2, ?3, ?4)",
+    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        let Some(operation) = self.operation.get() else {
+            return Err(Error::store("no operation is open to log the move under"));
+        };
+        let old = self.reference(name)?;
+        if old.as_ref() == new {
+            return Ok(());
+        }
+        let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<RefName>)> {
+            Ok(match value {
+                Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
+                Some(RefValue::Symbolic(name)) => (None, Some(name.clone())),
+                None => (None, None),
+            })
+        };
+        let (old_target, old_symbolic) = columns(old.as_ref())?;
+        let (new_target, new_symbolic) = columns(new)?;
+        if new.is_some() {
+            self.execute(
+                "INSERT OR REPLACE INTO refs (name, target, symbolic) VALUES (?1, ?2, ?3)",
+                params![name, new_target, new_symbolic],
+            )?;
+        } else {
+            self.execute("DELETE FROM refs WHERE name = ?1", [name])?;
+        }
+        self.execute(
+            "INSERT INTO reflog
+             (operation, name, old_target, old_symbolic, new_target, new_symbolic)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
-                tag.as_str(),
-                commit_id(session, &note.commit)?,
-                note.time.0,
-                note.text
+                operation,
+                name,
+                old_target,
+                old_symbolic,
+                new_target,
+                new_symbolic
             ],
-        )?,
-        None => session.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag.as_str()])?,
-    };
-    Ok(())
-}
+        )
+    }
 
-pub(super) fn set_follower(session: &Session<'_>, of: &RefName, branch: &RefName) -> Result<()> {
-    session.execute(
-        "INSERT OR REPLACE INTO followers (session, branch) VALUES (?1, ?2)",
-        [of.as_str(), branch.as_str()],
-    )?;
-    Ok(())
-}
+    fn purge_operations(&self, purge: u64) -> Result<()> {
+        let sql = "UPDATE operations SET what = ?1 WHERE id < ?2";
+        self.execute(sql, params![PURGED, number(purge)])?;
+        let sql = "INSERT INTO purges (operation) VALUES (?1)";
+        self.execute(sql, [number(purge)])
+    }
 
-pub(super) fn put_adopted(session: &Session<'_>, of: &RefName, adopted: AdoptedRow) -> Result<()> {
-    session.insert(
-        "INSERT INTO adopted (session, theirs, ours) VALUES (?1, ?2, ?3)",
-        params![
-            of.as_str(),
-            commit_id(session, &adopted.theirs)?,
-            commit_id(session, &adopted.ours)?
-        ],
-    )?;
-    Ok(())
-}
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
+        let Some(note) = note else {
+            return self.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag]);
+        };
+        let commit = self.must_place(&note.commit)?.id;
+        self.execute(
+            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note) VALUES (?1, ?2, ?3, ?4)",
+            params![tag, commit, note.time.0, note.text],
+        )
+    }
 
-pub(super) fn set_config(session: &Session<'_>, key: &str, value: Option<&str>) -> Result<()> {
-    match value {
-        Some(value) => session.execute(
-            "INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)",
-            [key, value],
-        )?,
-        None => session.execute("DELETE FROM config WHERE key = ?1", [key])?,
-    };
-    Ok(())
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO followers (session, branch) VALUES (?1, ?2)";
+        self.execute(sql, [session, branch])
+    }
+
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
+        let theirs = self.must_place(&adopted.theirs)?.id;
+        let ours = self.must_place(&adopted.ours)?.id;
+        self.execute(
+            "INSERT INTO adopted (session, theirs, ours) VALUES (?1, ?2, ?3)",
+            params![session, theirs, ours],
+        )
+    }
+
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        match value {
+            Some(value) => self.execute(
+                "INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)",
+                [key, value],
+            ),
+            None => self.execute("DELETE FROM config WHERE key = ?1", [key]),
+        }
+    }
 }

@@ -1,19 +1,19 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Row, params};
 
-use super::codec::unsigned;
+use super::codec::{blob, damaged, unsigned};
 use super::engine;
 use super::grams::{Grams, query};
-use super::objects::{self, content_id, place};
-use super::session::Session;
-use crate::error::{Error, Result};
+use super::session::{Session, keyed};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Commit;
 use crate::model::searched::{Literals, searched};
-use crate::store::Hit;
+use crate::store::{Hit, Objects, Search, SearchMut};
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
 pub(super) const INDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth
@@ -30,86 +30,79 @@ pub(super) const UNINDEXED: &str = "SELECT found.hash, commits.hash, lineage, de
 pub(super) const OTHERS: &str =
     "SELECT hash, lineage, depth, canonical FROM commits WHERE content IS NULL";
 
-/// The last content that is in the index; they go in by their order.
-fn watermark(session: &Session<'_>) -> Result<i64> {
-    let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
-    Ok(session.first(sql, [], |row| row.get(0))?.unwrap_or(0))
-}
-
-pub(super) fn unindexed_bytes(session: &Session<'_>) -> Result<u64> {
-    let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
-    let bytes = session.first(sql, [watermark(session)?], |row| unsigned(row, 0))?;
-    Ok(bytes.unwrap_or(0))
-}
-
-pub(super) fn index(session: &Session<'_>, enough_bytes: u64) -> Result<u64> {
-    let mut next =
-        session.prepare("SELECT id, hash, size_bytes FROM contents WHERE id > ?1 ORDER BY id")?;
-    let mut next = next.query([watermark(session)?]).map_err(engine)?;
-    let (mut done_bytes, mut grams) = (0, Grams::new());
-    while done_bytes < enough_bytes
-        && let Some(row) = next.next().map_err(engine)?
-    {
-        let id: i64 = row.get(0).map_err(engine)?;
-        let hash: ContentHash = row.get(1).map_err(engine)?;
-        if let Some(message) = objects::content(session, &hash)? {
-            for piece in searched(&message) {
-                grams.add(&piece.text);
-            }
-        }
-        // A content without text gets its row as well: the watermark passes it.
-        session.execute(
-            "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)",
-            params![id, grams.take()],
-        )?;
-        done_bytes += unsigned(row, 2).map_err(engine)?;
+impl Session<'_> {
+    /// The last content that is in the index; they go in by their order.
+    fn watermark(&self) -> Result<i64> {
+        let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
+        Ok(self.first(sql, [], |row| row.get(0))?.unwrap_or(0))
     }
-    Ok(done_bytes)
 }
 
-pub(super) fn unindex(session: &Session<'_>, contents: &[ContentHash]) -> Result<()> {
-    for content in contents {
-        if let Some(id) = content_id(session, content)? {
-            session.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
-        }
+impl Search for Session<'_> {
+    fn unindexed_bytes(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
+        let bytes = self.first(sql, [self.watermark()?], |row| unsigned(row, 0))?;
+        Ok(bytes.unwrap_or(0))
     }
-    // A deleted row's terms stay in the index, marked, until it is merged.
-    session.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
-    Ok(())
-}
 
-pub(super) fn search(
-    session: &Session<'_>,
-    literals: &Literals,
-    tips: &[CommitHash],
-) -> Result<Vec<Hit>> {
-    let paths = Paths::to(session, tips)?;
-    let mut found = Found {
-        paths,
-        contents: HashSet::new(),
-        hits: Vec::new(),
-    };
-    let mut known = 0;
-    if let Some(query) = query(literals) {
-        known = watermark(session)?;
-        found.appends(session, INDEXED, params![query])?;
-    }
-    found.appends(session, UNINDEXED, params![known])?;
-    found.others(session)?;
-    let mut hits = found.hits;
-    hits.sort_unstable_by(|a, b| {
-        let key = |hit: &Hit| {
-            (
-                hit.tip,
-                std::cmp::Reverse(hit.depth),
-                hit.commit,
-                hit.content,
-            )
+    fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
+        let mut found = Found {
+            paths: Paths::to(self, tips)?,
+            contents: HashSet::new(),
+            hits: Vec::new(),
         };
-        key(a).cmp(&key(b))
-    });
-    hits.dedup();
-    Ok(hits)
+        let mut known = 0;
+        if let Some(query) = query(literals) {
+            known = self.watermark()?;
+            found.appends(self, INDEXED, params![query])?;
+        }
+        found.appends(self, UNINDEXED, params![known])?;
+        found.others(self)?;
+        let mut hits = found.hits;
+        hits.sort_unstable_by_key(|hit| (hit.tip, Reverse(hit.depth), hit.commit, hit.content));
+        hits.dedup();
+        Ok(hits)
+    }
+}
+
+impl SearchMut for Session<'_> {
+    fn index(&self, enough_bytes: u64) -> Result<u64> {
+        let mut next =
+            self.prepare("SELECT id, hash, size_bytes FROM contents WHERE id > ?1 ORDER BY id")?;
+        let mut next = next.query([self.watermark()?]).map_err(engine)?;
+        let (mut done_bytes, mut grams) = (0, Grams::new());
+        while done_bytes < enough_bytes
+            && let Some(row) = next.next().map_err(engine)?
+        {
+            let id: i64 = row.get(0).map_err(engine)?;
+            let hash: ContentHash = row.get(1).map_err(engine)?;
+            if let Some(message) = self.content(&hash)? {
+                for passage in searched(&message) {
+                    grams.add(&passage.text);
+                }
+            }
+            // A content without text gets its row as well: the watermark passes it.
+            self.execute(
+                "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)",
+                params![id, grams.take()],
+            )?;
+            done_bytes += unsigned(row, 2).map_err(engine)?;
+        }
+        Ok(done_bytes)
+    }
+
+    fn unindex(&self, contents: &[ContentHash]) -> Result<()> {
+        self.execute(
+            keyed!(
+                32,
+                "DELETE FROM search
+                 WHERE rowid IN (SELECT id FROM keys CROSS JOIN contents ON hash = key)"
+            ),
+            [blob(contents)],
+        )?;
+        // A deleted row's terms stay in the index, marked, until it is merged.
+        self.execute("INSERT INTO search (search) VALUES ('optimize')", [])
+    }
 }
 
 /// What a search has found so far.
@@ -144,13 +137,13 @@ impl Found {
         let mut statement = session.prepare(OTHERS)?;
         let mut rows = statement.query([]).map_err(engine)?;
         while let Some(row) = rows.next().map_err(engine)? {
-            let read = || -> rusqlite::Result<(CommitHash, i64, i64, String)> {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            let read = || -> rusqlite::Result<(CommitHash, i64, i64, Commit)> {
+                let hash: CommitHash = row.get(0)?;
+                let commit = Commit::from_canonical(row.get_ref(3)?.as_str()?);
+                let commit = commit.map_err(|e| damaged(format!("commit {hash}: {e}")))?;
+                Ok((hash, row.get(1)?, row.get(2)?, commit))
             };
-            let (hash, lineage, depth, canonical) = read().map_err(engine)?;
-            let commit = Commit::from_canonical(&canonical).map_err(|error| Error::Damaged {
-                detail: format!("commit {hash}: {error}"),
-            })?;
+            let (hash, lineage, depth, commit) = read().map_err(engine)?;
             for content in commit.operation.contents() {
                 if self.contents.contains(&content) {
                     self.hit(content, hash, lineage, depth);
@@ -191,10 +184,11 @@ impl Paths {
     fn to(session: &Session<'_>, tips: &[CommitHash]) -> Result<Self> {
         let mut paths: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
         for (index, tip) in tips.iter().enumerate() {
-            let mut from = place(session, tip)?.map(|tip| (tip.lineage, tip.depth));
-            while let Some((lineage, depth)) = from {
+            let Some(tip) = session.place(tip)? else {
+                continue;
+            };
+            for (lineage, depth) in session.lineages(tip)? {
                 paths.entry(lineage).or_default().push((index, depth));
-                from = objects::parent_lineage(session, lineage)?;
             }
         }
         Ok(Self(paths))

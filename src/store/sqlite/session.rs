@@ -1,13 +1,43 @@
 //! A view or a transaction: one type for both, since a transaction reads as a view does.
 
 use std::cell::{Cell, RefCell};
+#[cfg(test)]
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rusqlite::{CachedStatement, Params, Row};
 
+use super::codec::unsigned;
 use super::sources::Block;
 use super::{Sqlite, engine, waited};
 use crate::error::{Error, Result};
+use crate::store::Tx;
+
+/// A statement about many keys of so many bytes, which stand one after the other in its first
+/// parameter: a table `keys` of their places `n`, from 0, and of each `key`.
+///
+/// One statement for any number: a list of parameters would be another for each.
+macro_rules! keyed {
+    ($bytes:literal, $sql:literal) => {
+        concat!(
+            "WITH RECURSIVE keys (n, key) AS (
+                 SELECT 0, substr(?1, 1, ",
+            $bytes,
+            ") WHERE length(?1) > 0
+                 UNION ALL
+                 SELECT n + 1, substr(?1, (n + 1) * ",
+            $bytes,
+            " + 1, ",
+            $bytes,
+            ") FROM keys WHERE (n + 1) * ",
+            $bytes,
+            " < length(?1)
+             ) ",
+            $sql
+        )
+    };
+}
+pub(super) use keyed;
 
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
@@ -68,22 +98,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(super) fn finish(&self) -> Result<()> {
-        self.store
-            .connection
-            .execute_batch("COMMIT")
-            .map_err(engine)?;
-        self.committed.set(true);
-        Ok(())
-    }
-
     pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        #[cfg(test)]
+        self.store.statements.fetch_add(1, Ordering::Relaxed);
         self.store.connection.prepare_cached(sql).map_err(engine)
     }
 
     /// Runs a statement that gives no rows.
-    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
-        self.prepare(sql)?.execute(params).map_err(engine)
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<()> {
+        self.prepare(sql)?.execute(params).map_err(engine)?;
+        Ok(())
     }
 
     /// Inserts a row and gives its id.
@@ -106,6 +130,28 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Answers to so many keys, in their order. Each row begins with the place of the key that it
+    /// answers.
+    pub(super) fn each<T>(
+        &self,
+        sql: &str,
+        keys: usize,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let mut answers: Vec<Option<T>> = (0..keys).map(|_| None).collect();
+        if keys == 0 {
+            return Ok(answers);
+        }
+        let mut statement = self.prepare(sql)?;
+        let mut rows = statement.query(params).map_err(engine)?;
+        while let Some(row) = rows.next().map_err(engine)? {
+            let at = unsigned(row, 0).map_err(engine)? as usize;
+            answers[at] = Some(read(row).map_err(engine)?);
+        }
+        Ok(answers)
+    }
+
     /// All rows.
     pub(super) fn all<T>(
         &self,
@@ -116,6 +162,15 @@ impl<'a> Session<'a> {
         let mut statement = self.prepare(sql)?;
         let rows = statement.query_map(params, read).map_err(engine)?;
         rows.collect::<rusqlite::Result<_>>().map_err(engine)
+    }
+}
+
+impl Tx for Session<'_> {
+    fn commit(self: Box<Self>) -> Result<()> {
+        let connection = &self.store.connection;
+        connection.execute_batch("COMMIT").map_err(engine)?;
+        self.committed.set(true);
+        Ok(())
     }
 }
 

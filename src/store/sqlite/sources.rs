@@ -2,14 +2,16 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{number, pack, pack_spans, unpack, unpack_spans, unsigned};
+use super::codec::{
+    blob, carried, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned,
+};
 use super::engine;
-use super::objects::{commit_id, missing};
-use super::session::Session;
+use super::objects::missing;
+use super::session::{Session, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
-use crate::store::{ResumeRow, SessionRow, SourceRow};
+use crate::store::{Records, ResumeRow, SessionRow, SourceRow, Sources, SourcesMut};
 
 /// A block of a source, unpacked.
 pub(super) struct Block {
@@ -24,232 +26,182 @@ impl Block {
     }
 }
 
-struct RawSource {
-    session: String,
-    row: SourceRow,
-}
-
-fn raw_source(row: &Row<'_>) -> rusqlite::Result<RawSource> {
-    Ok(RawSource {
+fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
+    Ok(SourceRow {
+        id: unsigned(row, 0)?,
         session: row.get(1)?,
-        row: SourceRow {
-            id: unsigned(row, 0)?,
-            session: RefName::head(),
-            format: row.get(2)?,
-            size_bytes: unsigned(row, 3)?,
-            fingerprint: row.get(4)?,
-        },
+        format: row.get(2)?,
+        size_bytes: unsigned(row, 3)?,
+        fingerprint: row.get(4)?,
     })
 }
 
-impl RawSource {
-    fn parse(self) -> Result<SourceRow> {
-        let session = self
-            .session
-            .parse()
-            .map_err(|error: Error| Error::Damaged {
-                detail: error.to_string(),
-            })?;
-        Ok(SourceRow {
-            session,
-            ..self.row
+impl Session<'_> {
+    /// The last block that begins at or before `at`.
+    fn block_at(&self, source: u64, at: u64) -> Result<Option<Block>> {
+        self.first(
+            "SELECT start, size_bytes, encoding, data FROM source_blocks
+             WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
+            [number(source), number(at)],
+            |row| {
+                let bytes = unpack(row.get(2)?, row.get(3)?, unsigned(row, 1)?);
+                Ok(Block {
+                    source,
+                    start: unsigned(row, 0)?,
+                    bytes: bytes.map_err(carried)?,
+                })
+            },
+        )
+    }
+
+    fn must_source(&self, id: u64) -> Result<SourceRow> {
+        self.source(id)?.ok_or_else(|| missing("source", &id))
+    }
+}
+
+impl Sources for Session<'_> {
+    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
+        self.all(
+            "SELECT id, session, format, size_bytes, fingerprint FROM sources
+             WHERE session = ?1 ORDER BY id DESC",
+            [session],
+            source_row,
+        )
+    }
+
+    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
+        let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = ?1";
+        self.first(sql, [number(id)], source_row)
+    }
+
+    fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
+        let mut found = Vec::new();
+        let end = span.offset.saturating_add(span.len);
+        let mut at = span.offset;
+        while at < end {
+            let mut last = self.block.borrow_mut();
+            if !last.as_ref().is_some_and(|block| block.holds(id, at)) {
+                *last = self.block_at(id, at)?.filter(|block| block.holds(id, at));
+            }
+            let Some(block) = last.as_ref() else {
+                break;
+            };
+            // Both ends lie within the block, so they fit what indexes memory.
+            let from = (at - block.start) as usize;
+            let to = (end - block.start).min(block.bytes.len() as u64) as usize;
+            found.extend_from_slice(&block.bytes[from..to]);
+            at = block.start + to as u64;
+        }
+        Ok(found)
+    }
+
+    fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {
+        let mut found = vec![Records::new(); commits.len()];
+        let mut statement = self.prepare(keyed!(
+            32,
+            "SELECT n, source, spans FROM keys CROSS JOIN commits ON hash = key
+             CROSS JOIN commit_records ON commit_id = id ORDER BY n, source DESC"
+        ))?;
+        let mut rows = statement.query([blob(commits)]).map_err(engine)?;
+        while let Some(row) = rows.next().map_err(engine)? {
+            let spans: Vec<u8> = row.get(2).map_err(engine)?;
+            let at = unsigned(row, 0).map_err(engine)? as usize;
+            found[at].push((unsigned(row, 1).map_err(engine)?, unpack_spans(&spans)?));
+        }
+        Ok(found)
+    }
+
+    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
+        let sql = "SELECT title, cwd, absent FROM sessions WHERE name = ?1";
+        self.first(sql, [name], |row| {
+            let absent = row.get_ref(2)?.as_str()?;
+            Ok(SessionRow {
+                title: row.get(0)?,
+                cwd: row.get(1)?,
+                absent: serde_json::from_str(absent)
+                    .map_err(|error| damaged(format!("session {name}: {error}")))?,
+            })
         })
     }
-}
 
-pub(super) fn sources(session: &Session<'_>, of: &RefName) -> Result<Vec<SourceRow>> {
-    let raw = session.all(
-        "SELECT id, session, format, size_bytes, fingerprint FROM sources
-         WHERE session = ?1 ORDER BY id DESC",
-        [of.as_str()],
-        raw_source,
-    )?;
-    raw.into_iter().map(RawSource::parse).collect()
-}
-
-pub(super) fn source(session: &Session<'_>, id: u64) -> Result<Option<SourceRow>> {
-    let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = ?1";
-    let raw = session.first(sql, [number(id)], raw_source)?;
-    raw.map(RawSource::parse).transpose()
-}
-
-pub(super) fn purge_source(session: &Session<'_>, id: u64) -> Result<()> {
-    // Blocks and records go with their source.
-    session.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;
-    session.block.replace(None);
-    Ok(())
-}
-
-pub(super) fn source_bytes(session: &Session<'_>, id: u64, span: Span) -> Result<Vec<u8>> {
-    let mut found = Vec::new();
-    let end = span.offset.saturating_add(span.len);
-    let mut at = span.offset;
-    while at < end {
-        let mut last = session.block.borrow_mut();
-        if !last.as_ref().is_some_and(|block| block.holds(id, at)) {
-            *last = load_block(session, id, at)?.filter(|block| block.holds(id, at));
-        }
-        let Some(block) = last.as_ref() else {
-            break;
-        };
-        // Both ends lie within the block, so they fit what indexes memory.
-        let from = (at - block.start) as usize;
-        let to = (end - block.start).min(block.bytes.len() as u64) as usize;
-        found.extend_from_slice(&block.bytes[from..to]);
-        at = block.start + to as u64;
+    fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
+        self.first(
+            "SELECT commits.hash, messages, digest FROM resumes
+             JOIN commits ON commits.id = commit_id WHERE tool = ?1 AND session = ?2",
+            [tool, id],
+            |row| {
+                Ok(ResumeRow {
+                    commit: row.get(0)?,
+                    messages: unsigned(row, 1)?,
+                    digest: row.get(2)?,
+                })
+            },
+        )
     }
-    Ok(found)
 }
 
-/// The last block that begins at or before `at`.
-fn load_block(session: &Session<'_>, source: u64, at: u64) -> Result<Option<Block>> {
-    let stored = session.first(
-        "SELECT start, size_bytes, encoding, data FROM source_blocks
-         WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
-        [number(source), number(at)],
-        |row| {
-            Ok((
-                unsigned(row, 0)?,
-                unsigned(row, 1)?,
-                row.get(2)?,
-                row.get(3)?,
-            ))
-        },
-    )?;
-    let Some((start, size, encoding, data)) = stored else {
-        return Ok(None);
-    };
-    Ok(Some(Block {
-        source,
-        start,
-        bytes: unpack(encoding, data, size)?,
-    }))
-}
-
-pub(super) fn records(session: &Session<'_>, commit: &CommitHash) -> Result<Vec<(u64, Vec<Span>)>> {
-    let mut statement = session.prepare(
-        "SELECT source, spans FROM commit_records
-         WHERE commit_id = (SELECT id FROM commits WHERE hash = ?1) ORDER BY source DESC",
-    )?;
-    let mut rows = statement.query([commit]).map_err(engine)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(engine)? {
-        let spans: Vec<u8> = row.get(1).map_err(engine)?;
-        found.push((unsigned(row, 0).map_err(engine)?, unpack_spans(&spans)?));
-    }
-    Ok(found)
-}
-
-pub(super) fn session_row(session: &Session<'_>, name: &RefName) -> Result<Option<SessionRow>> {
-    let found = session.first(
-        "SELECT title, cwd, absent FROM sessions WHERE name = ?1",
-        [name.as_str()],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)),
-    )?;
-    let Some((title, cwd, absent)) = found else {
-        return Ok(None);
-    };
-    let absent = serde_json::from_str(&absent).map_err(|error| Error::Damaged {
-        detail: format!("session {name}: {error}"),
-    })?;
-    Ok(Some(SessionRow { title, cwd, absent }))
-}
-
-pub(super) fn resumed(session: &Session<'_>, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
-    session.first(
-        "SELECT commits.hash, messages, digest FROM resumes JOIN commits ON commits.id = commit_id
-         WHERE tool = ?1 AND session = ?2",
-        [tool, id],
-        |row| {
-            Ok(ResumeRow {
-                commit: row.get(0)?,
-                messages: unsigned(row, 1)?,
-                digest: row.get(2)?,
-            })
-        },
-    )
-}
-
-pub(super) fn put_source(session: &Session<'_>, of: &RefName, format: &str) -> Result<u64> {
-    let id = session.insert(
-        "INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES (?1, ?2, 0, ?3)",
-        params![of.as_str(), format, fingerprint(b"")],
-    )?;
-    u64::try_from(id).map_err(Error::store)
-}
-
-pub(super) fn append_source(
-    session: &Session<'_>,
-    id: u64,
-    bytes: &[u8],
-    fingerprint: &HashBytes,
-) -> Result<()> {
-    let row = source(session, id)?.ok_or_else(|| missing("source", &id))?;
-    if !bytes.is_empty() {
-        let (encoding, data) = pack(bytes);
-        session.insert(
-            "INSERT INTO source_blocks (source, start, size_bytes, encoding, data)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                number(id),
-                number(row.size_bytes),
-                number(bytes.len() as u64),
-                encoding,
-                data.as_ref(),
-            ],
+impl SourcesMut for Session<'_> {
+    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
+        let id = self.insert(
+            "INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES (?1, ?2, 0, ?3)",
+            params![session, format, fingerprint(b"")],
         )?;
+        u64::try_from(id).map_err(Error::store)
     }
-    session.execute(
-        "UPDATE sources SET size_bytes = ?2, fingerprint = ?3 WHERE id = ?1",
-        params![
-            number(id),
-            number(row.size_bytes + bytes.len() as u64),
-            fingerprint,
-        ],
-    )?;
-    Ok(())
-}
 
-pub(super) fn put_records(
-    session: &Session<'_>,
-    commit: &CommitHash,
-    of: u64,
-    spans: &[Span],
-) -> Result<()> {
-    let commit = commit_id(session, commit)?;
-    source(session, of)?.ok_or_else(|| missing("source", &of))?;
-    session.execute(
-        "INSERT OR REPLACE INTO commit_records (commit_id, source, spans) VALUES (?1, ?2, ?3)",
-        params![commit, number(of), pack_spans(spans)],
-    )?;
-    Ok(())
-}
+    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
+        let start = self.must_source(id)?.size_bytes;
+        let size = bytes.len() as u64;
+        if !bytes.is_empty() {
+            let (encoding, data) = pack(bytes);
+            self.execute(
+                "INSERT INTO source_blocks (source, start, size_bytes, encoding, data)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    number(id),
+                    number(start),
+                    number(size),
+                    encoding,
+                    data.as_ref()
+                ],
+            )?;
+        }
+        self.execute(
+            "UPDATE sources SET size_bytes = ?2, fingerprint = ?3 WHERE id = ?1",
+            params![number(id), number(start + size), fingerprint],
+        )
+    }
 
-pub(super) fn put_session(session: &Session<'_>, name: &RefName, row: &SessionRow) -> Result<()> {
-    let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
-    session.execute(
-        "INSERT OR REPLACE INTO sessions (name, title, cwd, absent) VALUES (?1, ?2, ?3, ?4)",
-        params![name.as_str(), row.title, row.cwd, absent],
-    )?;
-    Ok(())
-}
+    fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
+        let commit = self.must_place(commit)?.id;
+        self.must_source(source)?;
+        self.execute(
+            "INSERT OR REPLACE INTO commit_records (commit_id, source, spans) VALUES (?1, ?2, ?3)",
+            params![commit, number(source), pack_spans(spans)],
+        )
+    }
 
-pub(super) fn put_resumed(
-    session: &Session<'_>,
-    tool: &str,
-    id: &str,
-    resume: &ResumeRow,
-) -> Result<()> {
-    session.execute(
-        "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![
-            tool,
-            id,
-            commit_id(session, &resume.commit)?,
-            number(resume.messages),
-            resume.digest,
-        ],
-    )?;
-    Ok(())
+    fn put_session(&self, name: &RefName, row: &SessionRow) -> Result<()> {
+        let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
+        self.execute(
+            "INSERT OR REPLACE INTO sessions (name, title, cwd, absent) VALUES (?1, ?2, ?3, ?4)",
+            params![name, row.title, row.cwd, absent],
+        )
+    }
+
+    fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
+        let commit = self.must_place(&resume.commit)?.id;
+        self.execute(
+            "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![tool, id, commit, number(resume.messages), resume.digest],
+        )
+    }
+
+    fn purge_source(&self, id: u64) -> Result<()> {
+        // Blocks and records go with their source.
+        self.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;
+        self.block.replace(None);
+        Ok(())
+    }
 }

@@ -1,0 +1,140 @@
+//! Objects: contents and commits, and what is derived from them or was counted.
+
+use std::slice;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
+use crate::model::{Commit, Encoding, Message, Role, TokenCount, Usage};
+
+/// A commit with where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitRow {
+    /// Its name.
+    pub hash: CommitHash,
+    /// The commit itself.
+    pub commit: Commit,
+    /// How many commits stand before it on its path: 0 for a root.
+    pub depth: u64,
+}
+
+/// What a listing shows of a content without reading its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentRow {
+    /// Its name.
+    pub hash: ContentHash,
+    /// Who speaks.
+    pub role: Role,
+    /// One line of at most 80 bytes, see [`crate::model::preview`].
+    pub preview: String,
+    /// The canonical body's size in bytes.
+    pub size_bytes: u64,
+    /// How many calls and results of tools it holds.
+    pub calls: u32,
+    /// Likewise, results.
+    pub results: u32,
+}
+
+/// A key of the counts: a content, and which of its parts are hidden or replaced.
+///
+/// The mask is [`crate::context::Mask::key`]; the whole content has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CountKey {
+    /// The content.
+    pub content: ContentHash,
+    /// The mask, if parts of it are hidden.
+    pub mask: Option<HashBytes>,
+}
+
+/// Reading objects.
+pub trait Objects {
+    /// The commits.
+    fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>>;
+
+    /// The commit, if it is here.
+    fn commit(&self, hash: &CommitHash) -> Result<Option<CommitRow>> {
+        Ok(self.commits(slice::from_ref(hash))?.remove(0))
+    }
+
+    /// Lists the commits whose hash starts with `prefix`, in hash order, at most `limit`.
+    fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>>;
+
+    /// The commits from `tip` back towards the root, newest first, at most `limit`; it stops
+    /// before `until`, if that is on the path. A range scan of a lineage, never a walk by parent.
+    fn ancestors(
+        &self,
+        tip: &CommitHash,
+        until: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<CommitRow>>;
+
+    /// Whether these commits are on the path that ends in `tip`, `tip` itself included. A few hops
+    /// between lineages.
+    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>>;
+
+    /// The same of one commit.
+    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
+        Ok(self.are_ancestors(slice::from_ref(ancestor), tip)?[0])
+    }
+
+    /// The commit at `depth` on the path that ends in `tip`.
+    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>>;
+
+    /// The children of `parent` (none: the roots) that append `content`, oldest first.
+    fn appends_after(
+        &self,
+        parent: Option<&CommitHash>,
+        content: &ContentHash,
+    ) -> Result<Vec<CommitHash>>;
+
+    /// The messages, whole.
+    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>>;
+
+    /// The message, whole, if it is here.
+    fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
+        Ok(self.contents(slice::from_ref(hash))?.remove(0))
+    }
+
+    /// What listings show of these contents.
+    fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>>;
+
+    /// The same of one content.
+    fn content_row(&self, hash: &ContentHash) -> Result<Option<ContentRow>> {
+        Ok(self.content_rows(slice::from_ref(hash))?.remove(0))
+    }
+
+    /// The counts known in `encoding`.
+    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>>;
+
+    /// What the provider counted at these commits.
+    fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>>;
+
+    /// The newest checkpoint on the path that ends in `tip`: the commit and its context.
+    fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>>;
+
+    /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
+    /// the root, which counts too.
+    fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64>;
+}
+
+/// Writing objects.
+pub trait ObjectsMut: Objects {
+    /// Keeps a message; a message that is here already is left alone.
+    fn put_content(&self, message: &Message) -> Result<ContentHash>;
+
+    /// Keeps a commit and says whether it is new. Its parent and contents must be here.
+    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)>;
+
+    /// Keeps a count.
+    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()>;
+
+    /// Keeps what the provider counted at a commit.
+    fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()>;
+
+    /// Keeps a checkpoint: `context` is the fold up to `commit`.
+    fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()>;
+
+    /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
+    /// content again changes nothing. Its counts go too. Gives the bytes that it had.
+    fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
+}

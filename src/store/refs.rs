@@ -1,0 +1,126 @@
+//! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::model::{Millis, RefName, RefValue};
+
+/// A command's row in the operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationRow {
+    /// Its number, growing.
+    pub id: u64,
+    /// When.
+    pub time: Millis,
+    /// What it was, with message text replaced by `…`.
+    pub what: String,
+    /// Whether it reversed another one.
+    pub reversal: Reversal,
+}
+
+/// Whether an operation reverses another one, and which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reversal {
+    /// It doesn't.
+    #[default]
+    None,
+    /// It undid this operation.
+    Undo(u64),
+    /// It did this operation again.
+    Redo(u64),
+}
+
+/// A move of one ref.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReflogRow {
+    /// The operation that moved it.
+    pub operation: u64,
+    /// The ref.
+    pub name: RefName,
+    /// What it held before; none: it did not exist.
+    pub old: Option<RefValue>,
+    /// What it holds since; none: it was deleted.
+    pub new: Option<RefValue>,
+}
+
+/// The note of an annotated tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagNote {
+    /// The commit that was tagged: the note counts while the tag points there.
+    pub commit: CommitHash,
+    /// When.
+    pub time: Millis,
+    /// The note.
+    pub text: String,
+}
+
+/// A commit of a session that was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdoptedRow {
+    /// The commit on the session's own path.
+    pub theirs: CommitHash,
+    /// What it became.
+    pub ours: CommitHash,
+}
+
+/// Reading names.
+pub trait Refs {
+    /// What a ref holds.
+    fn reference(&self, name: &RefName) -> Result<Option<RefValue>>;
+
+    /// All refs whose full name begins with `prefix`, by name.
+    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>>;
+
+    /// The operations before `before` (none: all), newest first, at most `limit`.
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>>;
+
+    /// The refs that an operation moved, in the order of the moves.
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>>;
+
+    /// The moves of one ref, newest first, at most `limit`.
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>>;
+
+    /// The newest operation that was a purge.
+    fn last_purge(&self) -> Result<Option<u64>>;
+
+    /// The notes that these tags were given last.
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>>;
+
+    /// The branch that follows a session.
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>>;
+
+    /// What was taken over of a session, oldest first.
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>>;
+
+    /// The repository's configuration: keys and values, by key.
+    fn config(&self) -> Result<Vec<(String, String)>>;
+}
+
+/// Writing names.
+pub trait RefsMut: Refs {
+    /// Opens an operation; refs that move until the next one are logged under it.
+    fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
+        self.begin_reversal(time, what, Reversal::None)
+    }
+
+    /// Opens an operation that may be an undo or a redo.
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64>;
+
+    /// Points a ref somewhere, or deletes it, and logs the move. An unchanged ref logs nothing.
+    /// An operation must be open.
+    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
+
+    /// Marks `purge`, an operation, as one, and takes the words of those before it.
+    fn purge_operations(&self, purge: u64) -> Result<()>;
+
+    /// Keeps a tag's note, or forgets it.
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()>;
+
+    /// Says which branch follows a session.
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()>;
+
+    /// Remembers a commit of a session that was taken over.
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()>;
+
+    /// Sets or removes a value of the configuration.
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()>;
+}

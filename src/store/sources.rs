@@ -1,0 +1,94 @@
+//! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
+
+use std::slice;
+
+use crate::error::Result;
+use crate::hash::{CommitHash, HashBytes};
+use crate::model::{RefName, Span};
+
+/// A kept source: the bytes of one imported file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceRow {
+    /// Its number.
+    pub id: u64,
+    /// The session ref that it feeds.
+    pub session: RefName,
+    /// The format's name.
+    pub format: String,
+    /// How many bytes are kept.
+    pub size_bytes: u64,
+    /// The SHA-256 of those bytes.
+    pub fingerprint: HashBytes,
+}
+
+/// What is known of an imported session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its title.
+    pub title: Option<String>,
+    /// The working directory that it ran in.
+    pub cwd: Option<String>,
+    /// What the file lacks of what the model was sent, in words.
+    pub absent: Vec<String>,
+}
+
+/// A session that `resume` wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumeRow {
+    /// The commit whose context was written.
+    pub commit: CommitHash,
+    /// How many messages were written.
+    pub messages: u64,
+    /// The SHA-256 over the content hashes of those messages as an import reads them.
+    pub digest: HashBytes,
+}
+
+/// The records behind a commit: source and spans, newest source first.
+pub type Records = Vec<(u64, Vec<Span>)>;
+
+/// Reading what imports keep.
+pub trait Sources {
+    /// The sources of a session ref, newest first.
+    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>>;
+
+    /// A source by its number.
+    fn source(&self, id: u64) -> Result<Option<SourceRow>>;
+
+    /// Bytes of a source; shorter at its end.
+    fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>>;
+
+    /// The records behind these commits; where there are none, an empty list.
+    fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>>;
+
+    /// The records behind one commit.
+    fn records_of(&self, commit: &CommitHash) -> Result<Records> {
+        Ok(self.records(slice::from_ref(commit))?.remove(0))
+    }
+
+    /// What is known of a session.
+    fn session(&self, name: &RefName) -> Result<Option<SessionRow>>;
+
+    /// What `resume` remembered about the session `id` of `tool`.
+    fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>>;
+}
+
+/// Writing what imports keep.
+pub trait SourcesMut: Sources {
+    /// Opens an empty source.
+    fn put_source(&self, session: &RefName, format: &str) -> Result<u64>;
+
+    /// Appends bytes to a source as one block and sets the fingerprint of the whole.
+    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()>;
+
+    /// Says which records of a source are behind a commit; a repeat replaces.
+    fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()>;
+
+    /// Keeps what is known of a session; a repeat replaces.
+    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()>;
+
+    /// Remembers a session that `resume` wrote.
+    fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
+
+    /// Erases a source, its bytes and what they were behind.
+    fn purge_source(&self, id: u64) -> Result<()>;
+}
