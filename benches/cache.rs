@@ -43,7 +43,7 @@ fn main() -> tract::Result<()> {
                 content: marker.hash(),
             }],
         };
-        Draft::new(Operation::Hide(hide), vec![marker])
+        Draft::new(Operation::Hide(hide), vec![marker.into()])
     };
     let annotate = Operation::Annotate {
         targets: vec![entry(1)],

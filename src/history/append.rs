@@ -7,7 +7,7 @@ use crate::history::call::{Call, On};
 use crate::history::repo::{self, Repo};
 use crate::history::{counts, load};
 use crate::model::tokens::Counter;
-use crate::model::{Commit, Draft, Head, Millis, Operation, RefName, RefValue};
+use crate::model::{Commit, Draft, Head, Message, Millis, Operation, RefName, RefValue, Sealed};
 use crate::store::{CountKey, Tx, View};
 
 /// Commits since the last checkpoint before another is worth writing, at least.
@@ -179,7 +179,7 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
-        let (hash, commit) = self.chain.push(self.tx, draft, Some(self.now))?;
+        let commit = self.chain.push(self.tx, draft, Some(self.now))?;
         if let Some(counter) = self.counter {
             for message in &draft.messages {
                 let key = CountKey {
@@ -191,8 +191,8 @@ impl Making<'_> {
             }
         }
         self.done.push(Committed {
-            hash,
-            commit,
+            hash: commit.hash(),
+            commit: commit.into_inner(),
             branch: self.branch.clone(),
         });
         Ok(())
@@ -236,10 +236,14 @@ impl Chain {
     }
 
     /// Moves on to a commit that is stored already.
-    pub(crate) fn follow(&mut self, view: &dyn View, hash: CommitHash) -> Result<()> {
+    pub(crate) fn follow(
+        &mut self,
+        view: &dyn View,
+        hash: CommitHash,
+        commit: &Commit,
+    ) -> Result<()> {
         if let Some(context) = self.context.take() {
-            let row = load::commit(view, &hash)?;
-            self.context = match context.step(hash, &row.commit) {
+            self.context = match context.step(hash, commit) {
                 Some(next) => Some(next),
                 None => Some(load::context(view, &hash)?),
             };
@@ -250,47 +254,59 @@ impl Chain {
     }
 
     /// The commit that `draft` would be here.
-    pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Commit {
-        Commit {
+    pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Sealed<Commit> {
+        Sealed::new(Commit {
             parent: self.tip,
             operation: draft.operation.clone(),
             time,
             settings: draft.settings.clone(),
             note: draft.note.clone(),
-        }
+        })
     }
 
-    /// Adds a commit. An append reads nothing of what stands before it; every other operation is
-    /// folded first, and so refused if it names what is not on this path.
+    /// Adds the commit of a draft.
     pub(crate) fn push(
         &mut self,
         tx: &dyn Tx,
         draft: &Draft,
         time: Option<Millis>,
-    ) -> Result<(CommitHash, Commit)> {
-        for message in &draft.messages {
+    ) -> Result<Sealed<Commit>> {
+        let commit = self.commit_of(draft, time);
+        self.add(tx, &draft.messages, &commit)?;
+        Ok(commit)
+    }
+
+    /// Adds a commit with the messages that it names. An append reads nothing of what stands before
+    /// it; every other operation is folded first, and so refused if it names what is not on this
+    /// path.
+    pub(crate) fn add(
+        &mut self,
+        tx: &dyn Tx,
+        messages: &[Sealed<Message>],
+        commit: &Sealed<Commit>,
+    ) -> Result<()> {
+        for message in messages {
             tx.put_content(message)?;
         }
-        let commit = self.commit_of(draft, time);
         let hash = commit.hash();
         let mut from_root = false;
         let append = matches!(commit.operation, Operation::Append { .. });
         if !append || self.context.is_some() {
             let tip = self.tip;
-            match self.context(tx)?.step(hash, &commit) {
+            match self.context(tx)?.step(hash, commit) {
                 Some(next) => self.context = Some(next),
                 None => {
                     let mut order = match tip {
                         Some(tip) => load::order(tx, &tip)?,
                         None => crate::context::Order::default(),
                     };
-                    order.apply(hash, &commit)?;
+                    order.apply(hash, commit)?;
                     self.context = Some(order.context());
                     from_root = true;
                 }
             }
         }
-        tx.put_commit(&commit)?;
+        tx.put_commit(commit)?;
         self.tip = Some(hash);
         let since = match self.since {
             Some(since) => since + 1,
@@ -309,6 +325,6 @@ impl Chain {
             tx.put_checkpoint(&hash, context)?;
             self.since = Some(0);
         }
-        Ok((hash, commit))
+        Ok(())
     }
 }

@@ -48,7 +48,7 @@ pub fn adopt(
             settings: row.commit.settings.clone(),
             note: row.commit.note.clone(),
         };
-        let (hash, _) = chain.push(&*tx, &draft, row.commit.time)?;
+        let hash = chain.push(&*tx, &draft, row.commit.time)?.hash();
         renamed.insert(row.hash, hash);
         if let Some(usage) = usage {
             tx.put_usage(&hash, usage)?;

@@ -10,13 +10,17 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::append::Chain;
 use crate::history::load;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, Step, StepEntry, StepId,
+    self, Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
 use crate::model::tokens::Counter;
 use crate::model::{
-    Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement, Role, Span,
+    Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement,
+    Role, Sealed, Span,
 };
-use crate::store::{CountKey, ResumeRow, Tx};
+use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
+
+/// A step whose message has its name.
+type Step = interop::Step<Sealed<Message>>;
 
 /// How many steps are held back at most before it is decided whether they are somebody's copy.
 const LOOK_AHEAD: usize = 64;
@@ -101,9 +105,10 @@ impl Session {
     pub(super) fn step(
         &mut self,
         tx: &dyn Tx,
-        step: Step,
+        step: interop::Step,
         counter: Option<&Counter>,
     ) -> Result<usize> {
+        let step = step.with(Sealed::new);
         if self.sharing != Sharing::Undecided {
             return self.take(tx, step, counter);
         }
@@ -196,7 +201,7 @@ impl Session {
         let mut tip = None;
         for step in &self.held {
             match same_append(tx, tip.as_ref(), step)? {
-                Some(commit) => tip = Some(commit),
+                Some(row) => tip = Some(row.hash),
                 None => return Ok(false),
             }
         }
@@ -231,9 +236,9 @@ impl Session {
         let mut work = 1;
         if self.sharing == Sharing::Yes {
             match same_append(tx, self.chain.tip().as_ref(), &step)? {
-                Some(commit) => {
-                    self.chain.follow(tx, commit)?;
-                    self.note(tx, id, step, commit, false)?;
+                Some(row) => {
+                    self.chain.follow(tx, row.hash, &row.commit)?;
+                    self.note(tx, id, step, (row.hash, &row.commit), false)?;
                     return Ok(work);
                 }
                 // Past the first difference the paths have parted, but for the vendor's own hides,
@@ -243,8 +248,8 @@ impl Session {
             }
         }
         let draft = self.draft(id, &step)?;
-        let hash = self.chain.commit_of(&draft, step.time).hash();
-        let is_new = tx.commit(&hash)?.is_none();
+        let commit = self.chain.commit_of(&draft, step.time);
+        let is_new = tx.commit(&commit.hash())?.is_none();
         if is_new {
             for message in &draft.messages {
                 work += message.parts.len();
@@ -260,12 +265,12 @@ impl Session {
                     }
                 }
             }
-            self.chain.push(tx, &draft, step.time)?;
+            self.chain.add(tx, &draft.messages, &commit)?;
             self.new_commits += 1;
         } else {
-            self.chain.follow(tx, hash)?;
+            self.chain.follow(tx, commit.hash(), &commit)?;
         }
-        self.note(tx, id, step, hash, is_new)?;
+        self.note(tx, id, step, (commit.hash(), &commit), is_new)?;
         Ok(work)
     }
 
@@ -284,14 +289,13 @@ impl Session {
         tx: &dyn Tx,
         StepId(id): StepId,
         step: Step,
-        commit: CommitHash,
+        (commit, made): (CommitHash, &Commit),
         is_new: bool,
     ) -> Result<()> {
-        let row = load::commit(tx, &commit)?;
         let main = self.paths.len() == 1;
         let mut replacements = 0;
         let mut placed = None;
-        match &row.commit.operation {
+        match &made.operation {
             Operation::Append { .. } => {
                 let entry = EntryId::of(commit);
                 placed = Some(entry);
@@ -316,7 +320,7 @@ impl Session {
                     };
                 }
                 if main {
-                    self.hides.push((hide.kind, commit, row.commit.parent));
+                    self.hides.push((hide.kind, commit, made.parent));
                 }
             }
             _ => {}
@@ -371,12 +375,14 @@ impl Session {
             .filter(|entry| !waits(entry))
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
-        let mut messages: Vec<Message> = Vec::new();
+        let mut messages: Vec<Sealed<Message>> = Vec::new();
         let mut parts = Vec::with_capacity(step.parts.len());
         for (entry, part, stub) in &step.parts {
             let stub = stub.as_ref().map(|stub| {
-                messages.push(stub.clone());
-                stub.hash()
+                let stub = Sealed::new(stub.clone());
+                let hash = stub.hash();
+                messages.push(stub);
+                hash
             });
             parts.push(PartHide {
                 entry: self.entry(*entry)?,
@@ -390,11 +396,10 @@ impl Session {
                 Moment::Here => before.map(|entry| self.entry(entry)).transpose()?,
                 Moment::Since(_) => self.first_after(id),
             };
-            replacements.push(Replacement {
-                before,
-                content: message.hash(),
-            });
-            messages.push(message.clone());
+            let message = Sealed::new(message.clone());
+            let content = message.hash();
+            replacements.push(Replacement { before, content });
+            messages.push(message);
         }
         let hide = Hide {
             kind: step.kind,
@@ -418,20 +423,20 @@ pub(super) fn digest(contents: &[ContentHash]) -> HashBytes {
 
 /// The child of `tip` that appends the same message with the same settings: the one with the same
 /// time if there is one, else the oldest.
-fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Option<CommitHash>> {
+fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Option<CommitRow>> {
     let Action::Append(message) = &step.action else {
         return Ok(None);
     };
     let mut found = None;
-    for hash in tx.appends_after(tip, &message.hash())? {
-        let row = load::commit(tx, &hash)?;
+    let appends = tx.appends_after(tip, &message.hash())?;
+    for row in tx.commits(&appends)?.into_iter().flatten() {
         if row.commit.settings != step.settings || row.commit.note.is_some() {
             continue;
         }
         if row.commit.time == step.time {
-            return Ok(Some(hash));
+            return Ok(Some(row));
         }
-        found = found.or(Some(hash));
+        found = found.or(Some(row));
     }
     Ok(found)
 }
@@ -440,5 +445,59 @@ fn unknown_step(step: usize) -> Error {
     Error::Malformed {
         what: "session",
         detail: format!("step {step} names what is not there"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hash::HASHED;
+    use crate::history::{Call, CommitOptions, Repo};
+    use crate::ingest::{ImportRequest, import};
+    use crate::model::tokens::Counter;
+    use crate::model::{Draft, Encoding, Message, Millis, Role};
+
+    /// What was hashed while `work` was done: contents and commits.
+    fn hashed(work: impl FnOnce()) -> (u64, u64) {
+        HASHED.set((0, 0));
+        work();
+        HASHED.get()
+    }
+
+    #[test]
+    fn what_comes_in_is_hashed_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("chat.json");
+        let rows = (0..100).map(|at| {
+            let role = ["user", "assistant"][at % 2];
+            format!(r#"{{"role":"{role}","content":"message {at}"}}"#)
+        });
+        let rows: Vec<String> = rows.collect();
+        std::fs::write(&path, format!("[{}]", rows.join(","))).expect("written");
+        let counter = Counter::load(Encoding::default());
+        let request = ImportRequest {
+            format: None,
+            branch: None,
+            now: Millis(0),
+            what: "import",
+            counter: Some(&counter),
+        };
+        let repo = Repo::ephemeral().expect("a repository");
+        let first = hashed(|| {
+            let report = import(&repo, &path, &request, &mut |_| {}).expect("imports");
+            assert_eq!(report.sessions[0].new_commits, 100);
+        });
+        assert_eq!(first, (100, 100));
+
+        let options = CommitOptions {
+            counter: Some(&counter),
+            ..CommitOptions::default()
+        };
+        let committed = hashed(|| {
+            let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
+            let drafts: Vec<Draft> = (0..100).map(said).collect();
+            let done = repo.commit(Call::default(), &drafts, &options);
+            assert_eq!(done.expect("commits").len(), 100);
+        });
+        assert_eq!(committed, (100, 100));
     }
 }

@@ -174,9 +174,9 @@ pub struct StepEntry {
 
 /// One commit to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Step<M = Message> {
     /// What it does.
-    pub action: Action,
+    pub action: Action<M>,
     /// When, by the source.
     pub time: Option<Millis>,
     /// Request settings that hold from here on (model and the like); JSON texts.
@@ -198,13 +198,27 @@ impl Step {
             usage: None,
         }
     }
+
+    /// The same step with its message, if it appends one, in another form.
+    pub fn with<M>(self, form: impl FnOnce(Message) -> M) -> Step<M> {
+        Step {
+            action: match self.action {
+                Action::Append(message) => Action::Append(form(message)),
+                Action::Hide(hide) => Action::Hide(hide),
+            },
+            time: self.time,
+            settings: self.settings,
+            records: self.records,
+            usage: self.usage,
+        }
+    }
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum Action<M = Message> {
     /// A message at the end.
-    Append(Message),
+    Append(M),
     /// What the vendor's tool hid.
     Hide(HideStep),
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::hash::{Canonical, CommitHash, ContentHash};
-use crate::model::{Message, Millis, Priority};
+use crate::model::{Message, Millis, Priority, Sealed};
 
 /// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
 pub type Settings = BTreeMap<String, String>;
@@ -34,7 +34,7 @@ pub struct Draft {
     /// What it will do.
     pub operation: Operation,
     /// The messages whose hashes the operation names, and that may not be stored yet.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Sealed<Message>>,
     /// Request settings that hold from here on.
     pub settings: Settings,
     /// A remark for people.
@@ -43,28 +43,21 @@ pub struct Draft {
 
 impl Draft {
     /// Appends a message.
-    pub fn append(message: Message) -> Self {
-        Self::new(
-            Operation::Append {
-                content: message.hash(),
-            },
-            vec![message],
-        )
+    pub fn append(message: impl Into<Sealed<Message>>) -> Self {
+        let message = message.into();
+        let content = message.hash();
+        Self::new(Operation::Append { content }, vec![message])
     }
 
     /// Gives an entry a new content.
-    pub fn edit(target: EntryId, message: Message) -> Self {
-        Self::new(
-            Operation::Edit {
-                target,
-                content: message.hash(),
-            },
-            vec![message],
-        )
+    pub fn edit(target: EntryId, message: impl Into<Sealed<Message>>) -> Self {
+        let message = message.into();
+        let content = message.hash();
+        Self::new(Operation::Edit { target, content }, vec![message])
     }
 
     /// An operation with the messages that it names, without settings or note.
-    pub fn new(operation: Operation, messages: Vec<Message>) -> Self {
+    pub fn new(operation: Operation, messages: Vec<Sealed<Message>>) -> Self {
         Self {
             operation,
             messages,

@@ -12,7 +12,7 @@ use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
 use crate::model::searched::Literals;
 use crate::model::{
     Commit, Encoding, EntryId, Hide, HideKind, Message, Millis, Operation, PURGED, Part, PartHide,
-    Priority, RefName, RefValue, Role, Settings, Span, TokenCount, Usage,
+    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -38,17 +38,32 @@ pub(crate) fn run(make: Make<'_>) {
     what_is_purged_is_gone_and_stays_gone(make);
 }
 
+impl dyn Tx + '_ {
+    /// Keeps a message and gives its name.
+    pub(crate) fn keep(&self, message: &Message) -> Result<ContentHash> {
+        let message = Sealed::new(message.clone());
+        self.put_content(&message)?;
+        Ok(message.hash())
+    }
+
+    /// Keeps a commit, gives its name, and says whether it is new.
+    pub(crate) fn keep_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
+        let commit = Sealed::new(commit.clone());
+        Ok((commit.hash(), self.put_commit(&commit)?))
+    }
+}
+
 fn user(text: &str) -> Message {
     Message::text(Role::User, text)
 }
 
 fn append(tx: &dyn Tx, parent: Option<CommitHash>, text: &str) -> CommitHash {
-    let content = tx.put_content(&user(text)).expect("a content is kept");
+    let content = tx.keep(&user(text)).expect("a content is kept");
     put(tx, parent, Operation::Append { content })
 }
 
 fn put(tx: &dyn Tx, parent: Option<CommitHash>, operation: Operation) -> CommitHash {
-    tx.put_commit(&step(parent, operation))
+    tx.keep_commit(&step(parent, operation))
         .expect("a commit is kept")
         .0
 }
@@ -172,9 +187,9 @@ fn keeping_twice_keeps_once(make: Make<'_>) {
             .expect("it reads")
             .expect("it is here");
         assert_eq!(row.depth, 2);
-        assert_eq!(tx.put_commit(&row.commit).expect("kept"), (first, false));
+        assert_eq!(tx.keep_commit(&row.commit).expect("kept"), (first, false));
         let new = step(Some(first), row.commit.operation);
-        assert!(tx.put_commit(&new).expect("kept").1);
+        assert!(tx.keep_commit(&new).expect("kept").1);
     });
 }
 
@@ -183,11 +198,11 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
     let nowhere = CommitHash::of("nowhere");
     let unknown = user("unknown").hash();
     writing(&*store, |tx| {
-        let content = tx.put_content(&user("known")).expect("kept");
+        let content = tx.keep(&user("known")).expect("kept");
         let orphan = step(Some(nowhere), Operation::Append { content });
-        assert!(tx.put_commit(&orphan).is_err());
+        assert!(tx.keep_commit(&orphan).is_err());
         let empty = step(None, Operation::Append { content: unknown });
-        assert!(tx.put_commit(&empty).is_err());
+        assert!(tx.keep_commit(&empty).is_err());
         let root = append(tx, None, "known");
         let hide = Operation::Hide(Hide {
             kind: HideKind::Prune,
@@ -200,7 +215,7 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
             }],
             replacements: vec![],
         });
-        assert!(tx.put_commit(&step(Some(root), hide)).is_err());
+        assert!(tx.keep_commit(&step(Some(root), hide)).is_err());
         let key = CountKey {
             content: unknown,
             mask: None,
@@ -315,12 +330,12 @@ fn appends_are_found_by_parent_and_content(make: Make<'_>) {
     let store = make();
     let root = line(&*store, 1);
     writing(&*store, |tx| {
-        let content = tx.put_content(&user("again")).expect("kept");
+        let content = tx.keep(&user("again")).expect("kept");
         let mut made = Vec::new();
         for time in [9, 3, 7] {
             let mut commit = step(Some(root), Operation::Append { content });
             commit.time = Some(Millis(time));
-            made.push(tx.put_commit(&commit).expect("kept").0);
+            made.push(tx.keep_commit(&commit).expect("kept").0);
         }
         append(tx, Some(root), "other");
         put(
@@ -370,7 +385,7 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
     let hashes: Vec<ContentHash> = writing(&*store, |tx| {
         messages
             .iter()
-            .map(|message| tx.put_content(message).expect("kept"))
+            .map(|message| tx.keep(message).expect("kept"))
             .collect()
     });
     reading(&*store, |view| {
@@ -505,7 +520,7 @@ fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
         stub: None,
     }]);
     writing(&*store, |tx| {
-        let content = tx.put_content(&user("x")).expect("kept");
+        let content = tx.keep(&user("x")).expect("kept");
         let whole = CountKey {
             content,
             mask: None,
@@ -903,7 +918,7 @@ fn searches_miss_nothing(make: Make<'_>) {
                     made.len().checked_sub(1)
                 };
                 let parent = parent.map(|at| made[at]);
-                let content = tx.put_content(&user(text)).expect("kept");
+                let content = tx.keep(&user(text)).expect("kept");
                 let operation = match (kind, parent) {
                     (1, Some(parent)) => Operation::Edit {
                         target: parent.into(),
@@ -1017,7 +1032,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         tx.purge_source(source).expect("there");
         let last = tx.begin_operation(Millis(2), "purge").expect("kept");
         tx.purge_operations(last).expect("done");
-        assert_eq!(tx.put_content(&said).expect("put"), said.hash());
+        assert_eq!(tx.keep(&said).expect("put"), said.hash());
     });
     store.scrub().expect("rewritten");
     reading(&*store, |view| {

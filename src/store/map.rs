@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
-    Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Span, TokenCount,
-    Usage, preview, tombstone,
+    Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Sealed, Span,
+    TokenCount, Usage, preview, tombstone,
 };
 
 #[derive(Clone, Default)]
@@ -377,18 +377,18 @@ impl MapSession<'_> {
 }
 
 impl ObjectsMut for MapSession<'_> {
-    fn put_content(&self, message: &Message) -> Result<ContentHash> {
-        let hash = message.hash();
+    fn put_content(&self, message: &Sealed<Message>) -> Result<()> {
         let contents = &mut self.maps.borrow_mut().contents;
-        contents.entry(hash).or_insert_with(|| message.clone());
-        Ok(hash)
+        let kept = contents.entry(message.hash());
+        kept.or_insert_with(|| message.clone().into_inner());
+        Ok(())
     }
 
-    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
+    fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
         let maps = &mut *self.maps.borrow_mut();
-        let hash = CommitHash::of(&commit.canonical());
+        let hash = commit.hash();
         if maps.commits.contains_key(&hash) {
-            return Ok((hash, false));
+            return Ok(false);
         }
         let depth = match &commit.parent {
             None => 0,
@@ -408,7 +408,7 @@ impl ObjectsMut for MapSession<'_> {
         {
             return Err(missing("content"));
         }
-        let commit = commit.clone();
+        let commit = commit.clone().into_inner();
         maps.commits.insert(
             hash,
             CommitRow {
@@ -418,7 +418,7 @@ impl ObjectsMut for MapSession<'_> {
             },
         );
         maps.order.push(hash);
-        Ok((hash, true))
+        Ok(true)
     }
 
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {

@@ -5,7 +5,7 @@ use std::slice;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Role, TokenCount, Usage};
+use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, Usage};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,10 +120,10 @@ pub trait Objects {
 /// Writing objects.
 pub trait ObjectsMut: Objects {
     /// Keeps a message; a message that is here already is left alone.
-    fn put_content(&self, message: &Message) -> Result<ContentHash>;
+    fn put_content(&self, message: &Sealed<Message>) -> Result<()>;
 
     /// Keeps a commit and says whether it is new. Its parent and contents must be here.
-    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)>;
+    fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool>;
 
     /// Keeps a count.
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()>;

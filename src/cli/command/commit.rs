@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::context::Context;
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
-use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings};
+use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Sealed, Settings};
 use tract::render::Label;
 use tract::render::number::{Amount, grouped, plural, tokens};
 use tract::{Error, interop};
@@ -148,7 +148,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
     let contents: Vec<_> = drafts
         .iter()
-        .filter_map(|draft| draft.messages.first().map(Message::hash))
+        .filter_map(|draft| draft.messages.first().map(Sealed::hash))
         .collect();
     let mut known = repo
         .known_counts(&contents, app.encoding(repo)?)?

@@ -35,7 +35,7 @@ impl World {
 
     fn commit(&mut self, draft: Draft) -> Result<()> {
         for message in draft.messages {
-            self.messages.insert(message.hash(), message);
+            self.messages.insert(message.hash(), message.into_inner());
         }
         self.serial += 1;
         let commit = Commit {
@@ -388,10 +388,7 @@ fn a_fraction_hides_an_even_number_after_the_task() {
         if let Some(draft) = draft {
             assert_eq!(
                 draft.messages,
-                [Message::text(
-                    Role::User,
-                    truncate::marker_text(hidden as u64)
-                )]
+                [Message::text(Role::User, truncate::marker_text(hidden as u64)).into()]
             );
             world.commit(draft).expect("a plan");
         }

@@ -22,7 +22,7 @@ use crate::hash::CommitHash;
 use crate::model::pairs::{Groups, Links, Pairs};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Part, PartHide, Priority,
-    Replacement, Role, TokenCount,
+    Replacement, Role, Sealed, TokenCount,
 };
 
 /// What plans are made from.
@@ -254,11 +254,12 @@ impl PlanInput {
         chosen: &BTreeSet<usize>,
         parts: Vec<PartHide>,
         replacement: Option<(Option<EntryId>, Message)>,
-        mut messages: Vec<Message>,
+        mut messages: Vec<Sealed<Message>>,
     ) -> Draft {
         let (intervals, keep) = self.intervals(chosen);
         let mut replacements = Vec::new();
         if let Some((before, message)) = replacement {
+            let message = Sealed::new(message);
             let content = message.hash();
             replacements.push(Replacement { before, content });
             messages.push(message);

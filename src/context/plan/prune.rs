@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::context::plan::{PartLink, PlanEntry, PlanInput};
-use crate::model::{Draft, HideKind, Message, Part, PartHide, Role};
+use crate::model::{Draft, HideKind, Message, Part, PartHide, Role, Sealed};
 
 /// What is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn prune(
             if tokens >= part.tokens {
                 continue;
             }
-            let stub = Message {
+            let stub = Sealed::new(Message {
                 role: Role::Tool,
                 name: None,
                 parts: vec![Part::ToolResult {
@@ -75,7 +75,7 @@ pub fn prune(
                     content: vec![Part::text(text)],
                     is_error: false,
                 }],
-            };
+            });
             let hide = PartHide {
                 entry: entry.entry.id,
                 part: index as u32,

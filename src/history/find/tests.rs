@@ -24,7 +24,7 @@ fn commit(repo: &Repo, branch: &str, draft: Draft, time: Option<i64>) -> CommitH
     let mut chain = Chain::at(repo.head(&on).expect("a head").commit());
     with_tx(repo, |tx| {
         let made = chain.push(tx, &draft, time.map(Millis));
-        let tip = RefValue::Commit(made.expect("it commits").0);
+        let tip = RefValue::Commit(made.expect("it commits").hash());
         tx.set_reference(&name, Some(&tip)).expect("kept");
     });
     chain.tip().expect("just made")
@@ -257,7 +257,7 @@ fn a_part_that_is_hidden_is_marked_and_its_stub_is_found() {
     commit(
         &repo,
         "main",
-        Draft::new(Operation::Hide(hide), vec![stub]),
+        Draft::new(Operation::Hide(hide), vec![stub.into()]),
         None,
     );
     let standing = |pattern: &str| {
@@ -320,7 +320,7 @@ fn take(repo: &Repo, (kind, one, two, said): &Step) {
                 parts: vec![],
                 replacements: vec![replacement; a % 2],
             };
-            Draft::new(Operation::Hide(hide), vec![message])
+            Draft::new(Operation::Hide(hide), vec![message.into()])
         }
         (9, _) => {
             let target = entries[one.index(entries.len())].commit;

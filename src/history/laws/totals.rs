@@ -14,10 +14,10 @@ fn repo(history: &History, every: usize) -> Repo {
     let repo = Repo::ephemeral().expect("made");
     let tx = repo.store.write().expect("a transaction");
     for number in 0..CONTENTS {
-        tx.put_content(&message(number)).expect("kept");
+        tx.keep(&message(number)).expect("kept");
     }
     for (at, (hash, commit)) in history.0.iter().enumerate() {
-        tx.put_commit(commit).expect("kept");
+        tx.keep_commit(commit).expect("kept");
         if at % every == 0 {
             let context = history.order(at).context();
             tx.put_checkpoint(hash, &context).expect("kept");

@@ -210,7 +210,7 @@ impl Repo {
                 draft
                     .messages
                     .iter()
-                    .map(|message| (message.hash(), message)),
+                    .map(|message| (message.hash(), &**message)),
             );
             let commit = Chain::at(chain).commit_of(draft, Some(now));
             let hash = commit.hash();

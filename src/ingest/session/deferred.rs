@@ -1,9 +1,9 @@
 //! Hides that the source tells no time of: they are deferred until what is here, or a guess, places
 //! them.
 
-use super::{Session, Sharing, same_append};
+use super::{Session, Sharing, Step, same_append};
 use crate::error::Result;
-use crate::interop::{Action, HideStep, Moment, Step, StepId};
+use crate::interop::{Action, HideStep, Moment, StepId};
 use crate::model::EntryId;
 use crate::model::tokens::Counter;
 use crate::store::Tx;

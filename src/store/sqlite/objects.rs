@@ -8,7 +8,9 @@ use super::session::{Session, keyed};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Operation, TokenCount, Usage, preview, tombstone};
+use crate::model::{
+    Commit, Encoding, Message, Operation, Sealed, TokenCount, Usage, preview, tombstone,
+};
 use crate::store::{CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 
 /// Where a commit stands.
@@ -280,11 +282,10 @@ impl Objects for Session<'_> {
 }
 
 impl ObjectsMut for Session<'_> {
-    fn put_content(&self, message: &Message) -> Result<ContentHash> {
-        let canonical = message.canonical();
-        let hash = ContentHash::of(&canonical);
+    fn put_content(&self, message: &Sealed<Message>) -> Result<()> {
+        let (hash, canonical) = (message.hash(), message.canonical());
         if self.content_id(&hash)?.is_some() {
-            return Ok(hash);
+            return Ok(());
         }
         let id = self.insert(
             "INSERT INTO contents (hash, role, preview, size_bytes, calls, results)
@@ -299,18 +300,16 @@ impl ObjectsMut for Session<'_> {
             ],
         )?;
         let (encoding, body) = pack(canonical.as_bytes());
-        self.insert(
+        self.execute(
             "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
-        )?;
-        Ok(hash)
+        )
     }
 
-    fn put_commit(&self, commit: &Commit) -> Result<(CommitHash, bool)> {
-        let canonical = commit.canonical();
-        let hash = CommitHash::of(&canonical);
+    fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
+        let hash = commit.hash();
         if self.place(&hash)?.is_some() {
-            return Ok((hash, false));
+            return Ok(false);
         }
         // All that can be refused is refused before the first row is written.
         let parent = commit.parent.as_ref();
@@ -346,10 +345,10 @@ impl ObjectsMut for Session<'_> {
                 depth,
                 parent.map(|parent| parent.id),
                 appended,
-                canonical
+                commit.canonical()
             ],
         )?;
-        Ok((hash, true))
+        Ok(true)
     }
 
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
