@@ -4,27 +4,32 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hash::{Canonical, CommitHash, ContentHash};
+use crate::hash::{CommitHash, ContentHash, as_text, canonical};
 use crate::model::{Message, Millis, Priority, Sealed};
 
 /// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
 pub type Settings = BTreeMap<String, String>;
 
 /// An immutable step of history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Commit {
     /// The step before; none for a root.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<CommitHash>,
     /// What this step does.
     pub operation: Operation,
     /// When, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Millis>,
     /// Request settings that hold from here on.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// A remark for people; no model sees it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -68,7 +73,8 @@ impl Draft {
 }
 
 /// What a commit does to the order of entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Operation {
     /// Adds an entry at the end, named by the commit's hash.
     Append {
@@ -89,31 +95,39 @@ pub enum Operation {
         /// The hide or edit.
         target: CommitHash,
         /// Only for these entries; empty: wholly.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         entries: Vec<EntryId>,
     },
     /// Sets priorities.
     Annotate {
         /// The entries.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         targets: Vec<EntryId>,
         /// The priority.
         priority: Priority,
         /// Why.
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 /// A hide: what it covers, what it spares, what it puts in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Hide {
     /// Why it was made.
     pub kind: HideKind,
     /// Spans of the total order, as it is at this commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
     /// Entries inside the intervals that stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<EntryId>,
     /// Single parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartHide>,
     /// Messages put in place of what was hidden, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replacements: Vec<Replacement>,
 }
 
@@ -133,7 +147,8 @@ pub enum HideKind {
 }
 
 /// `first..last` of the total order, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Interval {
     /// The first covered entry.
     pub first: EntryId,
@@ -142,20 +157,24 @@ pub struct Interval {
 }
 
 /// One part of one entry, taken out of the content that the entry has at this commit.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartHide {
     /// The entry.
     pub entry: EntryId,
     /// The part's index in the entry's content, from 0.
     pub part: u32,
     /// A message whose parts stand where the part stood; none: nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stub: Option<ContentHash>,
 }
 
 /// A message that a hide puts in place of what it hid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Replacement {
     /// The entry that it stands before; none: at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<EntryId>,
     /// The message.
     pub content: ContentHash,
@@ -232,6 +251,8 @@ impl FromStr for EntryId {
     }
 }
 
+as_text!(EntryId);
+
 impl HideKind {
     /// All kinds.
     pub const ALL: [Self; 5] = [
@@ -285,6 +306,8 @@ impl FromStr for HideKind {
     }
 }
 
+as_text!(HideKind);
+
 impl Operation {
     /// The word in the stored form: `append`, `edit`, `hide`, `restore`, `annotate`.
     pub const fn type_name(&self) -> &'static str {
@@ -323,23 +346,7 @@ impl Operation {
 impl Commit {
     /// The canonical bytes (`docs/object-format.md`, "Commit").
     pub fn canonical(&self) -> String {
-        let mut object = Canonical::new();
-        object.optional("note", self.note.as_deref());
-        object.object("operation", |object| {
-            write_operation(object, &self.operation)
-        });
-        object.optional(
-            "parent",
-            self.parent.map(|hash| hash.to_string()).as_deref(),
-        );
-        object.map(
-            "settings",
-            self.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())),
-        );
-        if let Some(Millis(time)) = self.time {
-            object.integer("time", time);
-        }
-        object.finish()
+        canonical(self)
     }
 
     /// The commit hash.
@@ -353,209 +360,9 @@ impl Commit {
     ///
     /// [`Error::Malformed`] if `canonical` isn't a commit's canonical form.
     pub fn from_canonical(canonical: &str) -> Result<Self> {
-        let stored: StoredCommit =
-            serde_json::from_str(canonical).map_err(|error| Error::Malformed {
-                what: "commit",
-                detail: error.to_string(),
-            })?;
-        Ok(Self {
-            parent: stored.parent.map(|hash| hash.parse()).transpose()?,
-            operation: stored.operation.try_into()?,
-            time: stored.time.map(Millis),
-            settings: stored.settings,
-            note: stored.note,
-        })
-    }
-}
-
-fn write_operation(object: &mut Canonical, operation: &Operation) {
-    let names = |entries: &[EntryId]| entries.iter().map(EntryId::to_string).collect::<Vec<_>>();
-    match operation {
-        Operation::Append { content } => {
-            object.string("content", &content.to_string());
-        }
-        Operation::Edit { target, content } => {
-            object
-                .string("content", &content.to_string())
-                .string("target", &target.to_string());
-        }
-        Operation::Hide(hide) => {
-            object.objects("intervals", &hide.intervals, |object, interval| {
-                object
-                    .string("first", &interval.first.to_string())
-                    .string("last", &interval.last.to_string());
-            });
-            object
-                .strings("keep", names(&hide.keep))
-                .string("kind", hide.kind.as_str());
-            object.objects("parts", &hide.parts, |object, part| {
-                object
-                    .string("entry", &part.entry.to_string())
-                    .integer("part", part.part.into())
-                    .optional("stub", part.stub.map(|hash| hash.to_string()).as_deref());
-            });
-            object.objects("replacements", &hide.replacements, |object, replacement| {
-                object
-                    .optional(
-                        "before",
-                        replacement.before.map(|e| e.to_string()).as_deref(),
-                    )
-                    .string("content", &replacement.content.to_string());
-            });
-        }
-        Operation::Restore { target, entries } => {
-            object
-                .strings("entries", names(entries))
-                .string("target", &target.to_string());
-        }
-        Operation::Annotate {
-            targets,
-            priority,
-            reason,
-        } => {
-            object
-                .string("priority", priority.as_str())
-                .optional("reason", reason.as_deref())
-                .strings("targets", names(targets));
-        }
-    }
-    object.string("type", operation.type_name());
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredCommit {
-    note: Option<String>,
-    operation: StoredOperation,
-    parent: Option<String>,
-    #[serde(default)]
-    settings: Settings,
-    time: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, tag = "type", rename_all = "lowercase")]
-enum StoredOperation {
-    Append {
-        content: String,
-    },
-    Edit {
-        content: String,
-        target: String,
-    },
-    Hide {
-        #[serde(default)]
-        intervals: Vec<StoredInterval>,
-        #[serde(default)]
-        keep: Vec<String>,
-        kind: String,
-        #[serde(default)]
-        parts: Vec<StoredPartHide>,
-        #[serde(default)]
-        replacements: Vec<StoredReplacement>,
-    },
-    Restore {
-        #[serde(default)]
-        entries: Vec<String>,
-        target: String,
-    },
-    Annotate {
-        priority: String,
-        reason: Option<String>,
-        targets: Vec<String>,
-    },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredInterval {
-    first: String,
-    last: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredPartHide {
-    entry: String,
-    part: u32,
-    stub: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredReplacement {
-    before: Option<String>,
-    content: String,
-}
-
-impl TryFrom<StoredOperation> for Operation {
-    type Error = Error;
-
-    fn try_from(stored: StoredOperation) -> Result<Self> {
-        let names = |entries: Vec<String>| -> Result<Vec<EntryId>> {
-            entries.iter().map(|entry| entry.parse()).collect()
-        };
-        Ok(match stored {
-            StoredOperation::Append { content } => Self::Append {
-                content: content.parse()?,
-            },
-            StoredOperation::Edit { content, target } => Self::Edit {
-                target: target.parse()?,
-                content: content.parse()?,
-            },
-            StoredOperation::Hide {
-                intervals,
-                keep,
-                kind,
-                parts,
-                replacements,
-            } => Self::Hide(Hide {
-                kind: kind.parse()?,
-                intervals: intervals
-                    .iter()
-                    .map(|i| {
-                        Ok(Interval {
-                            first: i.first.parse()?,
-                            last: i.last.parse()?,
-                        })
-                    })
-                    .collect::<Result<_>>()?,
-                keep: names(keep)?,
-                parts: parts
-                    .iter()
-                    .map(|p| {
-                        let stub = p.stub.as_ref().map(|hash| hash.parse()).transpose()?;
-                        Ok(PartHide {
-                            entry: p.entry.parse()?,
-                            part: p.part,
-                            stub,
-                        })
-                    })
-                    .collect::<Result<_>>()?,
-                replacements: replacements
-                    .iter()
-                    .map(|r| {
-                        let before = r.before.as_ref().map(|e| e.parse()).transpose()?;
-                        Ok(Replacement {
-                            before,
-                            content: r.content.parse()?,
-                        })
-                    })
-                    .collect::<Result<_>>()?,
-            }),
-            StoredOperation::Restore { entries, target } => Self::Restore {
-                target: target.parse()?,
-                entries: names(entries)?,
-            },
-            StoredOperation::Annotate {
-                priority,
-                reason,
-                targets,
-            } => Self::Annotate {
-                targets: names(targets)?,
-                priority: priority.parse()?,
-                reason,
-            },
+        serde_json::from_str(canonical).map_err(|error| Error::Malformed {
+            what: "commit",
+            detail: error.to_string(),
         })
     }
 }

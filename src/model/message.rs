@@ -7,10 +7,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hash::{Canonical, ContentHash};
+use crate::hash::{ContentHash, as_text, canonical};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,19 +74,25 @@ impl FromStr for Role {
     }
 }
 
+as_text!(Role);
+
 /// One entry of a conversation: what a provider's `messages` array holds at one place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// The speaker's name, where the provider knows one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What is said, in order. May be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
 
 /// One piece of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
     /// Plain text.
     Text {
@@ -98,8 +104,10 @@ pub enum Part {
         /// The readable reasoning, or its summary; may be empty.
         text: String,
         /// What the provider needs to accept it back (a signature, or the encrypted reasoning).
+        #[serde(skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
         /// Whose it is: `anthropic`, `openai`. Other providers are not sent it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
     },
     /// A request to run a tool.
@@ -111,6 +119,7 @@ pub enum Part {
         /// The arguments, as the text that the model wrote: JSON most of the time.
         arguments: String,
         /// The provider's kind of call where it is not a function: `custom`, `local_shell`, …
+        #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<String>,
     },
     /// What a tool gave back.
@@ -118,8 +127,10 @@ pub enum Part {
         /// The id of the call that it answers.
         call: String,
         /// Text, images, files or opaque parts, in order; may be empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         content: Vec<Part>,
         /// Whether the tool reported failure.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
     /// A picture.
@@ -136,7 +147,8 @@ pub enum Part {
 }
 
 /// Bytes, or where to find them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "StoredMedia", try_from = "StoredMedia")]
 pub struct Media {
     /// The MIME type, where it is known.
     pub media_type: Option<String>,
@@ -183,11 +195,7 @@ impl Message {
 
     /// The canonical bytes (`docs/object-format.md`, "Content").
     pub fn canonical(&self) -> String {
-        let mut object = Canonical::new();
-        object.optional("name", self.name.as_deref());
-        object.objects("parts", &self.parts, write_part);
-        object.string("role", self.role.as_str());
-        object.finish()
+        canonical(self)
     }
 
     /// The content hash.
@@ -201,12 +209,10 @@ impl Message {
     ///
     /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
     pub fn from_canonical(canonical: &str) -> Result<Self> {
-        let stored: StoredMessage =
-            serde_json::from_str(canonical).map_err(|error| Error::Malformed {
-                what: "content",
-                detail: error.to_string(),
-            })?;
-        stored.try_into()
+        serde_json::from_str(canonical).map_err(|error| Error::Malformed {
+            what: "content",
+            detail: error.to_string(),
+        })
     }
 
     /// Whether no part holds anything: no text, no call, no picture.
@@ -254,183 +260,58 @@ impl Part {
     }
 }
 
-fn write_part(object: &mut Canonical, part: &Part) {
-    match part {
-        Part::Text { text } => {
-            object.string("text", text);
-        }
-        Part::Thinking {
-            text,
-            signature,
-            provider,
-        } => {
-            object
-                .optional("provider", provider.as_deref())
-                .optional("signature", signature.as_deref())
-                .string("text", text);
-        }
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            kind,
-        } => {
-            object
-                .string("arguments", arguments)
-                .string("id", id)
-                .optional("kind", kind.as_deref())
-                .string("name", name);
-        }
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            object
-                .string("call", call)
-                .objects("content", content, write_part)
-                .flag("is_error", *is_error);
-        }
-        Part::Image(media) | Part::File(media) => {
-            let (mut data, mut file_id, mut url) = (None, None, None);
-            match &media.source {
-                MediaSource::Base64(text) => data = Some(text.as_str()),
-                MediaSource::FileId(id) => file_id = Some(id.as_str()),
-                MediaSource::Url(address) => url = Some(address.as_str()),
-            }
-            object
-                .optional("data", data)
-                .optional("detail", media.detail.as_deref())
-                .optional("file_id", file_id)
-                .optional("media_type", media.media_type.as_deref())
-                .optional("name", media.name.as_deref())
-                .string("type", part.type_name())
-                .optional("url", url);
-            return;
-        }
-        Part::Opaque { provider, data } => {
-            object.string("data", data).string("provider", provider);
-        }
-    }
-    object.string("type", part.type_name());
-}
-
-#[derive(Deserialize)]
+/// A [`Media`] as it is stored: its source is one of three keys beside the others.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredMessage {
-    role: String,
-    name: Option<String>,
-    #[serde(default)]
-    parts: Vec<StoredPart>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredPart {
-    r#type: String,
-    text: Option<String>,
-    signature: Option<String>,
-    provider: Option<String>,
-    arguments: Option<String>,
-    id: Option<String>,
-    kind: Option<String>,
-    name: Option<String>,
-    call: Option<String>,
-    #[serde(default)]
-    content: Vec<StoredPart>,
-    #[serde(default)]
-    is_error: bool,
+struct StoredMedia {
+    #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     media_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
 
-impl TryFrom<StoredMessage> for Message {
-    type Error = Error;
-
-    fn try_from(stored: StoredMessage) -> Result<Self> {
-        Ok(Self {
-            role: stored.role.parse()?,
-            name: stored.name,
-            parts: stored
-                .parts
-                .into_iter()
-                .map(Part::try_from)
-                .collect::<Result<_>>()?,
-        })
+impl From<Media> for StoredMedia {
+    fn from(media: Media) -> Self {
+        let (mut data, mut file_id, mut url) = (None, None, None);
+        match media.source {
+            MediaSource::Base64(text) => data = Some(text),
+            MediaSource::FileId(id) => file_id = Some(id),
+            MediaSource::Url(address) => url = Some(address),
+        }
+        Self {
+            data,
+            detail: media.detail,
+            file_id,
+            media_type: media.media_type,
+            name: media.name,
+            url,
+        }
     }
 }
 
-impl TryFrom<StoredPart> for Part {
-    type Error = Error;
+impl TryFrom<StoredMedia> for Media {
+    type Error = &'static str;
 
-    fn try_from(stored: StoredPart) -> Result<Self> {
-        let need = |field: Option<String>, name: &str| {
-            field.ok_or_else(|| Error::Malformed {
-                what: "content",
-                detail: format!("a part lacks '{name}'"),
-            })
+    fn try_from(stored: StoredMedia) -> Result<Self, Self::Error> {
+        let source = match (stored.data, stored.file_id, stored.url) {
+            (Some(data), None, None) => MediaSource::Base64(data),
+            (None, Some(id), None) => MediaSource::FileId(id),
+            (None, None, Some(url)) => MediaSource::Url(url),
+            _ => return Err("a file needs one of 'data', 'file_id', 'url'"),
         };
-        Ok(match stored.r#type.as_str() {
-            "text" => Self::Text {
-                text: need(stored.text, "text")?,
-            },
-            "thinking" => Self::Thinking {
-                text: need(stored.text, "text")?,
-                signature: stored.signature,
-                provider: stored.provider,
-            },
-            "tool_call" => Self::ToolCall {
-                id: need(stored.id, "id")?,
-                name: need(stored.name, "name")?,
-                arguments: need(stored.arguments, "arguments")?,
-                kind: stored.kind,
-            },
-            "tool_result" => Self::ToolResult {
-                call: need(stored.call, "call")?,
-                content: stored
-                    .content
-                    .into_iter()
-                    .map(Self::try_from)
-                    .collect::<Result<_>>()?,
-                is_error: stored.is_error,
-            },
-            "image" | "file" => {
-                let source = match (stored.data, stored.file_id, stored.url) {
-                    (Some(data), None, None) => MediaSource::Base64(data),
-                    (None, Some(id), None) => MediaSource::FileId(id),
-                    (None, None, Some(url)) => MediaSource::Url(url),
-                    _ => {
-                        return Err(Error::Malformed {
-                            what: "content",
-                            detail: "a file needs one of 'data', 'file_id', 'url'".to_owned(),
-                        });
-                    }
-                };
-                let media = Media {
-                    media_type: stored.media_type,
-                    name: stored.name,
-                    detail: stored.detail,
-                    source,
-                };
-                if stored.r#type == "image" {
-                    Self::Image(media)
-                } else {
-                    Self::File(media)
-                }
-            }
-            "opaque" => Self::Opaque {
-                provider: need(stored.provider, "provider")?,
-                data: need(stored.data, "data")?,
-            },
-            other => {
-                return Err(Error::Malformed {
-                    what: "content",
-                    detail: format!("unknown part type '{other}'"),
-                });
-            }
+        Ok(Self {
+            media_type: stored.media_type,
+            name: stored.name,
+            detail: stored.detail,
+            source,
         })
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::hash::as_text;
 
 /// How a plan treats a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,3 +48,5 @@ impl FromStr for Priority {
             })
     }
 }
+
+as_text!(Priority);

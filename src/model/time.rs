@@ -1,9 +1,10 @@
 //! A moment, in milliseconds; callers pass "now" in.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Millis(pub i64);
 
 impl Millis {

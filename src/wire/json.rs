@@ -6,8 +6,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::hash::write_string;
-
 /// Raw JSON where a field's shape varies between versions.
 pub type Raw<'a> = Option<&'a RawValue>;
 
@@ -63,7 +61,7 @@ impl Object {
     /// Adds a string.
     pub fn string(mut self, key: &str, value: &str) -> Self {
         self.key(key);
-        write_string(&mut self.0, value);
+        self.0 += &quoted(value);
         self
     }
 
@@ -93,16 +91,14 @@ impl Object {
 
     fn key(&mut self, key: &str) {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        write_string(&mut self.0, key);
+        self.0 += &quoted(key);
         self.0.push(':');
     }
 }
 
 /// A JSON string.
 pub fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    write_string(&mut out, text);
-    out
+    serde_json::to_string(text).expect("every string is JSON")
 }
 
 /// A JSON array of JSON texts.
