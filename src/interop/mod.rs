@@ -13,6 +13,8 @@ mod anthropic;
 mod chat;
 mod claude_code;
 mod codex;
+#[cfg(test)]
+mod contract;
 pub mod formats;
 mod lines;
 mod openai;
@@ -210,6 +212,14 @@ impl Step {
             settings: self.settings,
             records: self.records,
             usage: self.usage,
+        }
+    }
+
+    /// The message, if it is one at the end.
+    pub fn message(&self) -> Option<&Message> {
+        match &self.action {
+            Action::Append(message) => Some(message),
+            Action::Hide(_) => None,
         }
     }
 }

@@ -1,0 +1,301 @@
+//! What must hold of every format, shown by its own sources in `tests/data`, so that it holds where
+//! no real session is at hand.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::formats::{FORMATS, Format, Shape};
+use super::lines::mend;
+use super::sniff::sniff;
+use super::{
+    BranchStart, Document, ImportOptions, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step,
+};
+use crate::error::Result;
+use crate::model::{Message, Millis, Role, Settings, Span};
+
+/// All that an importer told.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Told {
+    pub(super) sessions: Vec<Session>,
+    pub(super) problems: Vec<Problem>,
+    open: bool,
+}
+
+/// One session of it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Session {
+    pub(super) start: SessionStart,
+    pub(super) steps: Vec<Step>,
+    /// Each with how many steps were before it.
+    pub(super) branches: Vec<(usize, BranchStart)>,
+    pub(super) end: SessionEnd,
+}
+
+impl Told {
+    fn last(&mut self) -> &mut Session {
+        assert!(self.open, "told outside a session");
+        self.sessions.last_mut().expect("one is open")
+    }
+}
+
+impl Sink for Told {
+    fn session(&mut self, start: SessionStart) -> Result<()> {
+        assert!(!self.open, "a session inside another");
+        self.open = true;
+        self.sessions.push(Session {
+            start,
+            ..Session::default()
+        });
+        Ok(())
+    }
+
+    fn branch(&mut self, branch: BranchStart) -> Result<()> {
+        let steps = self.last().steps.len();
+        self.last().branches.push((steps, branch));
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        self.last().steps.push(step);
+        Ok(())
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.last().end = end;
+        self.open = false;
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.problems.push(problem);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The steps of the main path.
+    fn main(&self) -> &[Step] {
+        let end = self.branches.first().map(|(steps, _)| *steps);
+        &self.steps[..end.unwrap_or(self.steps.len())]
+    }
+
+    /// The messages that were appended.
+    pub(super) fn messages(&self) -> Vec<&Message> {
+        self.steps.iter().filter_map(Step::message).collect()
+    }
+}
+
+pub(super) fn read(format: &Format, bytes: &[u8]) -> Told {
+    let mut told = Told::default();
+    let options = ImportOptions { stem: "stem" };
+    (format.read)(&bytes, options, &mut told).expect("bytes can be read");
+    assert!(!told.open, "a session without an end");
+    told
+}
+
+fn text_at(bytes: &[u8], span: Span) -> String {
+    let at = span.offset as usize..(span.offset + span.len) as usize;
+    mend(&bytes[at]).text.into_owned()
+}
+
+/// The record at a place.
+pub(super) fn value_at(bytes: &[u8], span: Span) -> Value {
+    serde_json::from_str(&text_at(bytes, span)).expect("a span holds a JSON value")
+}
+
+/// The messages of a session's main path, ready to go out untouched.
+pub(super) fn outgoing(bytes: &[u8], session: &Session) -> Vec<Outgoing> {
+    let mut settings = Settings::new();
+    let mut messages = Vec::new();
+    for step in session.main() {
+        settings.extend(step.settings.clone());
+        messages.extend(step.message().map(|message| {
+            Outgoing {
+                message: message.clone(),
+                time: step.time,
+                settings: settings.clone(),
+                usage: step.usage,
+                records: step
+                    .records
+                    .iter()
+                    .map(|span| text_at(bytes, *span))
+                    .collect(),
+                replaces: Vec::new(),
+                is_summary: false,
+            }
+        }));
+    }
+    messages
+}
+
+/// Every format's own sources, by name.
+fn sources() -> Vec<(&'static Format, String, Vec<u8>)> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut found = Vec::new();
+    for format in FORMATS {
+        let folder = std::fs::read_dir(data.join(format.fixtures)).expect("a folder of sources");
+        let before = found.len();
+        for file in folder {
+            let path = file.expect("a file").path();
+            if !path
+                .extension()
+                .is_some_and(|e| e == "json" || e == "jsonl")
+            {
+                continue;
+            }
+            let bytes = std::fs::read(&path).expect("readable");
+            let of = sniff(&bytes.as_slice()).expect("readable");
+            let of = of.unwrap_or_else(|| panic!("{} is of no format", path.display()));
+            assert_eq!(of.fixtures, format.fixtures, "{}", path.display());
+            if of == format {
+                found.push((format, path.display().to_string(), bytes));
+            }
+        }
+        assert!(found.len() > before, "{format} has no source of its own");
+    }
+    found
+}
+
+#[test]
+fn every_format_is_called_by_its_name_alone() {
+    for format in FORMATS {
+        for name in [&[format.name][..], format.aliases].concat() {
+            assert_eq!(Format::named(name).expect("known"), format);
+        }
+    }
+}
+
+#[test]
+fn the_same_bytes_give_the_same_calls() {
+    for (format, name, bytes) in sources() {
+        let told = read(format, &bytes);
+        assert_eq!(told, read(format, &bytes), "{name}");
+        assert!(!told.sessions.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_prefix_of_lines_gives_a_prefix_of_steps() {
+    for (format, name, bytes) in sources() {
+        if format.shape != Shape::Lines {
+            continue;
+        }
+        let told = read(format, &bytes);
+        let whole = &told.sessions[0];
+        // Before a rewind the path was another one.
+        if whole
+            .branches
+            .iter()
+            .any(|(_, branch)| branch.name.starts_with("leaf"))
+        {
+            continue;
+        }
+        for end in memchr::memchr_iter(b'\n', &bytes) {
+            let told = read(format, &bytes[..=end]);
+            let Some(short) = told.sessions.first().map(Session::main) else {
+                continue;
+            };
+            let pairs = short.iter().zip(whole.main());
+            let equal = pairs.take_while(|(a, b)| a == b).count();
+            // The last reply, and what came after it.
+            let is_reply = |step: &Step| step.message().is_some_and(|m| m.role == Role::Assistant);
+            let group = short.iter().rposition(is_reply).unwrap_or(0);
+            assert!(
+                equal >= group,
+                "{name} to {end}: {equal} of {} are equal",
+                short.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_step_names_records_inside_its_source() {
+    for (format, name, bytes) in sources() {
+        for session in read(format, &bytes).sessions {
+            for span in session.steps.iter().flat_map(|step| &step.records) {
+                assert!(
+                    span.offset + span.len <= bytes.len() as u64,
+                    "{name}: {span:?}"
+                );
+                let value = value_at(&bytes, *span);
+                assert!(!value.is_null(), "{name}: {span:?}");
+            }
+            assert!(
+                session.steps.iter().all(|step| !step.records.is_empty()),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_exported_untouched_is_equal() {
+    let mut shown = Vec::new();
+    for (format, name, bytes) in sources() {
+        for session in read(format, &bytes).sessions {
+            // What is hidden is no message of the context; each format shows that on its own.
+            if session.messages().len() != session.main().len() {
+                continue;
+            }
+            let messages = outgoing(&bytes, &session);
+            let document = Document {
+                session_id: session.start.id.clone(),
+                now: Some(Millis(0)),
+                settings: messages
+                    .last()
+                    .map_or(Settings::new(), |last| last.settings.clone()),
+                ..Document::default()
+            };
+            let mut out = Vec::new();
+            (format.write)(&messages, &document, &mut out).expect("a vector takes all");
+            let told = read(format, &out);
+            let again = &told.sessions[0];
+            assert_eq!(again.messages(), session.messages(), "{name}");
+            // A record that holds several messages, results aside, is written as one for each.
+            let alone = |step: &Step| {
+                let same = session
+                    .steps
+                    .iter()
+                    .filter(|other| other.records == step.records);
+                let messages = same.filter_map(Step::message);
+                messages
+                    .filter(|message| message.role != Role::Tool)
+                    .count()
+                    <= 1
+            };
+            let pairs = again.steps.iter().zip(&session.steps);
+            for (new, old) in pairs.filter(|(_, old)| alone(old)) {
+                let records = |step: &Step, bytes: &[u8]| -> Vec<Value> {
+                    step.records
+                        .iter()
+                        .map(|span| value_at(bytes, *span))
+                        .collect()
+                };
+                let (new, old) = (records(new, &out), records(old, &bytes));
+                assert_eq!(new.len(), old.len(), "{name}");
+                for (new, old) in new.iter().zip(&old) {
+                    assert!(differing_members(new, old) <= 1, "{name}: {new} was {old}");
+                }
+            }
+            shown.push(format.name);
+        }
+    }
+    for format in FORMATS {
+        assert!(shown.contains(&format.name), "{format} shows nothing");
+    }
+}
+
+/// How many members differ: none, or the link to a record that is not written.
+fn differing_members(new: &Value, old: &Value) -> usize {
+    match (new, old) {
+        (Value::Object(new), Value::Object(old)) => {
+            let changed = new
+                .iter()
+                .filter(|(key, value)| old.get(*key) != Some(value));
+            changed.count() + old.keys().filter(|key| !new.contains_key(*key)).count()
+        }
+        _ => usize::from(new != old) * 2,
+    }
+}
