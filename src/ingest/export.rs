@@ -109,6 +109,7 @@ pub fn export(
         settings: settings(&*view, &context.settings)?,
         fresh: false,
         seed: *commit.as_bytes(),
+        source: whole_document(&*view, source, options.format)?,
         after: Vec::new(),
     };
     let mut remarks = (options.format.write)(&messages, &document, out)?;
@@ -183,6 +184,7 @@ pub fn resume(
             settings: settings(&*view, &context.settings)?,
             fresh: true,
             seed: session.seed,
+            source: None,
             after: Vec::new(),
         };
         let mut bytes = Vec::new();
@@ -343,12 +345,29 @@ fn as_it_was(
             settings: settings(view, &context.settings)?,
             fresh: false,
             seed: *commit.as_bytes(),
+            source: None,
             after: last_records,
         };
         done.remarks = (options.format.write)(&messages, &document, out)?;
         done.written = own as u64;
     }
     Ok(Some(done))
+}
+
+/// The text of a source that is one document.
+fn whole_document(
+    view: &dyn View,
+    source: Option<&SourceRow>,
+    format: &Format,
+) -> Result<Option<String>> {
+    let Some(source) = source.filter(|_| format.shape == Shape::Document) else {
+        return Ok(None);
+    };
+    let span = Span {
+        offset: 0,
+        len: source.size_bytes,
+    };
+    Ok(texts(view, source.id, &[span])?.pop())
 }
 
 /// The id that a source's session has in its tool.

@@ -6,14 +6,15 @@
 use std::fmt;
 
 use super::sniff::Head;
-use super::{Exporter, Importer, anthropic, claude_code, codex, openai, roo};
+use super::{Exporter, Importer, anthropic, claude_code, codex, gemini, openai, roo};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 
 /// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 5] = [
+pub static FORMATS: [&Format; 6] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
+    &gemini::GEMINI,
     &roo::ROO,
     &openai::OPENAI,
     &anthropic::ANTHROPIC,

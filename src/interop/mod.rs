@@ -16,6 +16,7 @@ mod codex;
 #[cfg(test)]
 mod contract;
 pub mod formats;
+mod gemini;
 mod lines;
 mod openai;
 pub mod records;
@@ -30,6 +31,7 @@ use std::io;
 use std::io::Write;
 
 use crate::error::Result;
+use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 pub use formats::{FORMATS, Format};
@@ -215,6 +217,11 @@ impl Step {
         }
     }
 
+    /// A message at the end, by one record.
+    pub fn append(message: Message, record: Span) -> Self {
+        Self::new(Action::Append(message), record)
+    }
+
     /// The message, if it is one at the end.
     pub fn message(&self) -> Option<&Message> {
         match &self.action {
@@ -302,6 +309,14 @@ impl SessionEnd {
     pub fn opaque(&mut self, kind: impl Into<String>) {
         *self.opaque_blocks.entry(kind.into()).or_default() += 1;
     }
+
+    /// The end of a session whose file lacks this of what the model was sent.
+    pub fn lacking(what: &[&str]) -> Self {
+        Self {
+            absent: what.iter().map(|what| (*what).to_owned()).collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Something wrong in a source.
@@ -362,9 +377,23 @@ pub struct Document {
     pub fresh: bool,
     /// Seed of the ids that are made: the same seed gives the same ids.
     pub seed: [u8; 32],
+    /// The source that the messages came from, for documents that hold more than messages: what
+    /// stands beside them there is kept.
+    pub source: Option<String>,
     /// The raw tail that new records follow, when `messages` go at the end of an untouched file:
     /// its last records, at least one. Empty: a file of its own.
     pub after: Vec<String>,
+}
+
+impl Document {
+    /// The `number`th id that is made for it.
+    pub fn new_id(&self, number: u64) -> String {
+        let seed = [&self.seed[..], &number.to_be_bytes()].concat();
+        let mut id = [0; 16];
+        id.copy_from_slice(&fingerprint(&seed)[..16]);
+        let id = uuid::Builder::from_random_bytes(id).into_uuid();
+        id.to_string()
+    }
 }
 
 /// Writes messages as a file of this format (or, with [`Document::after`], as its continuation).

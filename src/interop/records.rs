@@ -9,10 +9,11 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::lines::{Line, Lines, Mended, mend};
-use super::spans::{Broken, skip_space, skip_value};
-use super::{Input, Problem, Sink};
+use super::spans::{Broken, members, skip_space, skip_value};
+use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::error::{Error, Result};
 use crate::model::Span;
+use crate::wire::json::Object;
 
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 256;
@@ -107,6 +108,32 @@ impl Held {
         }
     }
 
+    /// Tells the sink the session that is the document: these are its messages, with why there may
+    /// be more, and `steps` are those of one.
+    pub(super) fn tell(
+        &self,
+        start: SessionStart,
+        mut end: SessionEnd,
+        (messages, broken): (Vec<Range<usize>>, Option<Broken>),
+        sink: &mut dyn Sink,
+        mut steps: impl FnMut(&RawValue, Span, &mut SessionEnd) -> Result<Vec<Step>, String>,
+    ) -> Result<()> {
+        let text = self.text();
+        sink.session(start)?;
+        for at in &messages {
+            let mut lone = 0;
+            let read = |raw: &RawValue| steps(raw, text.span(at), &mut end);
+            let found = text.message(at, &mut lone, sink, read)?;
+            end.lone_surrogates += lone;
+            for step in found.unwrap_or_default() {
+                sink.step(step)?;
+            }
+        }
+        self.end(broken, sink)?;
+        sink.progress(text.bytes.len() as u64, messages.len() as u64);
+        sink.end(end)
+    }
+
     /// Says what is wrong behind the last record: why there may be more, or that there is more
     /// than the document.
     pub(super) fn end(&self, broken: Option<Broken>, sink: &mut dyn Sink) -> Result<()> {
@@ -121,6 +148,19 @@ impl Held {
             Ok(())
         }
     }
+}
+
+/// A record with some of its values changed, or taken out where `change` gives none.
+pub(super) fn rewritten(record: &str, change: impl Fn(&str, &str) -> Option<String>) -> Object {
+    let (members, _) = members(record.as_bytes(), 0);
+    members
+        .into_iter()
+        .fold(Object::new(), |object, (key, span)| {
+            match change(&key, &record[span]) {
+                Some(value) => object.raw(&key, &value),
+                None => object,
+            }
+        })
 }
 
 /// A source's bytes without a UTF-8 byte order mark.

@@ -172,6 +172,15 @@ pub enum MediaSource {
 }
 
 impl Message {
+    /// A message of nobody's name.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self {
+            role,
+            name: None,
+            parts,
+        }
+    }
+
     /// A message of one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self {

@@ -15,6 +15,16 @@ use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 use crate::check::{check_anthropic, check_openai};
 use crate::conditions::real_sessions;
 
+fn is_gemini_lines(path: &Path) -> bool {
+    let extension = path
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    extension
+        && path
+            .parent()
+            .is_some_and(|parent| parent.ends_with("gemini-cli"))
+}
+
 /// All files of the known formats, by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let formats = [
@@ -24,10 +34,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "openai-finetune",
         "anthropic-messages",
         "roo-cline",
+        "gemini-cli",
     ];
-    // What else a task's directory holds is no session.
-    let beside =
-        |path: &PathBuf| path.ends_with("ui_messages.json") || path.ends_with("task_metadata.json");
+    // What else a task's directory holds is no session; Gemini CLI's lines are of no known format.
+    let beside = |path: &PathBuf| {
+        path.ends_with("ui_messages.json")
+            || path.ends_with("task_metadata.json")
+            || is_gemini_lines(path)
+    };
     let files: Vec<PathBuf> = formats
         .iter()
         .flat_map(|format| tract::ingest::tool_dirs::walk_directory(&folder.join(format)))
@@ -352,6 +366,9 @@ fn formats_of_others_are_named_as_unknown() {
     let folder = real_sessions();
     for other in ["aider", "gemini-cli", "opencode", "chatgpt-export", "pi"] {
         for path in tract::ingest::tool_dirs::walk_directory(&folder.join(other)) {
+            if other == "gemini-cli" && !is_gemini_lines(&path) {
+                continue;
+            }
             let request = ImportRequest {
                 format: None,
                 branch: None,

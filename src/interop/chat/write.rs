@@ -5,8 +5,36 @@ use std::io::Write;
 
 use crate::error::{Error, Result};
 use crate::interop::Outgoing;
-use crate::model::{Message, Role, Settings};
+use crate::interop::remarks::Remarks;
+use crate::model::{Message, Part, Role, Settings};
 use crate::wire::json::{Object, array};
+
+/// Each message with its parts, behind which stand the results of the calls in it: for formats that
+/// keep a call and what it gave back in one record. System messages are left out; the tools write
+/// their own.
+pub(crate) fn with_results<'a>(
+    messages: &'a [Outgoing],
+    remarks: &mut Remarks,
+) -> Vec<(&'a Outgoing, Vec<&'a Part>)> {
+    let mut found: Vec<(&Outgoing, Vec<&Part>)> = Vec::new();
+    for outgoing in messages {
+        if outgoing.message.role.is_system() {
+            remarks.add("a system message; the tool writes its own");
+            continue;
+        }
+        let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
+        let (results, said): (Vec<_>, Vec<_>) = outgoing.message.parts.iter().partition(is_result);
+        match found.last_mut() {
+            Some((reply, parts)) if reply.message.role == Role::Assistant => parts.extend(results),
+            _ if results.is_empty() => {}
+            _ => remarks.add("a tool result without its call"),
+        }
+        if !said.is_empty() {
+            found.push((outgoing, said));
+        }
+    }
+    found
+}
 
 /// A request of these messages and settings.
 pub(crate) fn document_text(

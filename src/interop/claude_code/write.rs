@@ -153,12 +153,8 @@ impl<'a> Writer<'a> {
     }
 
     fn new_uuid(&mut self) -> String {
-        let random = self.random();
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&random[..16]);
-        uuid::Builder::from_random_bytes(bytes)
-            .into_uuid()
-            .to_string()
+        self.made += 1;
+        self.document.new_id(self.made - 1)
     }
 
     fn new_id(&mut self, prefix: &str) -> String {

@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 use super::tags::{Hidden, Tags};
 use crate::error::Result;
 use crate::interop::chat::write::{joined, write_all};
+use crate::interop::records::rewritten;
 use crate::interop::remarks::Remarks;
-use crate::interop::spans::members;
 use crate::interop::{Document, Outgoing};
 use crate::wire::anthropic::written;
-use crate::wire::json::{Object, array};
+use crate::wire::json::array;
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(
@@ -64,19 +64,6 @@ fn anew(outgoing: &Outgoing, built: &str, document: &Document) -> String {
         object = object.raw("isSummary", "true");
     }
     object.finish()
-}
-
-/// A record with some of its values changed, or taken out where `change` gives none.
-fn rewritten(record: &str, change: impl Fn(&str, &str) -> Option<String>) -> Object {
-    let (members, _) = members(record.as_bytes(), 0);
-    members
-        .into_iter()
-        .fold(Object::new(), |object, (key, span)| {
-            match change(&key, &record[span]) {
-                Some(value) => object.raw(&key, &value),
-                None => object,
-            }
-        })
 }
 
 /// Takes off the tags by which the tool would hide one of these records: all of them are in the

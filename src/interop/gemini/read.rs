@@ -1,0 +1,139 @@
+//! A session into messages.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, from_str};
+
+use crate::error::Result;
+use crate::interop::records::Held;
+use crate::interop::spans::{elements, members};
+use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
+use crate::wire::Notes;
+use crate::wire::gemini::{PROVIDER, answer, parts};
+use crate::wire::json::Raw;
+
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let held = Held::read(input)?;
+    let bytes = held.text().bytes;
+    let (keys, broken) = members(bytes, held.start);
+    let mut start = SessionStart::new(options.stem);
+    let mut end = SessionEnd::lacking(&["system prompt", "tool definitions"]);
+    let mut messages = (Vec::new(), broken);
+    for (key, at) in keys {
+        let word = || serde_json::from_slice::<String>(&bytes[at.clone()]).ok();
+        match key.as_str() {
+            "sessionId" => start.id = word().unwrap_or(start.id),
+            "summary" => end.title = word(),
+            "messages" => {
+                let (found, torn) = elements(bytes, at.start);
+                messages = (found, torn.or(broken));
+            }
+            "projectHash" | "startTime" | "lastUpdated" => {}
+            key => end.other(key),
+        }
+    }
+    held.tell(start, end, messages, sink, |raw, span, end| {
+        let opaque_blocks = std::mem::take(&mut end.opaque_blocks);
+        let mut notes = Notes { opaque_blocks };
+        let found = steps(raw.get(), span, &mut notes);
+        end.opaque_blocks = notes.opaque_blocks;
+        let (kind, steps) = found?;
+        if steps.is_empty() {
+            end.other(kind);
+        }
+        Ok(steps)
+    })
+}
+
+/// What of a record is kept as it is written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Record<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Vec<Call<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Call<'a> {
+    id: String,
+    name: String,
+    timestamp: Value,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+}
+
+/// The type of a record, and its steps: a message, and what its calls gave back. What the tool
+/// tells the person at the screen has none, for the model is never sent it.
+pub(super) fn steps(
+    text: &str,
+    span: Span,
+    notes: &mut Notes,
+) -> Result<(String, Vec<Step>), String> {
+    let bad = |error| format!("a message: {error}");
+    let (json, record): (Value, Record<'_>) =
+        (from_str(text).map_err(bad)?, from_str(text).map_err(bad)?);
+    let kind = json["type"].as_str().unwrap_or("(no type)").to_owned();
+    let role = match kind.as_str() {
+        "user" => Role::User,
+        "gemini" => Role::Assistant,
+        _ => return Ok((kind, Vec::new())),
+    };
+    let thoughts = json["thoughts"].as_array().into_iter().flatten();
+    let mut said: Vec<Part> = thoughts.map(thinking).collect();
+    said.extend(parts(record.content, notes));
+    let time = |value: &Value| value.as_str().and_then(Millis::parse);
+    let (mut results, mut last) = (Vec::new(), time(&json["timestamp"]));
+    for call in record.tool_calls {
+        if let Some(result) = call.result {
+            results.push(answer(&call.id, result, notes));
+            last = time(&call.timestamp).or(last);
+        }
+        said.push(Part::ToolCall {
+            id: call.id,
+            name: call.name,
+            arguments: call.args.map_or("{}", RawValue::get).to_owned(),
+            kind: None,
+        });
+    }
+    if said.is_empty() {
+        return Ok((format!("{kind} (empty)"), Vec::new()));
+    }
+    let append = |role, parts, time| Step {
+        time,
+        ..Step::append(Message::new(role, parts), span)
+    };
+    let model = json.get("model").filter(|model| model.is_string());
+    let tokens = |key: &str| json["tokens"][key].as_u64().unwrap_or(0);
+    let mut steps = vec![Step {
+        settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model.to_string()))),
+        usage: json["tokens"].is_object().then(|| Usage {
+            input_tokens: tokens("input") + tokens("tool"),
+            output_tokens: tokens("output") + tokens("thoughts"),
+        }),
+        ..append(role, said, time(&json["timestamp"]))
+    }];
+    if !results.is_empty() {
+        steps.push(append(Role::Tool, results, last));
+    }
+    Ok((kind, steps))
+}
+
+fn thinking(thought: &Value) -> Part {
+    let lines = ["subject", "description"].map(|key| thought[key].as_str().unwrap_or_default());
+    let filled = lines.into_iter().filter(|text| !text.is_empty());
+    Part::Thinking {
+        text: filled.collect::<Vec<_>>().join("\n\n"),
+        signature: None,
+        provider: Some(PROVIDER.to_owned()),
+    }
+}
