@@ -181,7 +181,7 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
     }
     for name in refs {
         if *name != RefName::head() && Some(name) != attached {
-            let label = match name.as_str().strip_prefix(RefName::SESSIONS) {
+            let label = match name.as_session() {
                 Some(_) => Label::Session,
                 None => Label::Branch,
             };
@@ -191,48 +191,16 @@ pub fn names(refs: &[RefName], head: &Head, short: bool) -> Vec<Line> {
     names
 }
 
-/// A ref's name as a list shows it.
+/// A ref's name as a list shows it: in short `claude-code/2f6c1f0e-…` for a tool and a UUID.
 pub fn shown_name(name: &RefName, short: bool) -> String {
-    match name.as_str().strip_prefix(RefName::SESSIONS) {
-        Some(session) if short => shorten(session),
-        Some(session) => session.to_owned(),
-        None => name.short().to_owned(),
-    }
-}
-
-/// `claude-code/2f6c1f0e-…` from `claude-code/` and a UUID.
-pub fn shorten(session: &str) -> String {
-    match session.split_once('/') {
-        Some((tool, id)) if id.len() > 12 && !id.contains('/') => {
+    match name.as_session() {
+        Some((tool, id)) if short && id.len() > 12 && !id.contains('/') => {
             let id: String = id.chars().take(8).collect();
             format!("{tool}/{id}…")
         }
-        _ => session.to_owned(),
+        Some((tool, id)) => format!("{tool}/{id}"),
+        None => name.short().to_owned(),
     }
-}
-
-/// `2 truncations, 1 compaction`: the active hides of a context, if there are any.
-pub fn hides(context: &tract::context::Context) -> Option<String> {
-    let kinds: Vec<String> = HideKind::ALL
-        .into_iter()
-        .map(|kind| (kind, u64::from(context.active_hides(kind))))
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| plural(count, kind.as_str()))
-        .collect();
-    (!kinds.is_empty()).then(|| kinds.join(", "))
-}
-
-/// `182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
-pub fn context_line(context: &tract::context::Context) -> String {
-    let mut line = plural(context.entries.len() as u64, "message");
-    let hidden = context.hidden_entries();
-    if hidden > 0 {
-        line += &format!(", {} hidden", grouped(hidden));
-    }
-    if let Some(hides) = hides(context) {
-        line += &format!(" ({hides})");
-    }
-    line
 }
 
 /// `model=… temp=0.7`, and the note. Hostile until escaped.

@@ -91,10 +91,9 @@ impl Repo {
             let session = path::session_of(&*view, &tip)?;
             let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
             let is_head = matches!(&head, Head::Attached { branch, .. } if *branch == name);
-            let tool = session.as_ref().and_then(|(session, _)| {
-                let place = session.as_str().strip_prefix(RefName::SESSIONS)?;
-                Some(place.split_once('/')?.0.to_owned())
-            });
+            let tool = session
+                .as_ref()
+                .and_then(|(session, _)| Some(session.as_session()?.0.to_owned()));
             rows.push(BranchRow {
                 is_head,
                 tool,

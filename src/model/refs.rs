@@ -146,6 +146,11 @@ impl RefName {
             .unwrap_or(&self.0)
     }
 
+    /// The tool and the id of a session's ref.
+    pub fn as_session(&self) -> Option<(&str, &str)> {
+        self.0.strip_prefix(Self::SESSIONS)?.split_once('/')
+    }
+
     /// Whether this is a branch.
     pub fn is_branch(&self) -> bool {
         self.0.starts_with(Self::HEADS)

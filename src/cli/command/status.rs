@@ -1,7 +1,8 @@
 //! `tract status`: where am I in my context.
 
+use tract::context::Context;
 use tract::history::Status;
-use tract::model::{Head, RefName, Role};
+use tract::model::{Head, HideKind, Role};
 use tract::render::number::{amount, grouped, plural, signed, tokens};
 use tract::render::{Label, Line};
 
@@ -39,8 +40,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     if status.head.commit().is_none() {
         return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
-    let context = listing::context_line(&status.context);
-    ui.print(format!("Context  {context}"))?;
+    ui.print(context_line(&status.context))?;
     ui.print_all(token_lines(&status, ui))?;
     ui.print("")?;
     let listing = Listing {
@@ -96,10 +96,9 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
         let new = plural(status.session_new, "new message");
         after += &format!(", {new}: tract import --onto {branch}");
     }
-    let session_name = name.as_str().strip_prefix(RefName::SESSIONS);
-    let mut facts = match &session.title {
-        Some(_) => tool(name).to_owned(),
-        None => listing::shorten(session_name.unwrap_or_default()),
+    let mut facts = match (&session.title, name.as_session()) {
+        (Some(_), Some((tool, _))) => tool.to_owned(),
+        _ => listing::shown_name(name, true),
     };
     if let Some(title) = &session.title {
         let used = line.width_cols() + facts.len() + after.len() + "  ( \"\")".len();
@@ -114,12 +113,25 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
     line + ")"
 }
 
-/// The tool of a session's ref: `claude-code`.
-fn tool(name: &RefName) -> &str {
-    let session = name.as_str().strip_prefix(RefName::SESSIONS);
-    session
-        .and_then(|s| s.split('/').next())
-        .unwrap_or_default()
+/// `Context  182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
+fn context_line(context: &Context) -> String {
+    let mut line = format!(
+        "Context  {}",
+        plural(context.entries.len() as u64, "message")
+    );
+    let hidden = context.hidden_entries();
+    if hidden > 0 {
+        line += &format!(", {} hidden", grouped(hidden));
+    }
+    let kinds = HideKind::ALL.map(|kind| (kind, u64::from(context.active_hides(kind))));
+    let active = kinds.into_iter().filter(|(_, count)| *count > 0);
+    let active: Vec<String> = active
+        .map(|(kind, count)| plural(count, kind.as_str()))
+        .collect();
+    if !active.is_empty() {
+        line += &format!(" ({})", active.join(", "));
+    }
+    line
 }
 
 fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
