@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
 use crate::history::surgery::Touched;
@@ -216,6 +217,21 @@ impl Repo {
             life.current = Some(load::message(&*view, entry)?);
         }
         Ok(life)
+    }
+}
+
+impl Repo {
+    /// The message that an entry holds where `on` stands, hidden or not; none, if it is not there.
+    pub fn message_of(&self, on: &On, id: &EntryId) -> Result<Option<Message>> {
+        let Some(tip) = self.head(on)?.commit() else {
+            return Ok(None);
+        };
+        let view = self.store.read()?;
+        let context = load::context(&*view, &tip)?;
+        match context.entries.iter().find(|entry| entry.id == *id) {
+            Some(entry) => load::message(&*view, entry).map(Some),
+            None => hidden_message(&*view, &tip, id),
+        }
     }
 }
 

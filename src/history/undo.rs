@@ -24,6 +24,22 @@ pub struct OperationEntry {
     pub undone: bool,
 }
 
+impl OperationEntry {
+    /// What it moved, one for each ref, from its first value to its last: branches, then HEAD, then
+    /// where it was.
+    pub fn moved(&self) -> Vec<ReflogRow> {
+        let mut moved: Vec<ReflogRow> = Vec::new();
+        for row in &self.moves {
+            match moved.iter_mut().find(|known| known.name == row.name) {
+                Some(known) => known.new.clone_from(&row.new),
+                None => moved.push(row.clone()),
+            }
+        }
+        moved.sort_by_key(|row| (!row.name.is_branch(), row.name != RefName::head()));
+        moved
+    }
+}
+
 impl Repo {
     /// The operations, newest first, at most `limit` (0: all).
     ///

@@ -11,6 +11,14 @@ use unicode_width::UnicodeWidthChar;
 use crate::render::{Label, columns, escape};
 
 /// One line of labelled text, safe to show.
+///
+/// ```
+/// use tract::render::{Label, Line, plain};
+///
+/// let mut line = Label::Hash.of("a1b2c3d") + "  ";
+/// line.fit("Please use the streaming parser.", Some(24));
+/// assert_eq!(plain::paint(&line), "a1b2c3d  Please use the…");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     runs: Vec<Run>,
@@ -31,22 +39,27 @@ impl Run {
     }
 }
 
-impl Line {
-    /// A line that says nothing.
-    pub const fn new() -> Self {
-        Self { runs: Vec::new() }
-    }
-
-    pub(super) fn labelled(label: Label, text: String) -> Self {
+impl Label {
+    /// `text` with this label, made safe.
+    pub fn of(self, text: impl Into<String>) -> Line {
+        let text = text.into();
         let safe = match escape::line(&text) {
             Cow::Owned(safe) => safe,
             Cow::Borrowed(_) => text,
         };
-        Self::new().with(label, safe)
+        Line::new().with(self, safe)
     }
 
-    pub(super) fn quoted(label: Label, text: &str) -> Self {
-        Self::new().with(label, escape::row(text).into_owned())
+    /// The same for a line of someone's text, in which tabs stay.
+    pub fn quote(self, text: &str) -> Line {
+        Line::new().with(self, escape::row(text).into_owned())
+    }
+}
+
+impl Line {
+    /// A line that says nothing.
+    pub const fn new() -> Self {
+        Self { runs: Vec::new() }
     }
 
     /// So many spaces.
@@ -215,18 +228,6 @@ impl<T: Into<Line>> Add<T> for Line {
     fn add(mut self, more: T) -> Self {
         self += more;
         self
-    }
-}
-
-impl Label {
-    /// `text` with this label, made safe.
-    pub fn of(self, text: impl Into<String>) -> Line {
-        Line::labelled(self, text.into())
-    }
-
-    /// The same for a line of someone's text, in which tabs stay.
-    pub fn quote(self, text: &str) -> Line {
-        Line::quoted(self, text)
     }
 }
 

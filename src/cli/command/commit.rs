@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::context::Context;
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
-use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Sealed, Settings};
+use tract::model::{Draft, EntryId, Message, Part, Role, Sealed, Settings};
 use tract::render::Label;
 use tract::render::number::{Amount, grouped, plural, tokens};
 use tract::{Error, interop};
@@ -236,21 +235,7 @@ fn what(args: &Args) -> String {
 /// The entry that an edit means, and the message that stands there now.
 fn target(repo: &Repo, on: &On, rev: &str) -> Result<(EntryId, Message), Failure> {
     let id = repo.resolve_entry(on, rev)?;
-    let here = repo.context(&repo.resolve(on, "HEAD")?)?;
-    let visible = here.entries.iter().find(|entry| entry.id == id);
-    let message = match visible {
-        Some(entry) => {
-            let mut alone = Context::default();
-            alone.entries.push_back(entry.clone());
-            repo.messages(&alone)?.pop()
-        }
-        None => {
-            let shown = repo.show(&id.commit, Encoding::default())?;
-            let index = id.index.unwrap_or(0) as usize;
-            let replacement = shown.replacements.into_iter().nth(index);
-            shown.message.or(replacement)
-        }
-    };
+    let message = repo.message_of(on, &id)?;
     let nothing = || Failure::refused(format!("{rev} holds no message that could be edited"));
     Ok((id, message.ok_or_else(nothing)?))
 }

@@ -1,7 +1,6 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::history::surgery::{Limits, Prune};
-use tract::model::Operation;
 use tract::render::number::{Amount, Share, grouped, plural};
 
 use crate::cli::app::App;
@@ -84,14 +83,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.dry_run {
         return outcome::foretell(app, "prune", &done, &[]);
     }
-    let outputs = done
-        .commits
-        .iter()
-        .flat_map(|done| match &done.commit.operation {
-            Operation::Hide(hide) => hide.parts.as_slice(),
-            _ => &[],
-        });
-    let did = format!("Pruned {}", plural(outputs.count() as u64, "tool output"));
+    let did = format!("Pruned {}", plural(done.parts() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);
     if let (Some(budget), Some(share), Some(last)) = (budget, args.to_budget, done.commits.last()) {
         let taken = match budget.as_counted {

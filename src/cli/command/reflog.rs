@@ -1,7 +1,7 @@
 //! `tract reflog`: what was done, newest first, and where refs were.
 
 use tract::history::OperationEntry;
-use tract::model::{RefName, RefValue};
+use tract::model::RefValue;
 use tract::render::{Label, Line, table};
 use tract::store::ReflogRow;
 
@@ -84,24 +84,13 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
     Ok(app.ui.print_all(table::lines(&cells, &[]))?)
 }
 
-/// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref, from its first value to its last.
+/// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.
 fn moved(entry: &OperationEntry) -> String {
-    let mut merged: Vec<ReflogRow> = Vec::new();
-    for row in &entry.moves {
-        match merged.iter_mut().find(|known| known.name == row.name) {
-            Some(known) => known.new.clone_from(&row.new),
-            None => merged.push(row.clone()),
-        }
-    }
-    // What people think of first comes first: branches, then HEAD, then where it was.
-    merged.sort_by_key(|row| (!row.name.is_branch(), row.name != RefName::head()));
-    let moves: Vec<String> = merged
-        .iter()
-        .map(|row| {
-            let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
-            format!("{} {old} → {new}", row.name.short())
-        })
-        .collect();
+    let one = |row: ReflogRow| {
+        let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
+        format!("{} {old} → {new}", row.name.short())
+    };
+    let moves: Vec<String> = entry.moved().into_iter().map(one).collect();
     moves.join(", ")
 }
 

@@ -22,7 +22,7 @@ use crate::history::repo::Repo;
 use crate::history::{counts, load};
 use crate::model::pairs::Links;
 use crate::model::tokens::{Counter, context_total};
-use crate::model::{Draft, Encoding, EntryId, Message, Millis, Part, Role, TokenCount};
+use crate::model::{Draft, Encoding, EntryId, Message, Millis, Operation, Part, Role, TokenCount};
 use crate::store::{CountKey, View};
 
 pub use annotate::Annotated;
@@ -123,6 +123,15 @@ impl Surgery {
     /// Whether there was anything to do.
     pub fn is_nothing(&self) -> bool {
         self.hidden.is_empty() && self.shown.is_empty() && self.changed.is_empty()
+    }
+
+    /// How many single parts it hid.
+    pub fn parts(&self) -> usize {
+        let hidden = |made: &Committed| match &made.commit.operation {
+            Operation::Hide(hide) => hide.parts.len(),
+            _ => 0,
+        };
+        self.commits.iter().map(hidden).sum()
     }
 
     /// How much of the context before stays as it is from the beginning on, in percent.
