@@ -33,36 +33,32 @@ pub fn tell(
                 .iter()
                 .map(|session| session.new_commits)
                 .sum();
+            let first = &report.sessions[0];
+            let on = match (first.tip, &first.branch) {
+                (Some(_), BranchOutcome::Follows(branch) | BranchOutcome::Stays(branch)) => {
+                    branch.short()
+                }
+                _ => "nothing",
+            };
             app.ui.status(format!(
-                "Read {} of {}, {}, {} new; a branch each, the first on {}",
+                "Read {} of {}, {}, {} new; a branch each, the first on {on}",
                 plural(count as u64, "conversation"),
-                escape::line(&file.display().to_string()),
+                file.display(),
                 plural(messages, "message"),
-                grouped(new),
-                report.sessions[0].tip.map_or("nothing".into(), |_| {
-                    match &report.sessions[0].branch {
-                        BranchOutcome::Follows(branch) | BranchOutcome::Stays(branch) => {
-                            escape::line(branch.short()).into_owned()
-                        }
-                        BranchOutcome::None => "nothing".to_owned(),
-                    }
-                }),
+                grouped(new)
             ));
             0
         }
         count => count,
     };
     for session in &report.sessions[..listed] {
-        let line = headline(report.format, session, app);
-        app.ui.status(line);
+        app.ui.status(headline(report.format, session, app));
         if alone {
             details(session, app);
         }
     }
     if report.sessions.is_empty() {
-        let file = file.display().to_string();
-        app.ui
-            .status(format!("No messages in {}", escape::line(&file)));
+        app.ui.status(format!("No messages in {}", file.display()));
     }
     problems(file, report, app);
     let [session] = report.sessions.as_slice() else {
@@ -108,7 +104,7 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
         None => 60,
     };
     let title = match &session.title {
-        Some(title) => format!("\"{}\"", columns::cut(&escape::line(title), room)),
+        Some(title) => format!("\"{}\"", Line::from(title).cut(room).text()),
         None => {
             let name = session.name.as_str();
             let id = name.rsplit('/').next().unwrap_or(name);
@@ -123,7 +119,7 @@ fn details(session: &ImportedSession, app: &mut App) {
     let counted = |counts: &BTreeMap<String, u64>| -> String {
         let words: Vec<String> = counts
             .iter()
-            .map(|(name, count)| format!("{} {}", grouped(*count), escape::line(name)))
+            .map(|(name, count)| format!("{} {name}", grouped(*count)))
             .collect();
         words.join(", ")
     };
@@ -181,27 +177,26 @@ fn folded(head: &str, list: &str, width: Option<usize>) -> Vec<String> {
 
 /// Names one thing that is wrong in a file.
 pub fn problem(file: &Path, line: u64, reason: &str, app: &mut App) {
-    let file = file.display().to_string();
-    let place = match line {
-        0 => file,
-        line => format!("{file}:{line}"),
-    };
     let head = Label::Warning.of("problem:");
+    let place = place(file, line);
     app.ui.complain(head + format!(" {place}: {reason}"));
 }
 
+/// A line of a file, or all of it.
+fn place(file: &Path, line: u64) -> String {
+    match line {
+        0 => file.display().to_string(),
+        line => format!("{}:{line}", file.display()),
+    }
+}
+
 fn problems(file: &Path, report: &ImportReport, app: &mut App) {
-    let file = file.display().to_string();
-    let place = |line: u64| match line {
-        0 => escape::line(&file).into_owned(),
-        line => format!("{}:{line}", escape::line(&file)),
-    };
     for note in &report.notes {
-        let reason = escape::line(&note.reason);
-        app.ui.notice(format!("{}: {reason}", place(note.line)));
+        let place = place(file, note.line);
+        app.ui.notice(format!("{place}: {}", note.reason));
     }
     for found in &report.problems {
-        problem(Path::new(&file), found.line, &found.reason, app);
+        problem(file, found.line, &found.reason, app);
     }
     let more = report
         .problem_count

@@ -13,6 +13,7 @@ mod input;
 mod listing;
 mod outcome;
 mod position;
+mod progress;
 mod request;
 mod summariser;
 mod template;

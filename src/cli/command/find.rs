@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
 use tract::model::{HideKind, Operation, Role};
 use tract::render::calendar::Edge;
@@ -12,6 +12,7 @@ use tract::render::{Calendar, Label, Line, columns, escape, excerpt};
 use crate::cli::app::App;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::listing::{self, known_operations};
+use crate::cli::progress;
 use crate::cli::ui::Ui;
 
 /// Find messages by their text
@@ -104,7 +105,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (began, mut bar) = (Instant::now(), None);
     let found = repo.find_messages(&on, &options, &mut |progress| {
         if app.ui.draws_progress() && began.elapsed() > QUICK {
-            draw(bar.get_or_insert_with(progress_bar), progress);
+            draw(
+                bar.get_or_insert_with(|| progress::bar("[{bar:30}] {msg}")),
+                progress,
+            );
         }
     });
     if let Some(bar) = bar {
@@ -126,13 +130,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn no_moment(text: &str) -> Failure {
     Failure::usage(format!("'{text}' is no date and no age"))
         .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")
-}
-
-fn progress_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("[{bar:30}] {msg}");
-    let style = style.expect("the template is well-formed");
-    let target = ProgressDrawTarget::stderr_with_hz(8);
-    ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {

@@ -4,7 +4,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Deserialize;
 use tract::Error;
 use tract::history::Repo;
@@ -15,11 +14,12 @@ use tract::interop::{Format, sniff};
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
 use tract::render::number::{grouped, plural};
-use tract::render::{Label, Line, columns, escape};
+use tract::render::{Label, columns};
 
 use crate::cli::app::App;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::imported;
+use crate::cli::progress;
 
 #[derive(Debug, clap::Args)]
 #[command(about = about(), long_about = long_about(), after_help = "\
@@ -232,7 +232,8 @@ fn one(
         what: &what,
         counter,
     };
-    let bar = app.ui.draws_progress().then(progress_bar);
+    let bar = || progress::bar("[{bar:30}] {bytes} of {total_bytes}  {msg}");
+    let bar = app.ui.draws_progress().then(bar);
     let report = ingest::import(repo, file, &request, &mut |progress| {
         if let Some(bar) = &bar {
             bar.set_length(progress.total_bytes);
@@ -246,13 +247,6 @@ fn one(
         bar.finish_and_clear();
     }
     Ok(report?)
-}
-
-fn progress_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("[{bar:30}] {bytes} of {total_bytes}  {msg}");
-    let style = style.expect("the template is well-formed");
-    let target = ProgressDrawTarget::stderr_with_hz(8);
-    ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
 }
 
 /// Appends what is new in the imported sessions to a branch.
@@ -317,31 +311,18 @@ fn list(app: &mut App) -> Result<(), Failure> {
     for session in found.iter().take(LISTED) {
         rows.push(row(session, repo.as_ref(), app)?);
     }
-    let widths: Vec<usize> = (0..4)
-        .map(|i| {
-            rows.iter()
-                .map(|r| columns::width_cols(&r[i]))
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    for row in &rows {
-        let mut line = Line::new();
-        for (index, cell) in row[..4].iter().enumerate() {
-            let cell = match index {
-                2 => columns::right(cell, widths[2]),
-                _ => columns::left(cell, widths[index]),
-            };
-            let label = [Label::Time, Label::Session, Label::Tokens, Label::Good][index];
-            line += label.of(cell);
-            line += "  ";
+    let widths = [0, 1, 2, 3].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
+    for [age, tool, size, here, title, file] in &rows {
+        let mut line = Label::Time.of(columns::left(age, widths[0])) + "  ";
+        line += Label::Session.of(columns::left(tool, widths[1])) + "  ";
+        line += Label::Tokens.of(columns::right(size, widths[2])) + "  ";
+        line += Label::Good.of(columns::left(here, widths[3])) + "  ";
+        let least = line.width_cols() + 10;
+        match app.ui.width_cols() {
+            Some(width) => line.fit(title, Some(width.max(least))),
+            None => line += format!("{title}  {file}"),
         }
-        let used: usize = widths.iter().sum::<usize>() + 8;
-        let rest = match app.ui.width_cols() {
-            Some(width) => columns::cut(&row[4], width.saturating_sub(used).max(10)),
-            None => format!("{}  {}", row[4], row[5]),
-        };
-        app.ui.print(line + rest)?;
+        app.ui.print(line)?;
     }
     if found.len() > LISTED {
         let more = grouped((found.len() - LISTED) as u64);
@@ -378,13 +359,6 @@ fn row(session: &Found, repo: Option<&Repo>, app: &App) -> Result<[String; 6], F
         }
         Err(error) => title = format!("({error})"),
     }
-    let title = escape::line(&title).into_owned();
-    Ok([
-        age,
-        session.format.to_string(),
-        size,
-        here,
-        title,
-        escape::line(&file).into_owned(),
-    ])
+    let tool = session.format.to_string();
+    Ok([age, tool, size, here, title, file])
 }
