@@ -72,3 +72,8 @@ pub(super) fn split_data_url(url: &str) -> Option<(&str, &str)> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     Some((head.strip_suffix(";base64")?, data))
 }
+
+/// Whether a file's id is one of Anthropic's: these begin with `file_`, OpenAI's with `file-`.
+pub(super) fn is_anthropic_file(id: &str) -> bool {
+    id.starts_with("file_")
+}

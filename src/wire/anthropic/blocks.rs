@@ -1,11 +1,70 @@
-//! Anthropic's own blocks, which have no neutral form: where each may stand.
+//! Content blocks: where each may stand, and Anthropic's own, which have no neutral form.
 //!
-//! Only types of the published API are sent back, byte for byte; others (a client's own marks)
-//! are not blocks that the API knows.
+//! Of these only types of the published API are sent back, byte for byte; others (a client's own
+//! marks) are not blocks that the API knows.
 
 use serde_json::Value;
 
-use super::{Block, Place};
+use crate::model::Role;
+use crate::wire::json::Object;
+
+/// Where a block is to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the system prompt: text alone.
+    System,
+    /// In a user message.
+    User,
+    /// In a reply.
+    Assistant,
+    /// In a tool's result.
+    Result,
+    /// In the result of a tool that failed: text alone.
+    Failure,
+}
+
+impl Place {
+    /// Where the blocks of a message stand.
+    pub const fn of(role: Role) -> Self {
+        match role {
+            Role::Assistant => Self::Assistant,
+            Role::User | Role::Tool => Self::User,
+            Role::System | Role::Developer => Self::System,
+        }
+    }
+
+    pub(super) const fn takes_media(self) -> bool {
+        matches!(self, Self::User | Self::Result)
+    }
+}
+
+/// A content block, by what a request must know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block<'a> {
+    /// Text; the last one of a request may not end in white space.
+    Text(&'a str),
+    /// Thinking; it may not end a reply.
+    Thinking(String),
+    /// What stands only beside its partner.
+    Server(String, Server),
+    /// Anything else.
+    Other(String),
+}
+
+impl Block<'_> {
+    /// The block's JSON.
+    pub fn json(&self) -> String {
+        match self {
+            Self::Text(text) => text_block(text),
+            Self::Thinking(raw) | Self::Server(raw, _) | Self::Other(raw) => raw.clone(),
+        }
+    }
+}
+
+/// A text's block.
+pub fn text_block(text: &str) -> String {
+    Object::typed("text").string("text", text).finish()
+}
 
 /// A tool that the provider itself runs: a call or its result, with the id that ties them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,12 +10,9 @@ mod blocks;
 mod read;
 mod write;
 
-pub use blocks::Server;
+pub use blocks::{Block, Place, Server, text_block};
 pub use read::{message, parts, system, usage};
-pub(super) use write::is_file_id;
-pub use write::{
-    Block, Place, block, content, result_blocks, text_block, tool_result, tool_use, written,
-};
+pub use write::{block, content, result_blocks, tool_result, tool_use, written};
 
 /// The provider's name in thinking and opaque parts.
 pub const PROVIDER: &str = "anthropic";

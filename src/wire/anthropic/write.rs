@@ -1,72 +1,16 @@
 //! Messages to Anthropic's JSON, by its rules.
 
 use super::PROVIDER;
-use super::blocks::{Server, own};
+use super::blocks::{Block, Place, own};
 use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Object, array, is_object, quoted};
-use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_type, split_data_url};
+use crate::wire::media::{
+    FILE_WORD, IMAGE_WORD, PDF, image_type, is_anthropic_file, split_data_url,
+};
 use crate::wire::{Repair, Repairs, name};
 
 /// The longest name of a tool.
 const TOOL_NAME_MAX_CHARS: usize = 128;
-
-/// Where a block is to stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the system prompt: text alone.
-    System,
-    /// In a user message.
-    User,
-    /// In a reply.
-    Assistant,
-    /// In a tool's result.
-    Result,
-    /// In the result of a tool that failed: text alone.
-    Failure,
-}
-
-impl Place {
-    /// Where the blocks of a message stand.
-    pub const fn of(role: Role) -> Self {
-        match role {
-            Role::Assistant => Self::Assistant,
-            Role::User | Role::Tool => Self::User,
-            Role::System | Role::Developer => Self::System,
-        }
-    }
-
-    const fn takes_media(self) -> bool {
-        matches!(self, Self::User | Self::Result)
-    }
-}
-
-/// A content block, by what a request must know of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block<'a> {
-    /// Text; the last one of a request may not end in white space.
-    Text(&'a str),
-    /// Thinking; it may not end a reply.
-    Thinking(String),
-    /// What stands only beside its partner.
-    Server(String, Server),
-    /// Anything else.
-    Other(String),
-}
-
-impl Block<'_> {
-    /// The block's JSON.
-    pub fn json(&self) -> String {
-        match self {
-            Self::Text(text) => text_block(text),
-            Self::Thinking(raw) | Self::Server(raw, _) | Self::Other(raw) => raw.clone(),
-        }
-    }
-}
-
-/// A text's block.
-pub fn text_block(text: &str) -> String {
-    Object::typed("text").string("text", text).finish()
-}
 
 /// The block of a part in `place`; none where the provider takes nothing for it. What differs is
 /// told to `repairs`, under the message's number.
@@ -268,10 +212,5 @@ fn remote(url: &str) -> Option<String> {
 }
 
 fn file(id: &str) -> Option<String> {
-    is_file_id(id).then(|| Object::typed("file").string("file_id", id).finish())
-}
-
-/// Whether a file's id is one of Anthropic's: these begin with `file_`, OpenAI's with `file-`.
-pub(in crate::wire) fn is_file_id(id: &str) -> bool {
-    id.starts_with("file_")
+    is_anthropic_file(id).then(|| Object::typed("file").string("file_id", id).finish())
 }

@@ -3,8 +3,8 @@
 use super::PROVIDER;
 use crate::model::{Media, MediaSource, Part, Role};
 use crate::wire::json::{Object, array, quoted, type_of};
-use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_url};
-use crate::wire::{Repair, Repairs, anthropic, name};
+use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_url, is_anthropic_file};
+use crate::wire::{Repair, Repairs, name};
 
 /// The longest name of a tool or speaker.
 const NAME_MAX_CHARS: usize = 64;
@@ -230,9 +230,7 @@ fn file(media: &Media) -> Option<String> {
                 .string("filename", media.name.as_deref().unwrap_or("file"))
                 .string("file_data", &format!("data:{media_type};base64,{data}"))
         }
-        MediaSource::FileId(id) if !anthropic::is_file_id(id) => {
-            Object::new().string("file_id", id)
-        }
+        MediaSource::FileId(id) if !is_anthropic_file(id) => Object::new().string("file_id", id),
         _ => return None,
     };
     Some(Object::typed("file").raw("file", &inner.finish()).finish())
