@@ -1,5 +1,7 @@
 //! Tests of both chat formats: fixtures for the pitfalls, and the real sessions.
 
+mod laws;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
