@@ -305,11 +305,6 @@ impl SessionEnd {
         *self.other_records.entry(kind.into()).or_default() += 1;
     }
 
-    /// Counts a block that was kept opaque.
-    pub fn opaque(&mut self, kind: impl Into<String>) {
-        *self.opaque_blocks.entry(kind.into()).or_default() += 1;
-    }
-
     /// The end of a session whose file lacks this of what the model was sent.
     pub fn lacking(what: &[&str]) -> Self {
         Self {
