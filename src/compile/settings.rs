@@ -170,19 +170,14 @@ impl Form {
 
 /// A tool's definition in any of the known forms.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Tool<'a> {
     r#type: Option<String>,
-    #[serde(borrow)]
     function: Option<&'a RawValue>,
-    #[serde(borrow)]
     custom: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
     description: Option<&'a RawValue>,
-    #[serde(borrow)]
     parameters: Option<&'a RawValue>,
-    #[serde(borrow)]
     input_schema: Option<&'a RawValue>,
 }
 

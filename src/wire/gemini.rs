@@ -86,12 +86,10 @@ pub fn answer(call: &str, result: &RawValue, notes: &mut Notes) -> Part {
         #[serde(borrow)]
         response: Words<'a>,
     }
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Default, Deserialize)]
+    #[serde(deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
     struct Words<'a> {
-        #[serde(borrow, default)]
         output: Raw<'a>,
-        #[serde(borrow, default)]
         error: Raw<'a>,
     }
     let (mut found, mut is_error) = (Vec::new(), false);

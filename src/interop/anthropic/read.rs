@@ -22,12 +22,13 @@ impl Dialect for AnthropicDialect {
 
     fn reply(&self, raw: &RawValue) -> Option<Reply> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Body<'a> {
             #[serde(rename = "role")]
             _role: String,
-            #[serde(borrow, default)]
+            #[serde(default)]
             model: Raw<'a>,
-            #[serde(borrow, default)]
+            #[serde(default)]
             usage: Raw<'a>,
         }
         let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;

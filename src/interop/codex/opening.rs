@@ -14,24 +14,16 @@ use crate::wire::json::Raw;
 
 /// What a rewritten `session_meta` takes over from the old one.
 #[derive(Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct OldMeta<'a> {
-    #[serde(borrow, default)]
     id: Raw<'a>,
-    #[serde(borrow, default)]
     timestamp: Raw<'a>,
-    #[serde(borrow, default)]
     cwd: Raw<'a>,
-    #[serde(borrow, default)]
     originator: Raw<'a>,
-    #[serde(borrow, default)]
     cli_version: Raw<'a>,
-    #[serde(borrow, default)]
     source: Raw<'a>,
-    #[serde(borrow, default)]
     model_provider: Raw<'a>,
-    #[serde(borrow, default)]
     git: Raw<'a>,
-    #[serde(borrow, default)]
     dynamic_tools: Raw<'a>,
 }
 

@@ -7,16 +7,13 @@ use serde_json::value::RawValue;
 use crate::wire::json::{Raw, decode, string};
 
 /// One line, enveloped or legacy.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(borrow, default)]
     pub timestamp: Raw<'a>,
-    #[serde(borrow, default)]
     pub r#type: Raw<'a>,
-    #[serde(borrow, default)]
     pub payload: Raw<'a>,
     /// Legacy: the type of a line that is no item.
-    #[serde(borrow, default)]
     pub record_type: Raw<'a>,
 }
 
@@ -36,21 +33,15 @@ pub(super) fn cwd(first_line: &str) -> Option<String> {
 }
 
 /// A `session_meta`, or the first line of a legacy file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct SessionMeta<'a> {
-    #[serde(borrow, default)]
     pub id: Raw<'a>,
-    #[serde(borrow, default)]
     pub forked_from_id: Raw<'a>,
-    #[serde(borrow, default)]
     pub cwd: Raw<'a>,
-    #[serde(borrow, default)]
     pub source: Raw<'a>,
-    #[serde(borrow, default)]
     pub base_instructions: Raw<'a>,
-    #[serde(borrow, default)]
     pub instructions: Raw<'a>,
-    #[serde(borrow, default)]
     pub dynamic_tools: Raw<'a>,
 }
 
@@ -92,37 +83,30 @@ impl SessionMeta<'_> {
 }
 
 /// A `turn_context`: what of it belongs to the request.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct TurnContext<'a> {
-    #[serde(borrow, default)]
     pub cwd: Raw<'a>,
-    #[serde(borrow, default)]
     pub model: Raw<'a>,
-    #[serde(borrow, default)]
     pub effort: Raw<'a>,
 }
 
 /// A `compacted` record.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Compacted<'a> {
-    #[serde(borrow, default)]
     pub message: Raw<'a>,
-    #[serde(borrow, default)]
     pub replacement_history: Option<Vec<&'a RawValue>>,
 }
 
 /// An `event_msg`: the fields that matter of all its types.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow, default)]
     pub r#type: Raw<'a>,
-    #[serde(borrow, default)]
     pub message: Raw<'a>,
-    #[serde(borrow, default)]
     pub thread_name: Raw<'a>,
-    #[serde(borrow, default)]
     pub num_turns: Raw<'a>,
-    #[serde(borrow, default)]
     pub info: Raw<'a>,
 }
 

@@ -52,23 +52,19 @@ pub(super) fn import(
 
 /// What of a record is kept as it is written.
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Vec<Call<'a>>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Call<'a> {
     id: String,
     name: String,
     timestamp: Value,
-    #[serde(borrow)]
     args: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
 }
 

@@ -22,14 +22,14 @@ impl Dialect for OpenAiDialect {
 
     fn reply(&self, raw: &RawValue) -> Option<Reply> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Body<'a> {
-            #[serde(borrow)]
             choices: &'a RawValue,
-            #[serde(borrow, default)]
+            #[serde(default)]
             model: Raw<'a>,
             #[serde(default)]
             created: Option<f64>,
-            #[serde(borrow, default)]
+            #[serde(default)]
             usage: Raw<'a>,
         }
         let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;

@@ -13,30 +13,20 @@ use crate::wire::Notes;
 use crate::wire::json::{Raw, decode};
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Block<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type", default)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     thinking: Raw<'a>,
-    #[serde(borrow)]
     signature: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     input: Raw<'a>,
-    #[serde(borrow)]
     tool_use_id: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     is_error: Raw<'a>,
-    #[serde(borrow)]
     source: Raw<'a>,
-    #[serde(borrow)]
     title: Raw<'a>,
 }
 

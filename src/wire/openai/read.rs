@@ -10,21 +10,22 @@ use crate::wire::json::{Raw, decode, type_of};
 use crate::wire::media::{image_at, owned_data};
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Wire<'a> {
     role: String,
-    #[serde(borrow, default)]
+    #[serde(default)]
     content: Raw<'a>,
     #[serde(default)]
     name: Option<String>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     tool_calls: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     function_call: Raw<'a>,
     #[serde(default)]
     tool_call_id: Option<String>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     reasoning_content: Raw<'a>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     refusal: Raw<'a>,
 }
 

@@ -10,46 +10,31 @@ use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::media::image_at;
 
 /// A response item: the fields of all its types.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(borrow, default)]
     r#type: Raw<'a>,
-    #[serde(borrow, default)]
     role: Raw<'a>,
-    #[serde(borrow, default)]
     content: Raw<'a>,
-    #[serde(borrow, default)]
     summary: Raw<'a>,
-    #[serde(borrow, default)]
     encrypted_content: Raw<'a>,
-    #[serde(borrow, default)]
     id: Raw<'a>,
-    #[serde(borrow, default)]
     call_id: Raw<'a>,
-    #[serde(borrow, default)]
     name: Raw<'a>,
-    #[serde(borrow, default)]
     arguments: Raw<'a>,
-    #[serde(borrow, default)]
     input: Raw<'a>,
-    #[serde(borrow, default)]
     action: Raw<'a>,
-    #[serde(borrow, default)]
     output: Raw<'a>,
-    #[serde(borrow, default)]
     author: Raw<'a>,
 }
 
 /// A piece of a message's content, of an output, or of reasoning.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, default)]
     r#type: Raw<'a>,
-    #[serde(borrow, default)]
     text: Raw<'a>,
-    #[serde(borrow, default)]
     image_url: Raw<'a>,
-    #[serde(borrow, default)]
     detail: Raw<'a>,
 }
 
