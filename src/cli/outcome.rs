@@ -2,7 +2,7 @@
 //! change.
 
 use tract::Error;
-use tract::history::surgery::{Prune, Reach, Truncate};
+use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::render::number::{Share, plural, signed, tokens};
 use tract::render::{Label, Line, columns};
@@ -13,6 +13,9 @@ use super::ui::Ui;
 
 /// How many messages of a kind a dry run lists.
 const LINES: usize = 20;
+
+/// What other commands would reach, by their names.
+type Gentler = Vec<(&'static str, Surgery)>;
 
 /// How this command is to be carried out.
 pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, Failure> {
@@ -103,15 +106,14 @@ pub fn foretell(
     Ok(ui.print(line)?)
 }
 
-/// What a truncation and a prune would reach in place of a harsher command: the truncation to
-/// `budget.max`, or, where that is not set, of the older half.
-pub fn gentler(
+/// What a plan would change, and what a truncation and a prune would reach in its place: the
+/// truncation to `budget.max`, or, where that is not set, of the older half.
+pub fn foresee(
     app: &App,
     repo: &Repo,
     call: Call<'_>,
-    options: &SurgeryOptions,
-) -> Result<Vec<(&'static str, Surgery)>, Failure> {
-    let mut gentler = Vec::new();
+    plan: &dyn Plan,
+) -> Result<(Surgery, Gentler), Failure> {
     let (name, reach) = match app.budget_max(repo)? {
         Some(max) => (
             "truncate",
@@ -122,13 +124,18 @@ pub fn gentler(
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
-    match repo.truncate(call, &Truncate::new(reach), options) {
-        // It cannot, so there is nothing to compare with.
-        Err(Error::CannotFit { .. }) => {}
-        truncated => gentler.push((name, truncated?)),
+    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &Prune::default()];
+    let mut would = repo.compare(call, app.encoding(repo)?, &plans)?.into_iter();
+    let wanted = would.next().expect("one for each plan")?;
+    let mut gentler = Vec::new();
+    for (name, would) in [name, "prune"].into_iter().zip(would) {
+        match would {
+            // It cannot, so there is nothing to compare with.
+            Err(Error::CannotFit { .. }) => {}
+            would => gentler.push((name, would?)),
+        }
     }
-    gentler.push(("prune", repo.prune(call, &Prune::default(), options)?));
-    Ok(gentler)
+    Ok((wanted, gentler))
 }
 
 /// `the first 3 messages stay as they are: 412 tokens, 12%`.

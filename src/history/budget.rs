@@ -9,16 +9,18 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
-use crate::context::{Context, OrderEntry};
+use crate::context::{Context, Entry, OrderEntry};
 use crate::error::{Error, Result};
 use crate::history::append::{CommitOptions, Committed, Making};
 use crate::history::call::Call;
+use crate::history::chain::Chain;
+use crate::history::counts::Counting;
 use crate::history::repo::Repo;
-use crate::history::surgery::{self, Needs};
-use crate::history::{counts, load, path};
+use crate::history::surgery::{Needs, Scene};
+use crate::history::{load, path};
 use crate::model::tokens::{self, Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
-use crate::store::{CountKey, Tx, View};
+use crate::store::{Tx, View};
 
 /// The note on the hides that a budget makes: it tells them from those that someone asked for.
 pub(super) const NOTE: &str = "automatic: over budget";
@@ -216,7 +218,7 @@ impl Repo {
         budget: &Budget,
     ) -> Result<Within> {
         let hold = |making: &mut Making<'_>| hold(making, budget);
-        let (commits, verdict) = self.make(call, drafts, options, hold)?;
+        let (commits, verdict) = self.make(call, drafts, options, Chain::at, hold)?;
         Ok(Within { commits, verdict })
     }
 }
@@ -235,14 +237,16 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
         return Ok(Verdict::Fits);
     }
     let context = making.chain.context(making.tx)?.clone();
-    let mut scale = Scale::new(budget.encoding, making.counter);
-    let Some(counts) = scale.weigh(making.tx, &context, budget.max)? else {
+    let mut counting = Counting::new(budget.encoding, making.counter);
+    let Some(counts) = weigh(making.tx, &mut counting, &context, budget.max)? else {
         return Ok(Verdict::Fits);
     };
     let total = context_total(counts.iter().copied());
     match &budget.action {
         BudgetAction::Warn => Ok(Verdict::Over { total }),
-        BudgetAction::Refuse if shrank(making, &mut scale, total)? => Ok(Verdict::Over { total }),
+        BudgetAction::Refuse if shrank(making, &mut counting, total)? => {
+            Ok(Verdict::Over { total })
+        }
         BudgetAction::Refuse => Err(Error::OverBudget {
             total: total.tokens,
             max: budget.max,
@@ -252,7 +256,8 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
             command: command.clone(),
         }),
         BudgetAction::Truncate => {
-            let Some(draft) = truncation(making, counts, budget, scale.counter())? else {
+            let Some(draft) = truncation(making, &context, counts, budget, counting.counter())?
+            else {
                 return Ok(Verdict::Over { total });
             };
             making.push(&draft)?;
@@ -261,7 +266,7 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
             let hidden = context.entries.iter().filter(|entry| {
                 entry.placed != Some(HideKind::Truncation) && !stays.contains(&entry.id)
             });
-            let counts = scale.count(making.tx, after)?;
+            let counts = counting.fill_in(making.tx, after)?;
             Ok(Verdict::Truncated {
                 hidden: hidden.count(),
                 before: total,
@@ -272,13 +277,13 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
 }
 
 /// Whether the context was larger before: an edit that helps is welcome, over budget or not.
-fn shrank(making: &Making<'_>, scale: &mut Scale<'_>, total: TokenCount) -> Result<bool> {
+fn shrank(making: &Making<'_>, counting: &mut Counting<'_>, total: TokenCount) -> Result<bool> {
     let before = making.done.first().and_then(|first| first.commit.parent);
     let Some(before) = before else {
         return Ok(false);
     };
     let before = load::context(making.tx, &before)?;
-    let before = context_total(scale.count(making.tx, &before)?);
+    let before = context_total(counting.fill_in(making.tx, &before)?);
     Ok(total.tokens < before.tokens)
 }
 
@@ -286,6 +291,7 @@ fn shrank(making: &Making<'_>, scale: &mut Scale<'_>, total: TokenCount) -> Resu
 /// it would still be over the most. `counts` are those of the context.
 fn truncation(
     making: &Making<'_>,
+    context: &Context,
     counts: Vec<TokenCount>,
     budget: &Budget,
     counter: &Counter,
@@ -300,7 +306,8 @@ fn truncation(
             _ => Ok(committed.hash.into()),
         })
         .collect::<Result<_>>()?;
-    let scene = surgery::scene(making.tx, tip, order, counts, None, Needs::default())?;
+    let (tx, context, needs) = (making.tx, context.clone(), Needs::default());
+    let scene = Scene::new(tx, tip, order, context, counts, budget.encoding, needs)?;
     let mut input = scene.input;
     let mut markers = BTreeMap::new();
     for entry in &mut input.order {
@@ -348,75 +355,28 @@ fn automatic(view: &dyn View, entry: &OrderEntry) -> Result<Option<u64>> {
     })
 }
 
-/// Weighs contexts, with a vocabulary only where nothing else will do.
-struct Scale<'a> {
-    encoding: Encoding,
-    given: Option<&'a Counter>,
-    loaded: Option<Counter>,
-}
-
-impl<'a> Scale<'a> {
-    fn new(encoding: Encoding, given: Option<&'a Counter>) -> Self {
-        Self {
-            encoding,
-            given: given.filter(|counter| counter.encoding() == encoding),
-            loaded: None,
-        }
+/// The tokens of each entry, if they are more than `max` in all. What has no count yet is taken at
+/// its bytes first: while even that fits, nothing is counted.
+fn weigh(
+    tx: &dyn Tx,
+    counting: &mut Counting<'_>,
+    context: &Context,
+    max: u64,
+) -> Result<Option<Vec<TokenCount>>> {
+    let entries: Vec<&Entry> = context.entries.iter().collect();
+    let mut at_most = Vec::with_capacity(entries.len());
+    for (entry, known) in entries.iter().zip(counting.known(tx, &entries)?) {
+        at_most.push(match known {
+            Some(count) => count,
+            None => tokens::at_most(&load::message(tx, entry)?),
+        });
     }
-
-    /// The one that the caller had loaded anyway, or else one that is loaded now.
-    fn counter(&mut self) -> &Counter {
-        match self.given {
-            Some(counter) => counter,
-            None => self
-                .loaded
-                .get_or_insert_with(|| Counter::load(self.encoding)),
-        }
+    if context_total(at_most).tokens <= max {
+        return Ok(None);
     }
-
-    /// The tokens of each entry, if they are more than `max` in all. What has no count yet is
-    /// taken at its bytes first: while even that fits, nothing is counted.
-    fn weigh(
-        &mut self,
-        tx: &dyn Tx,
-        context: &Context,
-        max: u64,
-    ) -> Result<Option<Vec<TokenCount>>> {
-        let mut at_most = Vec::with_capacity(context.entries.len());
-        for (entry, known) in context.entries.iter().zip(self.known(tx, context)?) {
-            at_most.push(match known {
-                Some(count) => count,
-                None => tokens::at_most(&load::message(tx, entry)?),
-            });
-        }
-        if context_total(at_most).tokens <= max {
-            return Ok(None);
-        }
-        let counts = self.count(tx, context)?;
-        let total = context_total(counts.iter().copied());
-        Ok((total.tokens > max).then_some(counts))
-    }
-
-    /// The tokens of each entry. What was missing is kept.
-    fn count(&mut self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
-        let mut counts = Vec::with_capacity(context.entries.len());
-        for (entry, known) in context.entries.iter().zip(self.known(tx, context)?) {
-            counts.push(match known {
-                Some(count) => count,
-                None => {
-                    let count = self.counter().message(&load::message(tx, entry)?);
-                    tx.put_count(counts::key(entry), self.encoding, count)?;
-                    count
-                }
-            });
-        }
-        Ok(counts)
-    }
-
-    fn known(&self, view: &dyn View, context: &Context) -> Result<Vec<Option<TokenCount>>> {
-        let keys: Vec<CountKey> = context.entries.iter().map(counts::key).collect();
-        view.counts(&keys, self.encoding)
-    }
+    let counts = counting.fill_in(tx, context)?;
+    let total = context_total(counts.iter().copied());
+    Ok((total.tokens > max).then_some(counts))
 }
 
 #[cfg(test)]
@@ -506,20 +466,17 @@ mod tests {
         let context = context(&repo);
         let tx = repo.store.write().expect("the lock");
         // 500 bytes of text, 4 of the role, 3 for the message and 3 for the context.
-        let mut scale = Scale::new(Encoding::default(), None);
-        let over = scale.weigh(&*tx, &context, 510).expect("weighed");
-        assert!(over.is_none() && scale.loaded.is_none());
-        let over = scale.weigh(&*tx, &context, 509).expect("weighed");
-        assert!(
-            over.is_none() && scale.loaded.is_some(),
-            "counted, and it fits"
-        );
+        let mut scale = Counting::new(Encoding::default(), None);
+        let over = weigh(&*tx, &mut scale, &context, 510).expect("weighed");
+        assert!(over.is_none() && !scale.has_loaded());
+        let over = weigh(&*tx, &mut scale, &context, 509).expect("weighed");
+        assert!(over.is_none() && scale.has_loaded(), "counted, and it fits");
         // What is known now is taken as it is.
-        let mut scale = Scale::new(Encoding::default(), None);
-        let over = scale.weigh(&*tx, &context, 120).expect("weighed");
-        assert!(over.is_none() && scale.loaded.is_none());
-        let over = scale.weigh(&*tx, &context, 50).expect("weighed");
-        assert!(over.is_some() && scale.loaded.is_none());
+        let mut scale = Counting::new(Encoding::default(), None);
+        let over = weigh(&*tx, &mut scale, &context, 120).expect("weighed");
+        assert!(over.is_none() && !scale.has_loaded());
+        let over = weigh(&*tx, &mut scale, &context, 50).expect("weighed");
+        assert!(over.is_some() && !scale.has_loaded());
     }
 
     #[test]

@@ -318,6 +318,7 @@ mod tests {
                     let scene = repo.scene(&on, Encoding::default(), Needs {
                         hidden_links: true,
                         part_tokens: true,
+                        plain_parts: true,
                     });
                     let drafts = drafts(&scene.expect("a scene").input, *draw);
                     let call = Call::default().on(&on);

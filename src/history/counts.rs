@@ -1,15 +1,22 @@
 //! Counts by entry: read where they are known, counted and kept where they are not.
 
+use std::collections::HashMap;
+
 use crate::context::{Context, Entry};
 use crate::error::Result;
-use crate::history::load;
+use crate::hash::ContentHash;
+use crate::history::load::{self, Fresh};
+use crate::history::repo::Repo;
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, TokenCount};
-use crate::store::{CountKey, Store};
+use crate::store::{CountKey, Store, Tx, View};
 
 /// How many counts are written in one transaction.
 const SLICE: usize = 500;
+/// How many bodies are held at once to be counted.
+const BODIES: usize = 64;
 
+/// The key of what is counted of an entry.
 pub(crate) fn key(entry: &Entry) -> CountKey {
     CountKey {
         content: entry.content,
@@ -17,45 +24,112 @@ pub(crate) fn key(entry: &Entry) -> CountKey {
     }
 }
 
-/// The tokens of each entry of a context.
-pub(crate) fn of_context(
-    store: &dyn Store,
-    context: &Context,
+/// The key of a whole content.
+pub(crate) fn key_of(content: ContentHash) -> CountKey {
+    let mask = None;
+    CountKey { content, mask }
+}
+
+/// Counts that are not kept yet.
+type Missing = Vec<(CountKey, TokenCount)>;
+
+/// Counts what has no count yet; the vocabulary is loaded when it is first needed.
+pub(crate) struct Counting<'a> {
     encoding: Encoding,
-) -> Result<Vec<TokenCount>> {
-    let entries: Vec<&Entry> = context.entries.iter().collect();
-    of_entries(store, &entries, encoding)
+    given: Option<&'a Counter>,
+    loaded: Option<Counter>,
+}
+
+impl<'a> Counting<'a> {
+    /// In `encoding`; by `given`, if that counts in it.
+    pub(crate) fn new(encoding: Encoding, given: Option<&'a Counter>) -> Self {
+        Self {
+            encoding,
+            given: given.filter(|counter| counter.encoding() == encoding),
+            loaded: None,
+        }
+    }
+
+    /// The one that the caller had loaded anyway, or else one that is loaded now.
+    pub(crate) fn counter(&mut self) -> &Counter {
+        match self.given {
+            Some(counter) => counter,
+            None => self
+                .loaded
+                .get_or_insert_with(|| Counter::load(self.encoding)),
+        }
+    }
+
+    /// Whether a vocabulary had to be loaded.
+    #[cfg(test)]
+    pub(crate) fn has_loaded(&self) -> bool {
+        self.loaded.is_some()
+    }
+
+    /// The counts that are kept already.
+    pub(crate) fn known(
+        &self,
+        view: &dyn View,
+        entries: &[&Entry],
+    ) -> Result<Vec<Option<TokenCount>>> {
+        let keys: Vec<CountKey> = entries.iter().map(|entry| key(entry)).collect();
+        view.counts(&keys, self.encoding)
+    }
+
+    /// The tokens of each entry, and apart from that those that were missing; `fresh` are messages
+    /// that may not be stored yet.
+    pub(crate) fn fill(
+        &mut self,
+        view: &dyn View,
+        entries: &[&Entry],
+        fresh: &Fresh<'_>,
+    ) -> Result<(Vec<TokenCount>, Missing)> {
+        let known = self.known(view, entries)?;
+        let unknown = entries
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none());
+        let unknown: Vec<&Entry> = unknown.map(|(entry, _)| *entry).collect();
+        let mut missing = Vec::with_capacity(unknown.len());
+        for slice in unknown.chunks(BODIES) {
+            let messages = load::messages_with(view, slice.iter().copied(), fresh)?;
+            for (entry, message) in slice.iter().zip(&messages) {
+                missing.push((key(entry), self.counter().message(message)));
+            }
+        }
+        let mut counted = missing.iter().map(|(_, count)| *count);
+        let counts = known.into_iter().map(|known| {
+            let count = known.or_else(|| counted.next());
+            count.expect("what was not known has been counted")
+        });
+        let counts = counts.collect();
+        Ok((counts, missing))
+    }
+
+    /// The tokens of each entry. What was missing is kept.
+    pub(crate) fn fill_in(&mut self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
+        let entries: Vec<&Entry> = context.entries.iter().collect();
+        let (counts, missing) = self.fill(tx, &entries, &Fresh::new())?;
+        for (key, count) in missing {
+            tx.put_count(key, self.encoding, count)?;
+        }
+        Ok(counts)
+    }
 }
 
 /// The tokens of each of these entries. What is missing is counted, which loads the vocabulary,
-/// and kept; a repository that cannot be written to is no obstacle.
+/// and kept; a repository that cannot be written to is no obstacle. No view may be open.
 pub(crate) fn of_entries(
     store: &dyn Store,
     entries: &[&Entry],
     encoding: Encoding,
 ) -> Result<Vec<TokenCount>> {
-    let keys: Vec<CountKey> = entries.iter().map(|entry| key(entry)).collect();
-    let mut fresh = Vec::new();
-    let counts = {
+    let (counts, missing) = {
         let view = store.read()?;
-        let known = view.counts(&keys, encoding)?;
-        let mut counter = None;
-        let mut counts = Vec::with_capacity(keys.len());
-        for ((entry, key), known) in entries.iter().zip(&keys).zip(known) {
-            let count = match known {
-                Some(count) => count,
-                None => {
-                    let counter = counter.get_or_insert_with(|| Counter::load(encoding));
-                    let count = counter.message(&load::message(&*view, entry)?);
-                    fresh.push((*key, count));
-                    count
-                }
-            };
-            counts.push(count);
-        }
-        counts
+        let mut counting = Counting::new(encoding, None);
+        counting.fill(&*view, entries, &Fresh::new())?
     };
-    for slice in fresh.chunks(SLICE) {
+    for slice in missing.chunks(SLICE) {
         let kept = store.write().and_then(|tx| {
             for (key, count) in slice {
                 tx.put_count(*key, encoding, *count)?;
@@ -67,4 +141,62 @@ pub(crate) fn of_entries(
         }
     }
     Ok(counts)
+}
+
+/// The tokens of some entries, each counted once.
+#[derive(Default)]
+pub(crate) struct Counts(HashMap<CountKey, TokenCount>);
+
+impl Counts {
+    /// Counts what has no count yet; no view may be open.
+    pub(crate) fn of<'a>(
+        store: &dyn Store,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        encoding: Encoding,
+    ) -> Result<Self> {
+        let wanted = entries.into_iter().map(|entry| (key(entry), entry));
+        let wanted: HashMap<CountKey, &Entry> = wanted.collect();
+        let wanted: Vec<&Entry> = wanted.into_values().collect();
+        let counts = of_entries(store, &wanted, encoding)?;
+        Ok(wanted.into_iter().zip(counts).collect())
+    }
+
+    /// The tokens of an entry, which must be one of those.
+    pub(crate) fn get(&self, entry: &Entry) -> TokenCount {
+        self.0[&key(entry)]
+    }
+}
+
+impl<'a> Extend<(&'a Entry, TokenCount)> for Counts {
+    fn extend<T: IntoIterator<Item = (&'a Entry, TokenCount)>>(&mut self, counts: T) {
+        let counts = counts.into_iter();
+        self.0
+            .extend(counts.map(|(entry, count)| (key(entry), count)));
+    }
+}
+
+impl<'a> FromIterator<(&'a Entry, TokenCount)> for Counts {
+    fn from_iter<T: IntoIterator<Item = (&'a Entry, TokenCount)>>(counts: T) -> Self {
+        let mut all = Self::default();
+        all.extend(counts);
+        all
+    }
+}
+
+impl Repo {
+    /// The tokens of contents that have been counted already; nothing is counted for this.
+    pub fn known_counts(
+        &self,
+        contents: &[ContentHash],
+        encoding: Encoding,
+    ) -> Result<Vec<Option<TokenCount>>> {
+        let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
+        self.store.read()?.counts(&keys, encoding)
+    }
+
+    /// The tokens of one context, by entry, filling what is missing.
+    pub fn counts(&self, context: &Context, encoding: Encoding) -> Result<Vec<TokenCount>> {
+        let entries: Vec<&Entry> = context.entries.iter().collect();
+        of_entries(&*self.store, &entries, encoding)
+    }
 }

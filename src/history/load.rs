@@ -1,12 +1,15 @@
-//! From a commit back to a checkpoint, and forward again to its context.
+//! What history is made of, read through the store: commits, messages, and, from a commit back to a
+//! checkpoint and forward again, contexts.
+//!
+//! Deliberately absent: what any of it means to a command.
 
 use std::collections::HashMap;
 
-use crate::context::{Context, Entry, Order};
+use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::Message;
-use crate::store::{CommitRow, View};
+use crate::model::{Commit, Message};
+use crate::store::{CommitRow, ContentRow, View};
 
 /// The commit, which must be here.
 pub(crate) fn commit(view: &dyn View, hash: &CommitHash) -> Result<CommitRow> {
@@ -28,13 +31,27 @@ pub(crate) fn content(view: &dyn View, hash: &ContentHash) -> Result<Message> {
 
 /// The contents, which must be here.
 pub(crate) fn contents(view: &dyn View, hashes: &[ContentHash]) -> Result<Vec<Message>> {
-    let missing = |hash: &ContentHash| Error::Damaged {
-        detail: format!("content {hash:.10} is missing"),
-    };
+    #[cfg(test)]
+    work::count(|work| work.bodies += hashes.len() as u64);
     let found = hashes.iter().zip(view.contents(hashes)?);
-    found
-        .map(|(hash, message)| message.ok_or_else(|| missing(hash)))
-        .collect()
+    let found = found.map(|(hash, message)| message.ok_or_else(|| missing(hash)));
+    found.collect()
+}
+
+/// What listings show of these contents, which must be here.
+pub(crate) fn rows(
+    view: &dyn View,
+    contents: &[ContentHash],
+) -> Result<HashMap<ContentHash, ContentRow>> {
+    let rows = contents.iter().zip(view.content_rows(contents)?);
+    let rows = rows.map(|(hash, row)| Ok((*hash, row.ok_or_else(|| missing(hash))?)));
+    rows.collect()
+}
+
+fn missing(hash: &ContentHash) -> Error {
+    Error::Damaged {
+        detail: format!("content {hash:.10} is missing"),
+    }
 }
 
 /// The messages of visible entries, hidden parts left out or replaced.
@@ -42,19 +59,7 @@ pub(crate) fn messages<'a>(
     view: &dyn View,
     entries: impl IntoIterator<Item = &'a Entry>,
 ) -> Result<Vec<Message>> {
-    let entries: Vec<&Entry> = entries.into_iter().collect();
-    let hashes: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
-    let parts = entries.iter().flat_map(|entry| entry.mask.parts());
-    let stubs: Vec<ContentHash> = parts.filter_map(|part| part.stub).collect();
-    let stubs: HashMap<ContentHash, Message> = match stubs.is_empty() {
-        true => HashMap::new(),
-        false => stubs.iter().copied().zip(contents(view, &stubs)?).collect(),
-    };
-    let stub = |hash: &ContentHash| stubs.get(hash).cloned();
-    let masked = entries.iter().zip(contents(view, &hashes)?);
-    Ok(masked
-        .map(|(entry, message)| entry.mask.apply(message, stub))
-        .collect())
+    messages_with(view, entries, &Fresh::new())
 }
 
 /// The message of one visible entry.
@@ -62,9 +67,55 @@ pub(crate) fn message(view: &dyn View, entry: &Entry) -> Result<Message> {
     Ok(messages(view, [entry])?.remove(0))
 }
 
+/// Messages that may not be stored yet.
+pub(crate) type Fresh<'a> = HashMap<ContentHash, &'a Message>;
+
+/// The messages of visible entries, some of which may not be stored yet.
+pub(crate) fn messages_with<'a>(
+    view: &dyn View,
+    entries: impl IntoIterator<Item = &'a Entry>,
+    fresh: &Fresh<'_>,
+) -> Result<Vec<Message>> {
+    let entries: Vec<&Entry> = entries.into_iter().collect();
+    let hashes: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
+    let stubs = stubs(view, entries.iter().map(|entry| &entry.mask), fresh)?;
+    let whole = entries.iter().zip(fetch(view, &hashes, fresh)?);
+    let seen = whole.map(|(entry, whole)| entry.mask.apply(whole, |stub| stubs.get(stub).cloned()));
+    Ok(seen.collect())
+}
+
+/// What stands in the place of hidden parts.
+pub(crate) fn stubs<'a>(
+    view: &dyn View,
+    masks: impl Iterator<Item = &'a Mask>,
+    fresh: &Fresh<'_>,
+) -> Result<HashMap<ContentHash, Message>> {
+    let stubs = masks.flat_map(Mask::parts).filter_map(|part| part.stub);
+    let stubs: Vec<ContentHash> = stubs.collect();
+    let messages = fetch(view, &stubs, fresh)?;
+    Ok(stubs.into_iter().zip(messages).collect())
+}
+
+fn fetch(view: &dyn View, hashes: &[ContentHash], fresh: &Fresh<'_>) -> Result<Vec<Message>> {
+    let stored = hashes.iter().filter(|hash| !fresh.contains_key(*hash));
+    let stored: Vec<ContentHash> = stored.copied().collect();
+    let mut stored = match stored.is_empty() {
+        true => Vec::new(),
+        false => contents(view, &stored)?,
+    }
+    .into_iter();
+    let fetched = hashes.iter().map(|hash| match fresh.get(hash) {
+        Some(message) => (*message).clone(),
+        None => stored.next().expect("one for each that is not fresh"),
+    });
+    Ok(fetched.collect())
+}
+
 /// The context at `tip`: from the newest checkpoint forward, or, where an operation reaches
 /// beyond what is visible, from the root.
 pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
+    #[cfg(test)]
+    work::count(|work| work.contexts += 1);
     let (base, mut context) = match view.checkpoint(tip)? {
         Some((base, context)) => (Some(base), context),
         None => {
@@ -82,13 +133,58 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
     Ok(context)
 }
 
+/// The context at a commit from that at its parent.
+pub(crate) fn next(
+    view: &dyn View,
+    before: &Context,
+    hash: CommitHash,
+    commit: &Commit,
+) -> Result<Context> {
+    match before.step(hash, commit) {
+        Some(next) => Ok(next),
+        None => context(view, &hash),
+    }
+}
+
 /// The whole order at `tip`, folded from the root over commit rows, without bodies.
 pub(crate) fn order(view: &dyn View, tip: &CommitHash) -> Result<Order> {
+    #[cfg(test)]
+    work::count(|work| work.orders += 1);
     let mut order = Order::default();
     for row in view.ancestors(tip, None, usize::MAX)?.iter().rev() {
         order.apply(row.hash, &row.commit)?;
     }
     Ok(order)
+}
+
+/// How often this thread has folded a path or read a body.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Work {
+        pub(crate) orders: u64,
+        pub(crate) contexts: u64,
+        pub(crate) bodies: u64,
+    }
+
+    thread_local! {
+        static WORK: Cell<Work> = const { Cell::new(Work { orders: 0, contexts: 0, bodies: 0 }) };
+    }
+
+    pub(super) fn count(one: impl FnOnce(&mut Work)) {
+        let mut work = WORK.get();
+        one(&mut work);
+        WORK.set(work);
+    }
+
+    /// The work that this does.
+    pub(crate) fn of<T>(what: impl FnOnce() -> T) -> (Work, T) {
+        WORK.take();
+        let done = what();
+        (WORK.take(), done)
+    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::change::Change;
+use crate::history::counts::Counts;
 use crate::history::repo::Repo;
-use crate::history::totals::{Along, Change, Counts, RunningTotal};
+use crate::history::totals::{Along, RunningTotal};
 use crate::history::{load, path};
 use crate::model::{Commit, Encoding, EntryId, Operation, RefName, RefValue, Role, TokenCount};
-use crate::store::{CommitRow, ContentRow, View};
+use crate::store::{CommitRow, View};
 
 /// How many commits are read at once while looking for those that match.
 const PAGE: usize = 256;
@@ -97,7 +99,7 @@ impl Repo {
         let mut read = read(&*self.store.read()?, tip, options)?;
         let changes = read.rows.iter().flat_map(|(_, skipped, own)| {
             let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
-            all.into_iter().flatten()
+            all.into_iter().flatten().map(|(_, entry)| entry)
         });
         let entries = read.base.entries.iter().chain(changes);
         let counts = Counts::of(&*self.store, entries, options.encoding)?;
@@ -223,12 +225,7 @@ fn spoken(
     parts: bool,
 ) -> Result<HashMap<CommitHash, Headline>> {
     let contents: Vec<ContentHash> = headlines.iter().filter_map(|(_, h)| h.content).collect();
-    let rows = view.content_rows(&contents)?;
-    let rows: HashMap<ContentHash, ContentRow> = rows
-        .into_iter()
-        .flatten()
-        .map(|row| (row.hash, row))
-        .collect();
+    let rows = load::rows(view, &contents)?;
     let mut spoken = HashMap::with_capacity(headlines.len());
     for (hash, mut headline) in headlines {
         if let Some(row) = headline.content.and_then(|content| rows.get(&content)) {

@@ -44,6 +44,11 @@ pub(crate) fn entry_of(view: &dyn View, mut id: EntryId) -> Result<EntryId> {
     Ok(id)
 }
 
+/// The same, of several.
+pub(crate) fn entries_of(view: &dyn View, ids: &[EntryId]) -> Result<Vec<EntryId>> {
+    ids.iter().map(|id| entry_of(view, *id)).collect()
+}
+
 /// The content that an entry had when it was made.
 pub(crate) fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHash>> {
     let operation = load::commit(view, &entry.commit)?.commit.operation;

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::context::{Context, Entry};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
+use crate::history::change::{Change, Placed, Touched, told};
+use crate::history::counts::Counts;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::surgery::Touched;
 use crate::history::{load, path};
-use crate::model::{
-    Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span, TokenCount,
-};
+use crate::model::{Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span};
 use crate::store::View;
 
 /// A commit with everything that belongs to it.
@@ -100,31 +99,38 @@ impl Repo {
                 nearest: None,
             })?;
         // An append changes nothing of what stood before it: the contexts need not be read.
-        let (before, after) = match (&row.commit.operation, row.commit.parent) {
-            (Operation::Append { .. }, _) => <(Context, Context)>::default(),
-            (_, None) => (Context::default(), self.context(hash)?),
-            (_, Some(parent)) => (self.context(&parent)?, self.context(hash)?),
-        };
-        let (counts_before, counts_after) = (
-            self.counts(&before, encoding)?,
-            self.counts(&after, encoding)?,
-        );
         let view = self.store.read()?;
-        let (was, is) = (places(&before), places(&after));
-        let pick = |context: &Context, counts: &[TokenCount], wanted: &dyn Fn(&Entry) -> bool| {
-            let entries = context.entries.iter().zip(counts).enumerate();
-            entries
-                .filter(|(_, (entry, _))| wanted(entry))
-                .map(|(at, (entry, count))| touched(&*view, at, entry, *count))
-                .collect::<Result<Vec<_>>>()
+        let (before, after) = match (&row.commit.operation, &row.commit.parent) {
+            (Operation::Append { .. }, _) => <(Context, Context)>::default(),
+            (_, None) => (Context::default(), load::context(&*view, hash)?),
+            (_, Some(parent)) => {
+                let before = load::context(&*view, parent)?;
+                let after = load::next(&*view, &before, *hash, &row.commit)?;
+                (before, after)
+            }
         };
+        let change = Change::between(&before, &after);
+        // What it names that stays where it is.
+        let named = match &row.commit.operation {
+            Operation::Hide(hide) => hide.keep.clone(),
+            Operation::Annotate { targets, .. } => path::entries_of(&*view, targets)?,
+            _ => Vec::new(),
+        };
+        let entries = after.entries.iter().cloned().enumerate();
+        let named: Vec<Placed> = entries
+            .filter(|(_, entry)| named.contains(&entry.id))
+            .collect();
+        drop(view);
+        let touched = change.lost.iter().chain(&change.gained).chain(&named);
+        let counts = Counts::of(&*self.store, touched.map(|(_, entry)| entry), encoding)?;
+        let view = self.store.read()?;
+        let was = places(&before);
+        let told = |entries: Vec<&Placed>| told(&*view, entries, &counts, &HashMap::new());
         let mut shown = Shown {
             message: None,
             replaced: None,
             replacements: Vec::new(),
-            hidden: pick(&before, &counts_before, &|entry| {
-                !is.contains_key(&entry.id)
-            })?,
+            hidden: told(change.hidden())?,
             returned: Vec::new(),
             survivors: Vec::new(),
             parts: Vec::new(),
@@ -154,24 +160,18 @@ impl Repo {
                     let message = load::content(&*view, &replacement.content)?;
                     shown.replacements.push(message);
                 }
-                shown.survivors = pick(&after, &counts_after, &|entry| {
-                    hide.keep.contains(&entry.id)
-                })?;
+                shown.survivors = told(named.iter().collect())?;
                 for part in &hide.parts {
                     shown.parts.push(shown_part(&*view, part, &was)?);
                 }
             }
             Operation::Restore { target, entries } => {
-                shown.returned =
-                    pick(&after, &counts_after, &|entry| !was.contains_key(&entry.id))?;
+                shown.returned = told(change.shown())?;
                 shown.still_hidden = still_hidden(&*view, hash, target, entries)?;
             }
-            Operation::Annotate { targets, .. } => {
-                let targets = targets.iter().map(|id| path::entry_of(&*view, *id));
-                let targets = targets.collect::<Result<Vec<_>>>()?;
-                shown.targets = pick(&after, &counts_after, &|entry| targets.contains(&entry.id))?;
-                shown.returned =
-                    pick(&after, &counts_after, &|entry| !was.contains_key(&entry.id))?;
+            Operation::Annotate { .. } => {
+                shown.targets = told(named.iter().collect())?;
+                shown.returned = told(change.shown())?;
             }
         }
         Ok(shown)
@@ -241,20 +241,6 @@ fn places(context: &Context) -> HashMap<EntryId, usize> {
     entries.map(|(at, entry)| (entry.id, at)).collect()
 }
 
-fn touched(view: &dyn View, at: usize, entry: &Entry, tokens: TokenCount) -> Result<Touched> {
-    let row = view.content_row(&entry.content)?;
-    let row = row.ok_or_else(|| Error::Damaged {
-        detail: format!("content {:.10} is missing", entry.content),
-    })?;
-    Ok(Touched {
-        id: entry.id,
-        number: at + 1,
-        role: row.role,
-        preview: row.preview,
-        tokens,
-    })
-}
-
 /// What an entry that is hidden at `tip` holds there.
 fn hidden_message(view: &dyn View, tip: &CommitHash, id: &EntryId) -> Result<Option<Message>> {
     let order = load::order(view, tip)?;
@@ -287,8 +273,7 @@ fn still_hidden(
     target: &CommitHash,
     named: &[EntryId],
 ) -> Result<Vec<(EntryId, CommitHash, HideKind)>> {
-    let named = named.iter().map(|id| path::entry_of(view, *id));
-    let named = named.collect::<Result<Vec<_>>>()?;
+    let named = path::entries_of(view, named)?;
     let order = load::order(view, restore)?;
     let before = load::order(view, target)?;
     let covered: BTreeMap<EntryId, bool> = before

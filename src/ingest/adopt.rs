@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::adopted;
-use crate::history::append::Chain;
+use crate::history::chain::Chain;
 use crate::history::{Repo, load, path};
 use crate::model::{Draft, EntryId, Hide, Interval, Millis, Operation, RefName, RefValue};
 use crate::store::{AdoptedRow, View};

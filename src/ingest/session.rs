@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use self::deferred::Deferred;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::history::append::Chain;
+use crate::history::chain::Chain;
 use crate::history::load;
 use crate::interop::{
     self, Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, StepEntry, StepId,
@@ -32,7 +32,7 @@ pub(super) struct Session {
     made: Vec<Option<Made>>,
     /// Hides that the source tells no time of, until their time has come.
     deferred: VecDeque<Deferred>,
-    chain: Chain,
+    chain: Chain<'static>,
     /// The first and the last entry of the order on the current path.
     ends: Option<(EntryId, EntryId)>,
     sharing: Sharing,

@@ -111,7 +111,8 @@ fn halves(repo: &Repo, on: &On) -> HashSet<(EntryId, String)> {
     let scene = repo
         .scene(on, Encoding::default(), Needs::default())
         .unwrap();
-    let links: Vec<Links> = scene.messages.iter().map(Links::of).collect();
+    let messages = repo.messages(&scene.context).unwrap();
+    let links: Vec<Links> = messages.iter().map(Links::of).collect();
     let pairs = Pairs::new(&links);
     let id = |at: usize| scene.context.entries[at].id;
     let unpaired = pairs
@@ -258,7 +259,8 @@ fn no_command_splits_a_pair(repos: &[Repo], dice: &mut Dice) {
                 if repo
                     .scene(&on, Encoding::default(), Needs::default())
                     .unwrap()
-                    .messages
+                    .context
+                    .entries
                     .is_empty()
                 {
                     break;

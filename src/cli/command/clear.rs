@@ -1,5 +1,6 @@
 //! `tract clear`: a fresh start.
 
+use tract::history::surgery::Clear;
 use tract::history::{Call, Repo};
 use tract::render::number::{bytes, plural};
 
@@ -56,13 +57,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let call = app.call(&on, what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let done = repo.clear(call, args.all, &options)?;
+    let (done, gentler) = match args.dry_run {
+        true => outcome::foresee(app, &repo, call, &Clear { all: args.all })?,
+        false => (repo.clear(call, args.all, &options)?, Vec::new()),
+    };
     if done.is_nothing() && !args.purge {
         app.ui.status("Nothing to clear");
         return Ok(());
     }
     if args.dry_run {
-        let gentler = outcome::gentler(app, &repo, call, &options)?;
         return outcome::foretell(app, "clear", &done, &gentler);
     }
     let hidden = plural(done.hidden.len() as u64, "message");

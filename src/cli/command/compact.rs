@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tract::compile::Provider;
-use tract::history::surgery::{Extent, Summary};
+use tract::history::surgery::{Compact, Extent, Summary};
 use tract::history::{On, Repo};
 
 use crate::cli::app::App;
@@ -72,7 +72,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let what = what(args);
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
     let text = match (&args.message, &args.file, dashes.is_empty()) {
         (Some(text), None, true) => Some(text.clone()),
         (None, Some(path), true) => Some(input::read(app, path)?),
@@ -86,6 +85,21 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             return Err(Failure::usage(what).with_hint("tract compact -m \"…\""));
         }
     };
+    if args.dry_run {
+        let summary = text.as_deref().map(str::trim);
+        let plan = Compact {
+            extent: span,
+            summary: summary.filter(|text| !text.is_empty()),
+        };
+        let (would, gentler) = outcome::foresee(app, &repo, call, &plan)?;
+        outcome::foretell(app, "compact", &would, &gentler)?;
+        if would.shown.is_empty() {
+            app.ui
+                .notice("without the summary, which nothing has made yet");
+        }
+        return Ok(());
+    }
+    let options = outcome::options(app, &repo, false)?;
     let done = match &text {
         Some(text) => repo.compact(call, &span, Summary::Text(text.trim()), &options)?,
         None => {
@@ -97,15 +111,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             summariser.compact(&repo, call, &span, &options, app)?
         }
     };
-    if args.dry_run {
-        let gentler = outcome::gentler(app, &repo, call, &options)?;
-        outcome::foretell(app, "compact", &done.surgery, &gentler)?;
-        if done.summary.tokens == 0 {
-            app.ui
-                .notice("without the summary, which nothing has made yet");
-        }
-        return Ok(());
-    }
     summariser::tell(&on, &done, app);
     Ok(())
 }

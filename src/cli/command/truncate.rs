@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use tract::Error;
-use tract::history::surgery::{Fraction, Marker, Prune, Reach, Truncate};
+use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
 use tract::render::number::{Share, grouped};
 
@@ -81,7 +81,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = what(args);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let done = match repo.truncate(call, &truncate, &options) {
+    let plans: [&dyn Plan; 2] = [&truncate, &Prune::default()];
+    let done = match args.dry_run {
+        true => repo.compare(call, options.encoding, &plans)?,
+        false => vec![repo.truncate(call, &truncate, &options)],
+    };
+    let mut done = done.into_iter();
+    let (done, gentler) = (done.next().expect("one for each plan"), done.next());
+    let done = match done {
         Err(Error::CannotFit { least, tokens }) => {
             let taken = match (args.as_counted, repo.head(&on)?.commit()) {
                 (false, Some(tip)) => repo.provider_overhead(&tip, options.encoding)?,
@@ -101,9 +108,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         });
         return Ok(());
     }
-    if args.dry_run {
-        let gentler = repo.prune(call, &Prune::default(), &options)?;
-        return outcome::foretell(app, "truncate", &done, &[("prune", gentler)]);
+    if let Some(gentler) = gentler {
+        return outcome::foretell(app, "truncate", &done, &[("prune", gentler?)]);
     }
     outcome::tell(app, &on, &outcome::hid(&done), &done);
     Ok(())

@@ -105,7 +105,8 @@ pub fn entries(
     Ok(draft(input, &chosen, summary))
 }
 
-fn draft(input: &PlanInput, chosen: &BTreeSet<usize>, summary: Option<&str>) -> Draft {
+/// The hide of entries that may go, see [`replaced`], with a summary in their place.
+pub(crate) fn draft(input: &PlanInput, chosen: &BTreeSet<usize>, summary: Option<&str>) -> Draft {
     let last = chosen.iter().rev().find(|at| input.order[**at].visible());
     let before = last.and_then(|last| input.slot_after(*last, chosen));
     let summary = summary.map(|text| (before, Message::text(Role::User, text)));

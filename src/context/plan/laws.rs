@@ -87,7 +87,7 @@ impl World {
                 .filter(|(_, part)| {
                     matches!(
                         (&part.link, call),
-                        (PartLink::Call(_), true) | (PartLink::Result(_), false)
+                        (PartLink::Call { .. }, true) | (PartLink::Result(_), false)
                     )
                 });
             let (index, _) = linked.clone().nth(nth).expect("it is paired");

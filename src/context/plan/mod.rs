@@ -63,8 +63,13 @@ pub struct PlanPart {
 pub enum PartLink {
     /// It doesn't.
     None,
-    /// A call with this id.
-    Call(String),
+    /// A call.
+    Call {
+        /// Its id.
+        id: String,
+        /// The tool's name.
+        tool: String,
+    },
     /// A result for this id.
     Result(String),
 }
@@ -73,7 +78,10 @@ impl PartLink {
     /// That of a part.
     pub fn of(part: &Part) -> Self {
         match part {
-            Part::ToolCall { id, .. } => Self::Call(id.clone()),
+            Part::ToolCall { id, name, .. } => Self::Call {
+                id: id.clone(),
+                tool: name.clone(),
+            },
             Part::ToolResult { call, .. } => Self::Result(call.clone()),
             _ => Self::None,
         }
@@ -131,7 +139,7 @@ impl PlanInput {
     fn pairs_of_contents(&self) -> Pairs {
         let links = |entry: &PlanEntry| Links {
             calls: ids(entry, |link| match link {
-                PartLink::Call(id) => Some(id),
+                PartLink::Call { id, .. } => Some(id),
                 _ => None,
             }),
             results: ids(entry, |link| match link {
@@ -186,7 +194,7 @@ impl PlanInput {
         let parts = entry.parts.iter().enumerate();
         let mut linked = parts.filter(|(part, facts)| {
             let kind = match facts.link {
-                PartLink::Call(_) => call,
+                PartLink::Call { .. } => call,
                 PartLink::Result(_) => !call,
                 PartLink::None => false,
             };

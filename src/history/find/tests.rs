@@ -4,7 +4,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::history::append::Chain;
+use crate::history::chain::Chain;
 use crate::model::{Draft, Hide, HideKind, Interval, Priority, Replacement};
 use crate::store::Tx;
 use crate::store::sqlite::Sqlite;

@@ -4,7 +4,28 @@ use crate::context::plan::clear;
 use crate::error::Result;
 use crate::history::call::Call;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
+use crate::model::{Draft, Encoding};
+
+/// A fresh start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clear {
+    /// The system messages go too.
+    pub all: bool,
+}
+
+impl Plan for Clear {
+    fn needs(&self) -> Needs {
+        Needs {
+            hidden_links: true,
+            ..Needs::default()
+        }
+    }
+
+    fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {
+        Ok(clear::clear(&scene.input, self.all).into_iter().collect())
+    }
+}
 
 impl Repo {
     /// Hides everything but the system messages; with `all` those too. Pinned messages and calls
@@ -28,12 +49,6 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn clear(&self, call: Call<'_>, all: bool, options: &SurgeryOptions) -> Result<Surgery> {
-        let needs = Needs {
-            hidden_links: true,
-            part_tokens: false,
-        };
-        self.operate(call, needs, options, |scene| {
-            Ok(clear::clear(&scene.input, all).into_iter().collect())
-        })
+        self.carry_out(call, &Clear { all }, options)
     }
 }

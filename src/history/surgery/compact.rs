@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::context::Entry;
 use crate::context::plan::compact;
 pub use crate::context::plan::compact::Extent;
 use crate::error::{Error, Refusal, Result};
 use crate::history::call::Call;
+use crate::history::load;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
-use crate::model::{EntryId, Message, TokenCount};
+use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
+use crate::model::{Draft, Encoding, EntryId, Message, TokenCount};
 
 /// Where the summary comes from.
 pub enum Summary<'a> {
@@ -34,6 +36,32 @@ impl Compaction {
     /// Whether the summary is no smaller than what it replaces.
     pub fn is_no_gain(&self) -> bool {
         self.summary.tokens >= self.replaced.tokens && self.summary.tokens > 0
+    }
+}
+
+/// A compaction whose summary is known, or is left out of account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compact<'a> {
+    /// What the summary replaces.
+    pub extent: Extent,
+    /// The summary.
+    pub summary: Option<&'a str>,
+}
+
+const NEEDS: Needs = Needs {
+    hidden_links: true,
+    part_tokens: false,
+    plain_parts: false,
+};
+
+impl Plan for Compact<'_> {
+    fn needs(&self) -> Needs {
+        NEEDS
+    }
+
+    fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {
+        let chosen = compact::replaced(&scene.input, &self.extent)?;
+        Ok(vec![compact::draft(&scene.input, &chosen, self.summary)])
     }
 }
 
@@ -75,54 +103,40 @@ impl Repo {
         summary: Summary<'_>,
         options: &SurgeryOptions,
     ) -> Result<Compaction> {
-        let needs = Needs {
-            hidden_links: true,
-            part_tokens: false,
-        };
         if !options.dry_run {
             // Before a summary is made that could not be kept.
             self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(call.on, options.encoding, needs)?;
-        let chosen = compact::replaced(&scene.input, span)?;
-        let chosen: BTreeSet<EntryId> = chosen
-            .into_iter()
-            .map(|at| scene.input.order[at].entry.id)
-            .collect();
-        let (messages, replaced) = seen(&scene, &chosen);
+        let scene = self.scene(call.on, options.encoding, NEEDS)?;
+        let chosen = compact::replaced(&scene.input, span)?.into_iter();
+        let chosen: BTreeSet<EntryId> = chosen.map(|at| scene.input.order[at].entry.id).collect();
+        let entries = scene.context.entries.iter().zip(&scene.counts);
+        let (replaced, counts): (Vec<&Entry>, Vec<TokenCount>) = entries
+            .filter(|(entry, _)| chosen.contains(&entry.id))
+            .unzip();
         let text = match summary {
             Summary::Text(text) => text.to_owned(),
             Summary::From(_) if options.dry_run => String::new(),
-            Summary::From(make) => make(&messages)?,
+            Summary::From(make) => {
+                let view = self.store.read()?;
+                let messages = load::messages(&*view, replaced)?;
+                drop(view);
+                make(&messages)?
+            }
         };
-        drop(scene);
         let known = !text.trim().is_empty();
         if !known && !options.dry_run {
             return Err(Error::Refused(Refusal::EmptySummary));
         }
-        let surgery = self.operate(call, needs, options, |scene| {
+        let surgery = self.operate_on(scene, call, NEEDS, options, |scene| {
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])
         })?;
         let summary = surgery.shown.iter().map(|shown| shown.tokens).sum();
         Ok(Compaction {
             surgery,
-            replaced,
+            replaced: counts.into_iter().sum(),
             summary,
         })
     }
-}
-
-/// The visible ones of these entries, and their tokens.
-fn seen(scene: &Scene, chosen: &BTreeSet<EntryId>) -> (Vec<Message>, TokenCount) {
-    let mut messages = Vec::new();
-    let mut counts = Vec::new();
-    let entries = scene.context.entries.iter();
-    for ((entry, message), count) in entries.zip(&scene.messages).zip(&scene.counts) {
-        if chosen.contains(&entry.id) {
-            messages.push(message.clone());
-            counts.push(*count);
-        }
-    }
-    (messages, counts.into_iter().sum())
 }

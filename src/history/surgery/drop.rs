@@ -48,7 +48,11 @@ impl Repo {
                 Named::Part(id, part) => parts.push((*id, *part)),
             }
         }
-        self.operate(call, Needs::default(), options, |scene| {
+        let needs = Needs {
+            plain_parts: !parts.is_empty(),
+            ..Needs::default()
+        };
+        self.operate(call, needs, options, |scene| {
             let plan = drop::drop(&scene.input, &entries, &parts, force)?;
             Ok(plan.into_iter().collect())
         })

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 pub use crate::context::plan::prune::Limits;
-use crate::context::plan::{PlanEntry, PlanInput, prune};
+use crate::context::plan::{PartLink, PlanEntry, PlanInput, prune};
 use crate::error::Result;
 use crate::history::call::Call;
 use crate::history::provider::TokenBudget;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
 use crate::model::tokens::{Counter, grouped};
-use crate::model::{EntryId, Part};
+use crate::model::{Draft, Encoding, EntryId};
 
 /// Which tool outputs become stubs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,40 @@ pub struct Prune {
     pub larger_than: u64,
     /// Only as many, the oldest first, as let the context fit; none if it fits already.
     pub budget: Option<TokenBudget>,
+}
+
+impl Plan for Prune {
+    fn needs(&self) -> Needs {
+        Needs {
+            part_tokens: true,
+            ..Needs::default()
+        }
+    }
+
+    fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {
+        let mut limits = self.limits;
+        if let Some(budget) = self.budget {
+            let reserved = repo.reserved(budget, scene.tip.as_ref(), encoding)?;
+            let total = scene.size().tokens.tokens + reserved;
+            limits.enough = total.saturating_sub(budget.tokens);
+        }
+        let counter = Counter::load(encoding);
+        let tools = tools(&scene.input);
+        let stub = |entry: &PlanEntry, part: usize| {
+            let tokens = entry.parts[part].tokens;
+            let tool = tools.get(&(entry.entry.id, part)).copied();
+            let meant = self.tools.is_empty()
+                || tool.is_some_and(|tool| self.tools.iter().any(|name| name == tool));
+            if !meant || tokens <= self.larger_than {
+                return None;
+            }
+            let text = stub_text(tool, tokens, &entry.entry.id);
+            let tokens = counter.text(&text);
+            Some((text, tokens))
+        };
+        let plan = prune::prune(&scene.input, limits, stub);
+        Ok(plan.into_iter().collect())
+    }
 }
 
 impl Repo {
@@ -74,34 +108,7 @@ impl Repo {
         prune: &Prune,
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        let needs = Needs {
-            part_tokens: true,
-            ..Needs::default()
-        };
-        self.operate(call, needs, options, |scene| {
-            let mut limits = prune.limits;
-            if let Some(budget) = prune.budget {
-                let reserved = self.reserved(budget, scene.tip.as_ref(), options.encoding)?;
-                let total = scene.size().tokens.tokens + reserved;
-                limits.enough = total.saturating_sub(budget.tokens);
-            }
-            let counter = Counter::load(options.encoding);
-            let tools = tools(scene);
-            let stub = |entry: &PlanEntry, part: usize| {
-                let tokens = entry.parts[part].tokens;
-                let tool = tools.get(&(entry.entry.id, part)).copied();
-                let meant = prune.tools.is_empty()
-                    || tool.is_some_and(|tool| prune.tools.iter().any(|name| name == tool));
-                if !meant || tokens <= prune.larger_than {
-                    return None;
-                }
-                let text = stub_text(tool, tokens, &entry.entry.id);
-                let tokens = counter.text(&text);
-                Some((text, tokens))
-            };
-            let plan = prune::prune(&scene.input, limits, stub);
-            Ok(plan.into_iter().collect())
-        })
+        self.carry_out(call, prune, options)
     }
 }
 
@@ -113,26 +120,18 @@ fn stub_text(tool: Option<&str>, tokens: u64, entry: &EntryId) -> String {
 }
 
 /// The name of the tool behind each visible result: by entry, and the part's index in its content.
-fn tools(scene: &Scene) -> HashMap<(EntryId, usize), &str> {
-    let input: &PlanInput = &scene.input;
-    let visible = scene.context.entries.iter().map(|entry| entry.id);
-    let messages: HashMap<EntryId, usize> = visible.zip(0..).collect();
+fn tools(input: &PlanInput) -> HashMap<(EntryId, usize), &str> {
     let mut tools = HashMap::new();
     for pair in input.pairs().pairs() {
-        let ((call, nth), (result, of_results)) = (pair.call, pair.result);
-        let Some(at) = messages.get(&input.order[call].entry.id) else {
-            continue;
-        };
-        let mut names = scene.messages[*at]
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::ToolCall { name, .. } => Some(name.as_str()),
-                _ => None,
-            });
-        let part = input.part_of((result, of_results), false);
-        if let (Some(name), Some(part)) = (names.nth(nth), part) {
-            tools.insert((input.order[result].entry.id, part), name);
+        let ends = (
+            input.part_of(pair.call, true),
+            input.part_of(pair.result, false),
+        );
+        if let (Some(call), Some(result)) = ends
+            && let PartLink::Call { tool, .. } = &input.order[pair.call.0].parts[call].link
+        {
+            let entry = input.order[pair.result.0].entry.id;
+            tools.insert((entry, result), tool.as_str());
         }
     }
     tools

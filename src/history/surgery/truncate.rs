@@ -6,8 +6,9 @@ use crate::error::{Error, Result};
 use crate::history::call::Call;
 use crate::history::provider::TokenBudget;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
 use crate::model::tokens::Counter;
+use crate::model::{Draft, Encoding};
 
 /// How far a truncation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,40 @@ impl Truncate {
             reach,
             drop_first: false,
             marker: Marker::Default,
+        }
+    }
+}
+
+impl Plan for Truncate {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {
+        let marker = &self.marker;
+        let (window, reserved) = match self.reach {
+            Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),
+            Reach::Keep(keep) => (Window::Keep(keep), 0),
+            Reach::ToBudget(budget) => {
+                let reserved = repo.reserved(budget, scene.tip.as_ref(), encoding)?;
+                let longest = marker.longest(&scene.input);
+                let counter = Counter::load(encoding);
+                let window = Window::Budget {
+                    tokens: budget.tokens.saturating_sub(reserved),
+                    marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
+                };
+                (window, reserved)
+            }
+        };
+        let plan = truncate::truncate(&scene.input, window, self.drop_first, marker);
+        match (plan, self.reach) {
+            (Err(Error::CannotFit { least, .. }), Reach::ToBudget(budget)) => {
+                Err(Error::CannotFit {
+                    least: least + reserved,
+                    tokens: budget.tokens,
+                })
+            }
+            (plan, _) => Ok(plan?.into_iter().collect()),
         }
     }
 }
@@ -75,32 +110,6 @@ impl Repo {
         truncate: &Truncate,
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        self.operate(call, Needs::default(), options, |scene| {
-            let marker = &truncate.marker;
-            let (window, reserved) = match truncate.reach {
-                Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),
-                Reach::Keep(keep) => (Window::Keep(keep), 0),
-                Reach::ToBudget(budget) => {
-                    let reserved = self.reserved(budget, scene.tip.as_ref(), options.encoding)?;
-                    let longest = marker.longest(&scene.input);
-                    let counter = Counter::load(options.encoding);
-                    let window = Window::Budget {
-                        tokens: budget.tokens.saturating_sub(reserved),
-                        marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
-                    };
-                    (window, reserved)
-                }
-            };
-            let plan = truncate::truncate(&scene.input, window, truncate.drop_first, marker);
-            match (plan, truncate.reach) {
-                (Err(Error::CannotFit { least, .. }), Reach::ToBudget(budget)) => {
-                    Err(Error::CannotFit {
-                        least: least + reserved,
-                        tokens: budget.tokens,
-                    })
-                }
-                (plan, _) => Ok(plan?.into_iter().collect()),
-            }
-        })
+        self.carry_out(call, truncate, options)
     }
 }

@@ -1,0 +1,191 @@
+//! The end of a path while commits are added to it: its context, folded on, and checkpoints on the
+//! way.
+
+use std::borrow::Cow;
+
+use crate::context::{Context, Order};
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::load;
+use crate::model::{Commit, Draft, Message, Millis, Operation, Sealed};
+use crate::store::{Tx, View};
+
+/// Commits since the last checkpoint before another is worth writing, at least.
+const CHECKPOINT_COMMITS: u64 = 256;
+
+/// The end of a path while commits are added to it.
+pub(crate) struct Chain<'a> {
+    tip: Option<CommitHash>,
+    /// The context at the tip, once something needed it.
+    context: Option<Context>,
+    /// The whole order, where someone has folded it already.
+    whole: Option<Whole<'a>>,
+    /// Commits since a checkpoint, once known.
+    since: Option<u64>,
+}
+
+/// A whole order, and the commits that came after it.
+struct Whole<'a> {
+    order: Cow<'a, Order>,
+    ahead: Vec<(CommitHash, Commit)>,
+}
+
+impl<'a> Chain<'a> {
+    /// At `tip`; nothing is read yet.
+    pub(crate) fn at(tip: Option<CommitHash>) -> Self {
+        let empty = tip.is_none();
+        Self {
+            tip,
+            context: empty.then(Context::default),
+            whole: None,
+            since: empty.then_some(0),
+        }
+    }
+
+    /// At `tip`, whose context and order are folded already.
+    pub(crate) fn folded(tip: Option<CommitHash>, context: Context, order: &'a Order) -> Self {
+        let (order, ahead) = (Cow::Borrowed(order), Vec::new());
+        Self {
+            context: Some(context),
+            whole: Some(Whole { order, ahead }),
+            ..Self::at(tip)
+        }
+    }
+
+    /// The last commit.
+    pub(crate) fn tip(&self) -> Option<CommitHash> {
+        self.tip
+    }
+
+    /// The context at the tip.
+    pub(crate) fn context(&mut self, view: &dyn View) -> Result<&Context> {
+        let context = match (self.context.take(), &self.tip) {
+            (Some(context), _) => context,
+            (None, Some(tip)) => load::context(view, tip)?,
+            (None, None) => Context::default(),
+        };
+        Ok(self.context.insert(context))
+    }
+
+    /// Moves on to a commit that is stored already.
+    pub(crate) fn follow(
+        &mut self,
+        view: &dyn View,
+        hash: CommitHash,
+        commit: &Commit,
+    ) -> Result<()> {
+        if let Some(context) = &self.context {
+            self.context = Some(load::next(view, context, hash, commit)?);
+        }
+        self.since = self.since.map(|since| since + 1);
+        self.tip = Some(hash);
+        Ok(())
+    }
+
+    /// The commit that `draft` would be here.
+    pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Sealed<Commit> {
+        Sealed::new(Commit {
+            parent: self.tip,
+            operation: draft.operation.clone(),
+            time,
+            settings: draft.settings.clone(),
+            note: draft.note.clone(),
+        })
+    }
+
+    /// Moves on to the commit that `draft` would be here, without storing it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Order::apply`].
+    pub(crate) fn try_draft(
+        &mut self,
+        view: &dyn View,
+        draft: &Draft,
+        time: Option<Millis>,
+    ) -> Result<()> {
+        let commit = self.commit_of(draft, time);
+        let hash = commit.hash();
+        self.fold(view, hash, &commit)?;
+        self.tip = Some(hash);
+        Ok(())
+    }
+
+    /// Folds the next commit into the context: into what is visible, or, where it names anything
+    /// else, into the whole order. Whether it took the latter.
+    fn fold(&mut self, view: &dyn View, hash: CommitHash, commit: &Commit) -> Result<bool> {
+        let tip = self.tip;
+        if let Some(whole) = &mut self.whole {
+            whole.ahead.push((hash, commit.clone()));
+        }
+        let next = self.context(view)?.step(hash, commit);
+        let takes_whole = next.is_none();
+        self.context = Some(match (next, &mut self.whole) {
+            (Some(next), _) => next,
+            (None, Some(whole)) => {
+                for (hash, commit) in whole.ahead.drain(..) {
+                    whole.order.to_mut().apply(hash, &commit)?;
+                }
+                whole.order.context()
+            }
+            (None, None) => {
+                let mut order = match tip {
+                    Some(tip) => load::order(view, &tip)?,
+                    None => Order::default(),
+                };
+                order.apply(hash, commit)?;
+                order.context()
+            }
+        });
+        Ok(takes_whole)
+    }
+
+    /// Adds the commit of a draft.
+    pub(crate) fn push(
+        &mut self,
+        tx: &dyn Tx,
+        draft: &Draft,
+        time: Option<Millis>,
+    ) -> Result<Sealed<Commit>> {
+        let commit = self.commit_of(draft, time);
+        self.add(tx, &draft.messages, &commit)?;
+        Ok(commit)
+    }
+
+    /// Adds a commit with the messages that it names. An append reads nothing of what stands before
+    /// it; every other operation is folded first, and so refused if it names what is not on this
+    /// path.
+    pub(crate) fn add(
+        &mut self,
+        tx: &dyn Tx,
+        messages: &[Sealed<Message>],
+        commit: &Sealed<Commit>,
+    ) -> Result<()> {
+        for message in messages {
+            tx.put_content(message)?;
+        }
+        let hash = commit.hash();
+        let append = matches!(commit.operation, Operation::Append { .. });
+        let takes_whole = (!append || self.context.is_some()) && self.fold(tx, hash, commit)?;
+        tx.put_commit(commit)?;
+        self.tip = Some(hash);
+        let since = match self.since {
+            Some(since) => since + 1,
+            None => tx.commits_since_checkpoint(&hash)?,
+        };
+        self.since = Some(since);
+        // Looked at now and then only: whether a checkpoint is due depends on how much is visible,
+        // and to know that costs reading what is visible.
+        let due = takes_whole
+            || (since % CHECKPOINT_COMMITS == 0 && {
+                let visible = self.context(tx)?.entries.len() as u64;
+                since >= visible.max(CHECKPOINT_COMMITS)
+            });
+        if due {
+            let context = self.context(tx)?;
+            tx.put_checkpoint(&hash, context)?;
+            self.since = Some(0);
+        }
+        Ok(())
+    }
+}
