@@ -28,7 +28,7 @@ pub struct Lines<'a> {
 
 /// One line.
 #[derive(Debug)]
-pub struct Line<'b> {
+pub struct SourceLine<'b> {
     /// Its number, from 1.
     pub number: u64,
     /// Its place, without the line's end (LF or CRLF).
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line; none at the end. An empty last line is none.
-    pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> Result<Option<SourceLine<'_>>> {
         if self.start > 0 && self.start >= self.buffer.len() / 2 {
             self.base += self.start as u64;
             self.buffer.drain(..self.start);
@@ -120,7 +120,7 @@ impl<'a> Lines<'a> {
             bytes = &[];
         }
         self.start = next;
-        Ok(Some(Line {
+        Ok(Some(SourceLine {
             number: self.number,
             span,
             bytes,

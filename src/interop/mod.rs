@@ -19,7 +19,7 @@ pub mod formats;
 mod gemini;
 mod lines;
 mod openai;
-pub mod records;
+pub(crate) mod records;
 mod remarks;
 mod roo;
 pub mod single;

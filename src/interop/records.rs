@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::lines::{Line, Lines, Mended, mend};
+use super::lines::{Lines, Mended, SourceLine, mend};
 use super::spans::{Broken, members, skip_space, skip_value};
 use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::error::{Error, Result};
@@ -232,7 +232,11 @@ pub(super) fn each_line(input: &dyn Input, reader: &mut dyn LineReader) -> Resul
 }
 
 /// Reads the values of one line; returns how many there were.
-fn each_value(line: &Line<'_>, mended: &Mended<'_>, reader: &mut dyn LineReader) -> Result<u64> {
+fn each_value(
+    line: &SourceLine<'_>,
+    mended: &Mended<'_>,
+    reader: &mut dyn LineReader,
+) -> Result<u64> {
     let text = mended.text.as_ref();
     let place = |at: usize| match mended.invalid_utf8 {
         true => source_offset(line.bytes, at),

@@ -95,54 +95,45 @@ pub(super) fn skip_value(bytes: &[u8], at: usize) -> Result<usize, Broken> {
 /// The members of the object that begins at `at`, and why there may be more. A value that is torn
 /// is the last one and reaches to the end of `bytes`.
 pub(super) fn members(bytes: &[u8], at: usize) -> (Vec<(String, Range<usize>)>, Option<Broken>) {
-    let mut found = Vec::new();
-    let mut at = skip_space(bytes, at);
-    if bytes.get(at) != Some(&b'{') {
-        return (found, Some(Broken::Bad));
-    }
-    at += 1;
-    loop {
-        at = skip_space(bytes, at);
-        match bytes.get(at) {
-            None => return (found, Some(Broken::Torn)),
-            Some(b'}') => return (found, None),
-            Some(b',') => at += 1,
-            Some(b'"') => {
-                let end = match skip_string(bytes, at) {
-                    Ok(end) => end,
-                    Err(broken) => return (found, Some(broken)),
-                };
-                let Ok(key) = serde_json::from_slice::<String>(&bytes[at..end]) else {
-                    return (found, Some(Broken::Bad));
-                };
-                at = skip_space(bytes, end);
-                match bytes.get(at) {
-                    Some(b':') => at = skip_space(bytes, at + 1),
-                    None => return (found, Some(Broken::Torn)),
-                    Some(_) => return (found, Some(Broken::Bad)),
-                }
-                match skip_value(bytes, at) {
-                    Ok(end) => {
-                        found.push((key, at..end));
-                        at = end;
-                    }
-                    Err(broken) => {
-                        found.push((key, at.min(bytes.len())..bytes.len()));
-                        return (found, Some(broken));
-                    }
-                }
-            }
-            Some(_) => return (found, Some(Broken::Bad)),
+    items(bytes, at, *b"{}", |at, found| {
+        if bytes[at] != b'"' {
+            return Err(Broken::Bad);
         }
-    }
+        let end = skip_string(bytes, at)?;
+        let key = serde_json::from_slice(&bytes[at..end]).map_err(|_| Broken::Bad)?;
+        let colon = skip_space(bytes, end);
+        match bytes.get(colon) {
+            Some(b':') => {}
+            None => return Err(Broken::Torn),
+            Some(_) => return Err(Broken::Bad),
+        }
+        let at = skip_space(bytes, colon + 1);
+        let end = skip_value(bytes, at);
+        found.push((key, at..end.unwrap_or(bytes.len())));
+        end
+    })
 }
 
 /// The elements of the array that begins at `at`, and why there may be more. An element that is
 /// torn is left out.
 pub(super) fn elements(bytes: &[u8], at: usize) -> (Vec<Range<usize>>, Option<Broken>) {
+    items(bytes, at, *b"[]", |at, found| {
+        let end = skip_value(bytes, at)?;
+        found.push(at..end);
+        Ok(end)
+    })
+}
+
+/// What stands between two brackets; `item` reads one at a place, and returns its end.
+fn items<T>(
+    bytes: &[u8],
+    at: usize,
+    [open, close]: [u8; 2],
+    item: impl Fn(usize, &mut Vec<T>) -> Result<usize, Broken>,
+) -> (Vec<T>, Option<Broken>) {
     let mut found = Vec::new();
     let mut at = skip_space(bytes, at);
-    if bytes.get(at) != Some(&b'[') {
+    if bytes.get(at) != Some(&open) {
         return (found, Some(Broken::Bad));
     }
     at += 1;
@@ -150,13 +141,10 @@ pub(super) fn elements(bytes: &[u8], at: usize) -> (Vec<Range<usize>>, Option<Br
         at = skip_space(bytes, at);
         match bytes.get(at) {
             None => return (found, Some(Broken::Torn)),
-            Some(b']') => return (found, None),
+            Some(byte) if *byte == close => return (found, None),
             Some(b',') => at += 1,
-            Some(_) => match skip_value(bytes, at) {
-                Ok(end) => {
-                    found.push(at..end);
-                    at = end;
-                }
+            Some(_) => match item(at, &mut found) {
+                Ok(end) => at = end,
                 Err(broken) => return (found, Some(broken)),
             },
         }

@@ -10,9 +10,7 @@ use crate::error::Result;
 use crate::interop::records::{Held, LineReader, Record, Text, each_line};
 use crate::interop::sniff::is_lines;
 use crate::interop::spans::{Broken, elements, members, skip_value};
-use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step,
-};
+use crate::interop::{BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Part, Settings};
 use crate::wire::Notes;
 
@@ -59,15 +57,17 @@ struct Reader<'a> {
     ids: BTreeMap<String, u64>,
 }
 
-/// A conversation that has not been told yet.
+/// A conversation: what is found of it, and then what was seen while it is told.
+#[derive(Default)]
 struct Conversation {
     id: String,
     system: Option<Range<usize>>,
     messages: Vec<Range<usize>>,
     broken: Option<Broken>,
     settings: Settings,
-    other_records: BTreeMap<String, u64>,
-    lone_surrogates: u64,
+    end: SessionEnd,
+    notes: Notes,
+    calls: HashSet<String>,
 }
 
 impl LineReader for Reader<'_> {
@@ -124,10 +124,8 @@ impl Reader<'_> {
             }
             let mut found = Conversation::new(id);
             (found.messages, found.broken) = elements(bytes, run.start);
-            for (key, _) in &keys {
-                if key != "traj" {
-                    *found.other_records.entry(key.clone()).or_default() += 1;
-                }
+            for (key, _) in keys.iter().filter(|(key, _)| key != "traj") {
+                found.end.other(key);
             }
             self.tell(text, found)?;
         }
@@ -163,16 +161,20 @@ impl Reader<'_> {
                 }
                 // A value that the text ends in is not worth keeping.
                 _ if broken.is_some() && at + 1 == last => {}
-                "system" if self.system(text, span, &mut Told::default()).is_some() => {
+                "system"
+                    if self
+                        .system(text, span, &mut Conversation::default())
+                        .is_some() =>
+                {
                     found.system = Some(span.clone());
                 }
                 _ if is_request || ROW_SETTINGS.contains(&key.as_str()) => {
                     if let Ok((raw, lone)) = text.decode(span) {
-                        found.lone_surrogates += lone;
+                        found.end.lone_surrogates += lone;
                         found.settings.insert(key.clone(), raw.get().to_owned());
                     }
                 }
-                _ => *found.other_records.entry(key.clone()).or_default() += 1,
+                _ => found.end.other(key),
             }
         }
         if !has_messages {
@@ -183,10 +185,15 @@ impl Reader<'_> {
     }
 
     /// The message of a top-level `system`; none if that is no content.
-    fn system(&self, text: Text<'_>, at: &Range<usize>, told: &mut Told) -> Option<Message> {
+    fn system(
+        &self,
+        text: Text<'_>,
+        at: &Range<usize>,
+        told: &mut Conversation,
+    ) -> Option<Message> {
         let (raw, lone) = text.decode(at).ok()?;
         let message = self.dialect.system(&raw, &mut told.notes)?;
-        told.lone_surrogates += lone;
+        told.end.lone_surrogates += lone;
         Some(message)
     }
 
@@ -218,8 +225,8 @@ impl Reader<'_> {
                 }
             }
         }
-        self.sink.session(SessionStart::new(id))?;
-        let mut told = Told::default();
+        let mut told = Conversation::new(id);
+        self.sink.session(SessionStart::new(&*told.id))?;
         for (number, span) in spans.into_iter().enumerate() {
             let Some(message) = self.message(text, &span, &mut told)? else {
                 continue;
@@ -235,30 +242,24 @@ impl Reader<'_> {
                 time: reply.time,
                 settings: reply.settings.clone(),
                 usage: reply.usage.filter(|_| number == 0),
-                ..step(text, message, &span)
+                ..Step::append(message, text.span(&span))
             })?;
         }
         self.sink.end(told.end())
     }
 
     /// Tells the sink a conversation.
-    fn tell(&mut self, text: Text<'_>, found: Conversation) -> Result<()> {
-        self.sink.session(SessionStart::new(found.id))?;
-        let mut told = Told {
-            other_records: found.other_records,
-            lone_surrogates: found.lone_surrogates,
-            ..Told::default()
-        };
-        let mut held: Option<Step> = None;
-        if let Some(span) = found.system
-            && let Some(message) = self.system(text, &span, &mut told)
-        {
-            held = Some(step(text, message, &span));
-        }
-        for span in &found.messages {
+    fn tell(&mut self, text: Text<'_>, mut found: Conversation) -> Result<()> {
+        self.sink.session(SessionStart::new(&*found.id))?;
+        let system = found.system.take();
+        let mut held = system.and_then(|span| {
+            let message = self.system(text, &span, &mut found)?;
+            Some(Step::append(message, text.span(&span)))
+        });
+        for span in std::mem::take(&mut found.messages) {
             self.records += 1;
-            if let Some(message) = self.message(text, span, &mut told)?
-                && let Some(step) = held.replace(step(text, message, span))
+            if let Some(message) = self.message(text, &span, &mut found)?
+                && let Some(step) = held.replace(Step::append(message, text.span(&span)))
             {
                 self.sink.step(step)?;
             }
@@ -267,10 +268,10 @@ impl Reader<'_> {
             self.problem(text, text.bytes.len(), broken.reason())?;
         }
         if let Some(mut step) = held {
-            step.settings = found.settings;
+            step.settings = std::mem::take(&mut found.settings);
             self.sink.step(step)?;
         }
-        self.sink.end(told.end())
+        self.sink.end(found.end())
     }
 
     /// Reads a message; what is wrong with it is told to the sink.
@@ -278,11 +279,12 @@ impl Reader<'_> {
         &mut self,
         text: Text<'_>,
         at: &Range<usize>,
-        told: &mut Told,
+        told: &mut Conversation,
     ) -> Result<Option<Message>> {
         let (dialect, notes) = (self.dialect, &mut told.notes);
         let read = |raw: &RawValue| dialect.message(raw, notes);
-        let Some(message) = text.message(at, &mut told.lone_surrogates, self.sink, read)? else {
+        let Some(message) = text.message(at, &mut told.end.lone_surrogates, self.sink, read)?
+        else {
             return Ok(None);
         };
         for part in &message.parts {
@@ -305,40 +307,18 @@ impl Reader<'_> {
     }
 }
 
-fn step(text: Text<'_>, message: Message, at: &Range<usize>) -> Step {
-    Step::new(Action::Append(message), text.span(at))
-}
-
 impl Conversation {
     fn new(id: String) -> Self {
         Self {
             id,
-            system: None,
-            messages: Vec::new(),
-            broken: None,
-            settings: Settings::new(),
-            other_records: BTreeMap::new(),
-            lone_surrogates: 0,
+            ..Self::default()
         }
     }
-}
 
-/// What has been seen while a conversation is told.
-#[derive(Default)]
-struct Told {
-    notes: Notes,
-    calls: HashSet<String>,
-    other_records: BTreeMap<String, u64>,
-    lone_surrogates: u64,
-}
-
-impl Told {
     fn end(self) -> SessionEnd {
         SessionEnd {
-            other_records: self.other_records,
             opaque_blocks: self.notes.opaque_blocks,
-            lone_surrogates: self.lone_surrogates,
-            ..SessionEnd::default()
+            ..self.end
         }
     }
 }

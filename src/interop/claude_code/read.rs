@@ -4,6 +4,7 @@ mod hide;
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::index::{Entry, Index, Kind, read_span};
@@ -44,6 +45,7 @@ struct Reader<'a> {
 }
 
 /// What is taken from one record.
+#[derive(Default)]
 struct Piece {
     parts: Vec<Part>,
     model: Option<String>,
@@ -229,12 +231,7 @@ impl Reader<'_> {
             Ok(piece) => Ok(piece),
             Err(error) => {
                 self.trouble(record, format!("content that can't be read: {error}"))?;
-                Ok(Piece {
-                    parts: Vec::new(),
-                    model: None,
-                    usage: None,
-                    time: None,
-                })
+                Ok(Piece::default())
             }
         }
     }
@@ -242,36 +239,21 @@ impl Reader<'_> {
     fn parse(&mut self, record: u32, text: &str) -> Result<Piece, serde_json::Error> {
         let outer: Record<'_> = serde_json::from_str(text)?;
         let mut time = outer.timestamp.as_str().and_then(Millis::parse);
-        let message = match self.index.entries[record as usize].kind {
-            Kind::Queued => {
-                return Ok(Piece {
-                    parts: anthropic::parts(outer.content, &mut self.notes)?,
-                    model: None,
-                    usage: None,
-                    time,
-                });
-            }
-            Kind::QueuedCommand => {
-                let attachment: Attachment<'_> =
-                    serde_json::from_str(outer.attachment.map_or("{}", RawValue::get))?;
-                return Ok(Piece {
-                    parts: anthropic::parts(attachment.prompt, &mut self.notes)?,
-                    model: None,
-                    usage: None,
-                    time,
-                });
-            }
-            Kind::Mirror(_) => {
-                let data: ProgressData<'_> =
-                    serde_json::from_str(outer.data.map_or("{}", RawValue::get))?;
-                let inner: Record<'_> =
-                    serde_json::from_str(data.message.map_or("{}", RawValue::get))?;
-                time = inner.timestamp.as_str().and_then(Millis::parse).or(time);
-                inner.message
-            }
-            _ => outer.message,
+        let said = |content| MessageHead {
+            content,
+            ..MessageHead::default()
         };
-        let head: MessageHead<'_> = serde_json::from_str(message.map_or("{}", RawValue::get))?;
+        let head = match self.index.entries[record as usize].kind {
+            Kind::Queued => said(outer.content),
+            Kind::QueuedCommand => said(object::<Attachment<'_>>(outer.attachment)?.prompt),
+            Kind::Mirror(_) => {
+                let data: ProgressData<'_> = object(outer.data)?;
+                let inner: Record<'_> = object(data.message)?;
+                time = inner.timestamp.as_str().and_then(Millis::parse).or(time);
+                object(inner.message)?
+            }
+            _ => object(outer.message)?,
+        };
         Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.notes)?,
             model: head.model.as_str().map(str::to_owned),
@@ -355,6 +337,11 @@ impl Told {
             }),
         }
     }
+}
+
+/// A decoded object; an empty one where there is none.
+fn object<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> serde_json::Result<T> {
+    serde_json::from_str(raw.map_or("{}", RawValue::get))
 }
 
 fn answered(parts: &[Part]) -> Vec<(String, u32)> {

@@ -58,9 +58,8 @@ pub(super) fn import(
             .into_iter()
             .filter(|(_, n)| *n > 0)
             .collect(),
-        absent: vec!["system prompt".to_owned(), "tool definitions".to_owned()],
         lone_surrogates,
-        ..SessionEnd::default()
+        ..SessionEnd::lacking(&["system prompt", "tool definitions"])
     })
 }
 

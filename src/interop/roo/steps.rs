@@ -7,7 +7,7 @@ use super::read::Record;
 use super::tags::{Hidden, Mark, Tags};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message, Settings};
+use crate::model::{HideKind, Message};
 
 /// How many messages a condensation leaves behind an assistant's summary.
 ///
@@ -52,11 +52,8 @@ impl<'a, 's> Telling<'a, 's> {
     fn record(&mut self, at: usize, record: Record) -> Result<()> {
         let (time, span) = (record.time, record.span);
         let hide_alone = |hide: HideStep| Step {
-            action: Action::Hide(hide),
             time,
-            settings: Settings::new(),
-            records: vec![span],
-            usage: None,
+            ..Step::new(Action::Hide(hide), span)
         };
         let covered = self.covered(at);
         if !covered.is_empty()
@@ -80,11 +77,10 @@ impl<'a, 's> Telling<'a, 's> {
             Action::Hide(self.hide(kind, &covered, since, Some(record.message)))
         };
         self.step(Step {
-            action,
             time,
             settings: record.settings,
-            records: vec![span],
             usage: record.usage,
+            ..Step::new(action, span)
         })?;
         self.entries.push(Some(entry));
         for (_, step) in self
