@@ -103,7 +103,7 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
         Some(width) => width.saturating_sub(used).max(16),
         None => 60,
     };
-    let title = match &session.title {
+    let title = match &session.end.title {
         Some(title) => format!("\"{}\"", Line::from(title).cut(room).text()),
         None => {
             let name = session.name.as_str();
@@ -136,12 +136,12 @@ fn details(session: &ImportedSession, app: &mut App) {
         app.ui.status(format!("  further branches       {text}"));
     }
     let lines = [
-        ("no messages, kept  ", counted(&session.other_records)),
-        ("kept opaque        ", counted(&session.opaque_blocks)),
-        ("not in the file    ", session.absent.join(", ")),
+        ("no messages, kept  ", counted(&session.end.other_records)),
+        ("kept opaque        ", counted(&session.end.opaque_blocks)),
+        ("not in the file    ", session.end.absent.join(", ")),
         (
             "lone surrogates    ",
-            match session.lone_surrogates {
+            match session.end.lone_surrogates {
                 0 => String::new(),
                 count => format!("{} became U+FFFD", grouped(count)),
             },

@@ -113,12 +113,7 @@ pub fn export(
         after: Vec::new(),
     };
     let mut remarks = (options.format.write)(&messages, &document, out)?;
-    if context.hidden_entries() > 0 {
-        remarks.push(format!(
-            "{} hidden messages are not in the file",
-            context.hidden_entries()
-        ));
-    }
+    remarks.extend(hidden(&context));
     if origin.is_some() && options.format.shape == Shape::Lines {
         remarks.push("records that are no messages are not in the file".to_owned());
     }
@@ -128,6 +123,12 @@ pub fn export(
         untouched,
         written: messages.len() as u64 - untouched,
     })
+}
+
+/// The remark that hidden messages call for.
+fn hidden(context: &Context) -> Option<String> {
+    let count = context.hidden_entries();
+    (count > 0).then(|| format!("{count} hidden messages are not in the file"))
 }
 
 /// A history that comes from another format, as the provider's request: tools and settings in its
@@ -148,12 +149,7 @@ fn as_request(
     let request = compile(&messages, &settings, &options)?;
     writeln!(out, "{}", request.payload).map_err(Error::io("output"))?;
     let mut remarks: Vec<String> = request.notices.iter().map(ToString::to_string).collect();
-    if context.hidden_entries() > 0 {
-        remarks.push(format!(
-            "{} hidden messages are not in the file",
-            context.hidden_entries()
-        ));
-    }
+    remarks.extend(hidden(context));
     Ok(Exported {
         remarks,
         untouched: 0,

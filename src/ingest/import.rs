@@ -3,7 +3,6 @@
 //! Steps become commits as they arrive, in slices that nothing refers to yet; the last slice
 //! moves the refs. So a crash leaves only what a second import finds and uses.
 
-use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use super::file::{BLOCK_BYTES, FileInput, blocks, fingerprint};
@@ -72,8 +71,6 @@ pub struct ImportReport {
 pub struct ImportedSession {
     /// Its ref.
     pub name: RefName,
-    /// Its title.
-    pub title: Option<String>,
     /// How it relates to what was here.
     pub outcome: Outcome,
     /// Messages on its main path, hidden ones included.
@@ -88,14 +85,8 @@ pub struct ImportedSession {
     pub branch: BranchOutcome,
     /// Its further paths: sub-agents and abandoned leaves.
     pub further: Vec<RefName>,
-    /// Records that are no messages, by type.
-    pub other_records: BTreeMap<String, u64>,
-    /// Blocks kept opaque, by type.
-    pub opaque_blocks: BTreeMap<String, u64>,
-    /// What the file lacks of what the model was sent.
-    pub absent: Vec<String>,
-    /// Lone surrogates that became U+FFFD.
-    pub lone_surrogates: u64,
+    /// What the importer said at its end: title, what was kept and is no message, what is absent.
+    pub end: SessionEnd,
 }
 
 /// How a session relates to what was here.
@@ -126,7 +117,8 @@ pub enum BranchOutcome {
 ///
 /// # Errors
 ///
-/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], and the store's. What is wrong inside the file is in the report.
+/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], and the store's. What is wrong
+/// inside the file is in the report.
 pub fn import(
     repo: &Repo,
     path: &FilePath,
@@ -146,9 +138,7 @@ pub fn import(
         work: 0,
         current: None,
         sessions: Vec::new(),
-        problems: Vec::new(),
-        problem_count: 0,
-        notes: Vec::new(),
+        problems: Problems::default(),
         progress: &mut |bytes, records| {
             progress(Progress {
                 bytes,
@@ -171,14 +161,17 @@ pub fn import(
 pub fn check_strict(path: &FilePath, format: Option<&'static Format>) -> Result<()> {
     let input = FileInput::open(path)?;
     let format = known_format(&input, path, format)?;
-    let mut check = ProblemCount::default();
-    (format.read)(&input, ImportOptions::default(), &mut check)?;
-    match check.problems {
+    let mut found = Problems::default();
+    (format.read)(&input, ImportOptions::default(), &mut found)?;
+    let first = found.first.into_iter();
+    match found.count {
         0 => Ok(()),
         problems => Err(Error::StrictImport {
             path: path.to_owned(),
             problems,
-            first: check.first,
+            first: first
+                .map(|problem| (problem.line, problem.reason))
+                .collect(),
         }),
     }
 }
@@ -253,9 +246,7 @@ struct Intake<'a> {
     work: usize,
     current: Option<Session>,
     sessions: Vec<Session>,
-    problems: Vec<Problem>,
-    problem_count: u64,
-    notes: Vec<Problem>,
+    problems: Problems,
     progress: &'a mut dyn FnMut(u64, u64),
 }
 
@@ -352,14 +343,14 @@ impl<'a> Intake<'a> {
         Ok(ImportReport {
             format: self.format,
             sessions: reports,
-            problems: self.problems,
-            problem_count: self.problem_count,
-            notes: self.notes,
+            problems: self.problems.first,
+            problem_count: self.problems.count,
+            notes: self.problems.notes,
         })
     }
 
     /// Finds the ref of a session: its own, or a new one beside it if its history was rewritten.
-    fn place(&self, session: &Session, input: &dyn Input, whole: &HashBytes) -> Result<Place> {
+    fn place(&self, session: &Session, input: &dyn Input, whole: &HashBytes) -> Result<Placement> {
         let view = self.store.read()?;
         let tip = session.paths[0].tip;
         let base = RefName::session(self.format.name, &session.start.id);
@@ -372,63 +363,46 @@ impl<'a> Intake<'a> {
             }
             free = RefName::session(self.format.name, &format!("{}-{number}", session.start.id));
         }
-        let unchanged = |old: &CommitHash| Some(*old) == tip;
+        let at = |name: &RefName, old: &CommitHash, outcome, is_older| Placement {
+            name: name.clone(),
+            old: Some(*old),
+            outcome,
+            is_older,
+        };
         for (name, old) in &candidates {
-            let same_bytes = view
-                .sources(name)?
-                .iter()
-                .any(|source| source.fingerprint == *whole);
-            if unchanged(old) || same_bytes {
-                let outcome = if unchanged(old) {
-                    Outcome::Unchanged
-                } else {
-                    Outcome::Grown
-                };
-                return Ok(Place {
-                    name: name.clone(),
-                    old: Some(*old),
-                    outcome,
-                    is_older: false,
-                });
+            if Some(*old) == tip {
+                return Ok(at(name, old, Outcome::Unchanged, false));
+            }
+            let mut sources = view.sources(name)?.into_iter();
+            if sources.any(|source| source.fingerprint == *whole) {
+                return Ok(at(name, old, Outcome::Grown, false));
             }
         }
         for (name, old) in &candidates {
+            let sources = view.sources(name)?;
             let mut grown = match tip {
                 Some(tip) => view.is_ancestor(old, &tip)? || same_messages(&*view, old, &tip)?,
                 None => false,
             };
-            for source in view.sources(name)? {
-                grown = grown || is_prefix(&source, input)?;
+            for source in &sources {
+                grown = grown || is_prefix(source, input)?;
             }
             if grown {
-                let outcome = Outcome::Grown;
-                return Ok(Place {
-                    name: name.clone(),
-                    old: Some(*old),
-                    outcome,
-                    is_older: false,
-                });
+                return Ok(at(name, old, Outcome::Grown, false));
             }
-            for source in view.sources(name)? {
-                if begins_with(&*view, &source, input.size_bytes(), whole)? {
-                    return Ok(Place {
-                        name: name.clone(),
-                        old: Some(*old),
-                        outcome: Outcome::Unchanged,
-                        is_older: true,
-                    });
+            for source in &sources {
+                if begins_with(&*view, source, input.size_bytes(), whole)? {
+                    return Ok(at(name, old, Outcome::Unchanged, true));
                 }
             }
         }
-        let outcome = if candidates.is_empty() {
-            Outcome::New
-        } else {
-            Outcome::Rewritten
-        };
-        Ok(Place {
+        Ok(Placement {
             name: free,
             old: None,
-            outcome,
+            outcome: match candidates[..] {
+                [] => Outcome::New,
+                _ => Outcome::Rewritten,
+            },
             is_older: false,
         })
     }
@@ -484,7 +458,7 @@ impl<'a> Intake<'a> {
 }
 
 /// The ref of a session, and how it got there.
-struct Place {
+struct Placement {
     name: RefName,
     old: Option<CommitHash>,
     outcome: Outcome,
@@ -527,17 +501,7 @@ impl Sink for Intake<'_> {
     }
 
     fn problem(&mut self, problem: Problem) -> Result<()> {
-        if problem.harmless {
-            if self.notes.len() < REPORTED_PROBLEMS {
-                self.notes.push(problem);
-            }
-        } else {
-            self.problem_count += 1;
-            if self.problems.len() < REPORTED_PROBLEMS {
-                self.problems.push(problem);
-            }
-        }
-        Ok(())
+        self.problems.problem(problem)
     }
 
     fn progress(&mut self, bytes: u64, records: u64) {
@@ -591,7 +555,7 @@ fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<
 fn move_refs(
     tx: &dyn Tx,
     session: Session,
-    place: Place,
+    place: Placement,
     chosen: Option<&str>,
 ) -> Result<ImportedSession> {
     let tip = if place.is_older {
@@ -653,7 +617,6 @@ fn move_refs(
     }
     Ok(ImportedSession {
         name: place.name,
-        title: session.end.title,
         outcome: place.outcome,
         messages: session.messages,
         new_commits: session.new_commits,
@@ -661,10 +624,7 @@ fn move_refs(
         hides: session.hides,
         branch,
         further,
-        other_records: session.end.other_records,
-        opaque_blocks: session.end.opaque_blocks,
-        absent: session.end.absent,
-        lone_surrogates: session.end.lone_surrogates,
+        end: session.end,
     })
 }
 
@@ -733,20 +693,24 @@ fn free_branch(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<R
     unreachable!("numbers do not run out")
 }
 
-/// Counts problems and keeps nothing.
+/// Problems, the first of them kept.
 #[derive(Default)]
-struct ProblemCount {
-    problems: u64,
-    first: Vec<(u64, String)>,
+struct Problems {
+    first: Vec<Problem>,
+    count: u64,
+    /// The first of the harmless ones.
+    notes: Vec<Problem>,
 }
 
-impl Sink for ProblemCount {
+impl Sink for Problems {
     fn problem(&mut self, problem: Problem) -> Result<()> {
-        if !problem.harmless {
-            self.problems += 1;
-            if self.first.len() < REPORTED_PROBLEMS {
-                self.first.push((problem.line, problem.reason));
-            }
+        let list = match problem.harmless {
+            true => &mut self.notes,
+            false => &mut self.first,
+        };
+        self.count += u64::from(!problem.harmless);
+        if list.len() < REPORTED_PROBLEMS {
+            list.push(problem);
         }
         Ok(())
     }

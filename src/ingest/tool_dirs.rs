@@ -15,7 +15,7 @@ pub struct ToolDirs(pub Vec<(&'static Format, PathBuf)>);
 
 /// A session file that a tool wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SessionFile {
     /// The file.
     pub path: PathBuf,
     /// Which tool's.
@@ -27,14 +27,14 @@ pub struct Found {
 impl ToolDirs {
     /// The sessions of the working directory `cwd`, newest first. What cannot be read is passed
     /// over.
-    pub fn sessions_of(&self, cwd: &Path) -> Vec<Found> {
+    pub fn sessions_of(&self, cwd: &Path) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (format, directory) in &self.0 {
             let Some(home) = &format.home else { continue };
             let sessions = sessions_in(directory, home, &cwd.to_string_lossy());
             found.extend(sessions.into_iter().filter_map(|path| {
                 let modified = fs::metadata(&path).ok()?.modified().ok()?;
-                Some(Found {
+                Some(SessionFile {
                     path,
                     format,
                     modified,

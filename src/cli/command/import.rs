@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::Deserialize;
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::tool_dirs::{Found, walk_directory};
+use tract::ingest::tool_dirs::{SessionFile, walk_directory};
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
 use tract::interop::formats;
 use tract::interop::{Format, sniff};
@@ -333,7 +333,7 @@ fn list(app: &mut App) -> Result<(), Failure> {
 }
 
 /// Age, tool, messages, whether it is here, title, and the file.
-fn row(session: &Found, repo: Option<&Repo>, app: &App) -> Result<[String; 6], Failure> {
+fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String; 6], Failure> {
     let since = session.modified.duration_since(UNIX_EPOCH);
     let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
     let age = app.calendar().listed(Some(modified));
