@@ -205,7 +205,7 @@ mod tests {
             done.expect("commits")
         };
         let made = commit(&talk);
-        let edited = made.iter().step_by(500);
+        let edited = made.iter().step_by(10);
         let edits: Vec<Draft> = edited
             .map(|made| Draft::edit(EntryId::of(made.hash), said(7)))
             .collect();

@@ -4,16 +4,17 @@
 //! everything else is written out, with rows in place of hashes. Checkpoints are derived data: one
 //! that cannot be read counts as absent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use imbl::Vector;
 use rusqlite::params;
+use rusqlite::types::FromSql;
 
-use super::codec::{Packer, Unpacker};
+use super::codec::{Packer, Unpacker, unsigned};
 use super::engine;
 use super::session::Session;
 use crate::context::{Context, Entry, Mask, MaskedPart};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, HideKind, Priority};
 
@@ -189,27 +190,79 @@ fn content_row(session: &Session<'_>, content: &ContentHash) -> Result<u64> {
     Ok(session.must_content_id(content)?.cast_unsigned())
 }
 
+/// Bytes that make no sense give nothing.
 fn decode(session: &Session<'_>, data: &[u8]) -> Result<Option<Context>> {
-    let mut decoder = Decoder {
-        session,
-        input: Unpacker(data),
-        failed: None,
-    };
-    let context = decoder.context();
-    match decoder.failed {
-        Some(error) => Err(error),
-        None => Ok(context),
+    let mut rows = Decoder::of(data, None);
+    if rows.context().is_none() {
+        return Ok(None);
     }
+    let names = Names {
+        commits: names(session, "commits", &rows.commits)?,
+        contents: names(session, "contents", &rows.contents)?,
+        runs: runs(session, &rows.runs)?,
+    };
+    Ok(Decoder::of(data, Some(&names)).context())
 }
 
-/// Reads a checkpoint. Bytes that make no sense give nothing; what the engine reports is kept.
-struct Decoder<'s, 'a> {
-    session: &'s Session<'s>,
+/// What stands behind the rows that a checkpoint names.
+struct Names {
+    commits: HashMap<i64, CommitHash>,
+    contents: HashMap<i64, ContentHash>,
+    /// The appends of each run, with their depths.
+    runs: Vec<Vec<(CommitHash, ContentHash, i64)>>,
+}
+
+fn names<T: FromSql>(session: &Session<'_>, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
+    let rows = serde_json::to_string(rows).map_err(Error::store)?;
+    let sql = format!("SELECT id, hash FROM {table} WHERE id IN (SELECT value FROM json_each(?1))");
+    let names = session.all(&sql, [rows], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(names.into_iter().collect())
+}
+
+fn runs(
+    session: &Session<'_>,
+    runs: &[[i64; 3]],
+) -> Result<Vec<Vec<(CommitHash, ContentHash, i64)>>> {
+    let mut found = vec![Vec::new(); runs.len()];
+    let runs = serde_json::to_string(runs).map_err(Error::store)?;
+    let rows = session.all(
+        "SELECT runs.key, commits.hash, contents.hash, depth FROM json_each(?1) AS runs
+         CROSS JOIN commits ON lineage = runs.value ->> 0
+           AND depth BETWEEN runs.value ->> 1 AND runs.value ->> 2
+         CROSS JOIN contents ON contents.id = commits.content",
+        [runs],
+        |row| Ok((unsigned(row, 0)?, (row.get(1)?, row.get(2)?, row.get(3)?))),
+    )?;
+    for (run, append) in rows {
+        found[run as usize].push(append);
+    }
+    for run in &mut found {
+        run.sort_unstable_by_key(|(_, _, depth)| *depth);
+    }
+    Ok(found)
+}
+
+/// Reads a checkpoint: without names only to learn which rows it names, then with them.
+struct Decoder<'a> {
     input: Unpacker<'a>,
-    failed: Option<crate::error::Error>,
+    names: Option<&'a Names>,
+    commits: Vec<i64>,
+    contents: Vec<i64>,
+    /// Lineage, first and last depth.
+    runs: Vec<[i64; 3]>,
 }
 
-impl Decoder<'_, '_> {
+impl<'a> Decoder<'a> {
+    fn of(data: &'a [u8], names: Option<&'a Names>) -> Self {
+        Self {
+            input: Unpacker(data),
+            names,
+            commits: Vec::new(),
+            contents: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
     fn context(&mut self) -> Option<Context> {
         (self.input.number()? == VERSION).then_some(())?;
         let total_entries = self.input.number()?;
@@ -243,17 +296,18 @@ impl Decoder<'_, '_> {
     }
 
     fn run(&mut self, entries: &mut Vector<Entry>) -> Option<()> {
-        let (lineage, first) = (self.input.small::<i64>()?, self.input.small::<i64>()?);
-        let last = self.input.small::<i64>()?;
-        let found = self.session.all(SCAN_RUN, [lineage, first, last], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?))
-        });
-        let found = self.keep(found)?;
+        let lineage = self.input.small()?;
+        let (first, last) = (self.input.small()?, self.input.small()?);
+        self.runs.push([lineage, first, last]);
+        let Some(names) = self.names else {
+            return Some(());
+        };
+        let found = &names.runs[self.runs.len() - 1];
         let ends = found.first()?.2 == first && found.last()?.2 == last;
         ends.then_some(())?;
-        entries.extend(found.into_iter().map(|(commit, content, _)| Entry {
-            id: EntryId::of(commit),
-            content,
+        entries.extend(found.iter().map(|(commit, content, _)| Entry {
+            id: EntryId::of(*commit),
+            content: *content,
             mask: Mask::default(),
             priority: Priority::Normal,
             placed: None,
@@ -298,26 +352,23 @@ impl Decoder<'_, '_> {
     }
 
     fn commit(&mut self) -> Option<CommitHash> {
-        let id = self.input.small::<i64>()?;
-        let sql = "SELECT hash FROM commits WHERE id = ?1";
-        let found = self.session.first(sql, [id], |row| row.get(0));
-        self.keep(found)?
+        let row = self.input.small::<i64>()?;
+        let Some(names) = self.names else {
+            self.commits.push(row);
+            return Some(CommitHash::from_bytes([0; 32]));
+        };
+        names.commits.get(&row).copied()
     }
 
     /// A content's row, where 0 stands for none.
     #[allow(clippy::option_option)]
     fn content(&mut self) -> Option<Option<ContentHash>> {
-        let id = self.input.small::<i64>()?;
-        if id == 0 {
-            return Some(None);
-        }
-        let sql = "SELECT hash FROM contents WHERE id = ?1";
-        let found = self.session.first(sql, [id], |row| row.get(0));
-        self.keep(found)?.map(Some)
-    }
-
-    fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|error| self.failed = Some(error)).ok()
+        let row = self.input.small::<i64>()?;
+        let Some(names) = self.names.filter(|_| row != 0) else {
+            self.contents.push(row);
+            return Some((row != 0).then_some(ContentHash::from_bytes([0; 32])));
+        };
+        names.contents.get(&row).copied().map(Some)
     }
 }
 
