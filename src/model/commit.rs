@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, as_text, canonical};
+use crate::model::word::word;
 use crate::model::{Message, Millis, Priority, Sealed};
 
 /// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
@@ -286,25 +287,10 @@ impl HideKind {
     }
 }
 
-impl fmt::Display for HideKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for HideKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| Error::Malformed {
-                what: "hide kind",
-                detail: text.to_owned(),
-            })
-    }
-}
+word!(HideKind, |detail| Error::Malformed {
+    what: "hide kind",
+    detail
+});
 
 as_text!(HideKind);
 

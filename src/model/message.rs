@@ -4,13 +4,11 @@
 //! Deliberately absent: any provider's own spelling; that is [`crate::interop`] and
 //! [`crate::compile`].
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, as_text, canonical};
+use crate::model::word::word;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,24 +53,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Role {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .ok_or_else(|| Error::UnknownRole {
-                text: text.to_owned(),
-            })
-    }
-}
+word!(Role, |text| Error::UnknownRole { text });
 
 as_text!(Role);
 

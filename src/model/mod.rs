@@ -22,6 +22,7 @@ mod tombstone;
 mod usage;
 #[cfg(test)]
 mod vectors;
+mod word;
 
 pub use commit::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,

@@ -1,10 +1,8 @@
 //! The priority that an annotation gives to a message.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::hash::as_text;
+use crate::model::word::word;
 
 /// How a plan treats a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +17,9 @@ pub enum Priority {
 }
 
 impl Priority {
+    /// All priorities.
+    pub const ALL: [Self; 3] = [Self::Pinned, Self::Normal, Self::Skip];
+
     /// The word in the stored form: `pinned`, `normal`, `skip`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,24 +30,9 @@ impl Priority {
     }
 }
 
-impl fmt::Display for Priority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Priority {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Pinned, Self::Normal, Self::Skip]
-            .into_iter()
-            .find(|priority| priority.as_str() == text)
-            .ok_or_else(|| Error::Malformed {
-                what: "priority",
-                detail: text.to_owned(),
-            })
-    }
-}
+word!(Priority, |detail| Error::Malformed {
+    what: "priority",
+    detail
+});
 
 as_text!(Priority);

@@ -1,9 +1,7 @@
 //! Token counts, and the one code path that makes them.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::model::word::word;
 use crate::model::{Message, Part};
 
 /// A vocabulary.
@@ -46,22 +44,10 @@ impl Encoding {
     }
 }
 
-impl fmt::Display for Encoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Encoding {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|encoding| encoding.as_str() == text)
-            .ok_or_else(|| Error::input("token encoding", format!("unknown '{text}'")))
-    }
-}
+word!(Encoding, |text: String| Error::input(
+    "token encoding",
+    format!("unknown '{text}'")
+));
 
 impl std::ops::Add for TokenCount {
     type Output = Self;
