@@ -32,7 +32,7 @@ pub use nearest::nearest;
 pub use preview::{PREVIEW_BYTES, preview};
 pub use priority::Priority;
 pub use refs::{Head, RefName, RefValue};
-pub use sealed::{Object, Sealed};
+pub use sealed::{Sealable, Sealed};
 pub use span::Span;
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};

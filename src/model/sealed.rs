@@ -6,7 +6,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Commit, Message};
 
 /// What has a name: the hash of its canonical bytes.
-pub trait Object {
+pub trait Sealable {
     /// The name's type.
     type Name: Copy;
 
@@ -17,7 +17,7 @@ pub trait Object {
     fn name(canonical: &str) -> Self::Name;
 }
 
-impl Object for Message {
+impl Sealable for Message {
     type Name = ContentHash;
 
     fn canonical(&self) -> String {
@@ -29,7 +29,7 @@ impl Object for Message {
     }
 }
 
-impl Object for Commit {
+impl Sealable for Commit {
     type Name = CommitHash;
 
     fn canonical(&self) -> String {
@@ -43,13 +43,13 @@ impl Object for Commit {
 
 /// An object that changes no more, on its way into a store. It reads as the object itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sealed<T: Object> {
+pub struct Sealed<T: Sealable> {
     object: T,
     canonical: String,
     name: T::Name,
 }
 
-impl<T: Object> Sealed<T> {
+impl<T: Sealable> Sealed<T> {
     /// Works out the canonical bytes and the hash.
     pub fn new(object: T) -> Self {
         let canonical = object.canonical();
@@ -76,7 +76,7 @@ impl<T: Object> Sealed<T> {
     }
 }
 
-impl<T: Object> Deref for Sealed<T> {
+impl<T: Sealable> Deref for Sealed<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -84,7 +84,7 @@ impl<T: Object> Deref for Sealed<T> {
     }
 }
 
-impl<T: Object> From<T> for Sealed<T> {
+impl<T: Sealable> From<T> for Sealed<T> {
     fn from(object: T) -> Self {
         Self::new(object)
     }
