@@ -1,6 +1,6 @@
 //! The context: what compiling a commit gives, before any body is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use imbl::Vector;
@@ -53,6 +53,20 @@ pub struct MaskedPart {
     pub stub: Option<ContentHash>,
 }
 
+impl Entry {
+    /// An entry as it is made.
+    pub(super) fn new(id: EntryId, content: ContentHash, placed: Option<HideKind>) -> Self {
+        Self {
+            id,
+            content,
+            mask: Mask::default(),
+            priority: Priority::Normal,
+            placed,
+            edited: false,
+        }
+    }
+}
+
 impl Context {
     /// How many entries of the order are not visible.
     pub fn hidden_entries(&self) -> u64 {
@@ -70,6 +84,12 @@ impl Context {
             .iter()
             .position(|other| *other == kind)
             .expect("ALL has every kind")
+    }
+
+    /// The places of all visible entries, from 0.
+    pub fn positions(&self) -> HashMap<EntryId, usize> {
+        let entries = self.entries.iter().enumerate();
+        entries.map(|(at, entry)| (entry.id, at)).collect()
     }
 
     /// The place of an entry among the visible ones, from 0. Linear.

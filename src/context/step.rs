@@ -25,14 +25,8 @@ impl Context {
         let mut next = self.clone();
         match &commit.operation {
             Operation::Append { content } => {
-                next.entries.push_back(Entry {
-                    id: EntryId::of(hash),
-                    content: *content,
-                    mask: Mask::default(),
-                    priority: Priority::Normal,
-                    placed: None,
-                    edited: false,
-                });
+                let entry = Entry::new(EntryId::of(hash), *content, None);
+                next.entries.push_back(entry);
                 next.total_entries += 1;
             }
             Operation::Edit { target, content } => {
@@ -119,17 +113,8 @@ impl Context {
         for (index, replacement) in hide.replacements.iter().enumerate() {
             let before = replacement.before.as_ref();
             let at = before.map_or(self.entries.len(), |before| places[before]);
-            placed.push((
-                at,
-                Entry {
-                    id: EntryId::replacement(hash, index, count),
-                    content: replacement.content,
-                    mask: Mask::default(),
-                    priority: Priority::Normal,
-                    placed: Some(hide.kind),
-                    edited: false,
-                },
-            ));
+            let id = EntryId::replacement(hash, index, count);
+            placed.push((at, Entry::new(id, replacement.content, Some(hide.kind))));
         }
         // Stable: of two before the same entry, the later stands nearer to it.
         placed.sort_by_key(|(at, _)| *at);

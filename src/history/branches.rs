@@ -4,9 +4,9 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
 use crate::history::open_call::OpenCall;
-use crate::history::path;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
+use crate::history::{load, path};
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
 use crate::store::{TagNote, Tx};
@@ -81,10 +81,8 @@ impl Repo {
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
         let head = self.head(&On::Head)?;
         let mut rows = Vec::new();
-        for (name, value) in self.references(RefName::HEADS)? {
-            let RefValue::Commit(tip) = value else {
-                continue;
-            };
+        let tips = load::tips(&*self.store.read()?, RefName::HEADS)?;
+        for (name, tip) in tips {
             let context = self.context(&tip)?;
             let tokens = context_total(self.counts(&context, encoding)?);
             let view = self.store.read()?;

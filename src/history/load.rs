@@ -8,8 +8,11 @@ use std::collections::HashMap;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Message};
-use crate::store::{CommitRow, ContentRow, View};
+use crate::model::{Commit, Message, RefName, RefValue};
+use crate::store::{CommitRow, ContentRow, OperationRow, View};
+
+/// How many operations are read at once.
+const PAGE: usize = 64;
 
 /// The commit, which must be here.
 pub(crate) fn commit(view: &dyn View, hash: &CommitHash) -> Result<CommitRow> {
@@ -36,6 +39,35 @@ pub(crate) fn contents(view: &dyn View, hashes: &[ContentHash]) -> Result<Vec<Me
     let found = hashes.iter().zip(view.contents(hashes)?);
     let found = found.map(|(hash, message)| message.ok_or_else(|| missing(hash)));
     found.collect()
+}
+
+/// The refs below `prefix` that point at a commit, by name.
+pub(crate) fn tips(view: &dyn View, prefix: &str) -> Result<Vec<(RefName, CommitHash)>> {
+    let references = view.references(prefix)?.into_iter();
+    let tip = |(name, value)| match value {
+        RefValue::Commit(commit) => Some((name, commit)),
+        RefValue::Symbolic(_) => None,
+    };
+    Ok(references.filter_map(tip).collect())
+}
+
+/// The operations, newest first, from before `before`: read page by page as far as it is asked for.
+pub(crate) fn operations(
+    view: &dyn View,
+    mut before: Option<u64>,
+) -> impl Iterator<Item = Result<OperationRow>> + '_ {
+    let mut page = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        if page.len() == 0 {
+            match view.operations(before, PAGE) {
+                Ok(rows) => page = rows.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        let next: OperationRow = page.next()?;
+        before = Some(next.id);
+        Some(Ok(next))
+    })
 }
 
 /// What listings show of these contents, which must be here.

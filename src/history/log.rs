@@ -10,7 +10,7 @@ use crate::history::counts::Counts;
 use crate::history::repo::Repo;
 use crate::history::totals::{Along, RunningTotal};
 use crate::history::{load, path};
-use crate::model::{Commit, Encoding, EntryId, Operation, RefName, RefValue, Role, TokenCount};
+use crate::model::{Commit, Encoding, EntryId, Operation, RefName, Role, TokenCount};
 use crate::store::{CommitRow, View};
 
 /// How many commits are read at once while looking for those that match.
@@ -67,7 +67,8 @@ struct Read {
     base: Context,
     headlines: HashMap<CommitHash, Headline>,
     refs: HashMap<CommitHash, Vec<RefName>>,
-    numbers: HashMap<EntryId, usize>,
+    /// Where the entries stand in the context at the tip, if asked for.
+    places: HashMap<EntryId, usize>,
 }
 
 impl Repo {
@@ -118,7 +119,9 @@ impl Repo {
                 role: headline.role,
                 preview: headline.preview,
                 parts: headline.parts,
-                number: headline.entry.and_then(|id| read.numbers.get(&id).copied()),
+                number: headline
+                    .entry
+                    .and_then(|id| Some(read.places.get(&id)? + 1)),
                 delta: running.tokens as i64 - before.tokens as i64,
                 messages: own.messages(),
                 running,
@@ -155,12 +158,10 @@ fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Read>
         base: base.unwrap_or_default(),
         headlines: HashMap::new(),
         refs: decorations(view)?,
-        numbers: HashMap::new(),
+        places: HashMap::new(),
     };
     if options.numbers {
-        let context = load::context(view, tip)?;
-        let entries = context.entries.iter().enumerate();
-        read.numbers = entries.map(|(at, entry)| (entry.id, at + 1)).collect();
+        read.places = load::context(view, tip)?.positions();
     }
     read.headlines = spoken(view, headlines, options.parts)?;
     Ok(read)
@@ -297,10 +298,8 @@ fn decorations(view: &dyn View) -> Result<HashMap<CommitHash, Vec<RefName>>> {
     if let Some(commit) = head.commit() {
         names.entry(commit).or_default().push(RefName::head());
     }
-    for (name, value) in view.references("refs/")? {
-        if let RefValue::Commit(commit) = value {
-            names.entry(commit).or_default().push(name);
-        }
+    for (name, commit) in load::tips(view, "refs/")? {
+        names.entry(commit).or_default().push(name);
     }
     Ok(names)
 }

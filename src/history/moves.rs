@@ -213,10 +213,7 @@ fn on_branch(head: &Head, name: &str) -> bool {
 fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName) -> Result<u64> {
     let count = load::commit(view, from)?.depth + 1;
     let mut reached = path::shared_commits(view, from, to)?;
-    for (name, value) in view.references("refs/")? {
-        let RefValue::Commit(commit) = value else {
-            continue;
-        };
+    for (name, commit) in load::tips(view, "refs/")? {
         if name == *moved || reached == count {
             continue;
         }

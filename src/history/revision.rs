@@ -342,51 +342,37 @@ fn head_earlier(view: &dyn View, back: usize) -> Result<Option<CommitHash>> {
     let mut held = view.reference(&RefName::head())?;
     let mut stood = repo::head(view, &On::Head)?.commit();
     let mut values: HashMap<RefName, Option<RefValue>> = HashMap::new();
-    let (mut moves, mut before) = (0, None);
+    let mut moves = 0;
     if back == 0 {
         return Ok(stood);
     }
-    loop {
-        let page = view.operations(before, OPERATIONS)?;
-        let Some(last) = page.last() else {
-            return Ok(None);
-        };
-        before = Some(last.id);
-        for operation in page {
-            for row in view.moves(operation.id)?.into_iter().rev() {
-                if row.name == RefName::head() {
-                    held = row.old;
-                } else {
-                    values.insert(row.name, row.old);
-                }
-            }
-            let branch = match &held {
-                Some(RefValue::Commit(_)) => None,
-                Some(RefValue::Symbolic(branch)) => Some(branch.clone()),
-                None => Some(repo::default_branch()),
-            };
-            let was = match (&held, branch) {
-                (Some(RefValue::Commit(commit)), _) => Some(*commit),
-                (_, Some(branch)) => match values.get(&branch) {
-                    Some(Some(RefValue::Commit(commit))) => Some(*commit),
-                    Some(_) => None,
-                    None => target(view, &branch)?,
-                },
-                (_, None) => None,
-            };
-            if was != stood {
-                moves += 1;
-                stood = was;
-            }
-            if moves == back {
-                return Ok(stood);
+    for operation in load::operations(view, None) {
+        for row in view.moves(operation?.id)?.into_iter().rev() {
+            if row.name == RefName::head() {
+                held = row.old;
+            } else {
+                values.insert(row.name, row.old);
             }
         }
+        let held = held.clone();
+        let was = match held.unwrap_or_else(|| RefValue::Symbolic(repo::default_branch())) {
+            RefValue::Commit(commit) => Some(commit),
+            RefValue::Symbolic(branch) => match values.get(&branch) {
+                Some(Some(RefValue::Commit(commit))) => Some(*commit),
+                Some(_) => None,
+                None => target(view, &branch)?,
+            },
+        };
+        if was != stood {
+            moves += 1;
+            stood = was;
+        }
+        if moves == back {
+            return Ok(stood);
+        }
     }
+    Ok(None)
 }
-
-/// How many operations are read at once.
-const OPERATIONS: usize = 64;
 
 /// The ref that `text` means: its full name, or a branch, tag or session by its short name.
 fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {

@@ -124,7 +124,7 @@ impl Repo {
         let touched = change.lost.iter().chain(&change.gained).chain(&named);
         let counts = Counts::of(&*self.store, touched.map(|(_, entry)| entry), encoding)?;
         let view = self.store.read()?;
-        let was = places(&before);
+        let was = before.positions();
         let told = |entries: Vec<&Placed>| told(&*view, entries, &counts, &HashMap::new());
         let mut shown = Shown {
             message: None,
@@ -233,12 +233,6 @@ impl Repo {
             None => hidden_message(&*view, &tip, id),
         }
     }
-}
-
-/// The places of a context's entries, from 0.
-fn places(context: &Context) -> HashMap<EntryId, usize> {
-    let entries = context.entries.iter().enumerate();
-    entries.map(|(at, entry)| (entry.id, at)).collect()
 }
 
 /// What an entry that is hidden at `tip` holds there.

@@ -6,15 +6,13 @@ use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::{adopted, path};
+use crate::history::{adopted, path, provider};
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount, Usage};
 use crate::store::{SessionRow, View};
 
 /// How many of the newest commits a status shows.
 const RECENT: usize = 3;
-/// How many commits back the provider's own count is looked for.
-const USAGE_SEARCH: usize = 64;
 
 /// A position with its context summed up.
 #[derive(Clone, Debug)]
@@ -60,22 +58,11 @@ impl Repo {
     pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
         let head = self.head(on)?;
         let budget = self.config()?.budget_max()?;
-        let Some(tip) = head.commit() else {
-            return Ok(Status {
-                head,
-                context: Context::default(),
-                encoding,
-                total: TokenCount::default(),
-                by_role: Vec::new(),
-                largest: None,
-                provider: None,
-                session: None,
-                session_new: 0,
-                budget,
-                recent: Vec::new(),
-            });
+        let tip = head.commit();
+        let context = match &tip {
+            Some(tip) => self.context(tip)?,
+            None => Context::default(),
         };
-        let context = self.context(&tip)?;
         let counts = self.counts(&context, encoding)?;
         let view = self.store.read()?;
         let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
@@ -96,29 +83,17 @@ impl Repo {
             .rev()
             .max_by_key(|(_, count)| count.tokens)
             .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.as_ref()?.preview.clone())));
-        let mut provider = None;
-        let newest = context.entries.iter().rev().take(USAGE_SEARCH);
-        let newest: Vec<CommitHash> = newest.map(|entry| entry.id.commit).collect();
-        for (back, usage) in view.usage(&newest)?.into_iter().enumerate() {
-            if let Some(usage) = usage {
-                let number = context.entries.len() - back;
-                // What the provider was sent ends before its reply.
-                let sent = context_total(counts[..number - 1].iter().copied());
-                provider = Some((number, usage, sent));
-                break;
+        let provider = provider::newest_count(&*view, &context, &counts)?;
+        let (mut session, mut session_new) = (None, 0);
+        if let Some(tip) = &tip {
+            session = path::session_of(&*view, tip)?;
+            if let Some((name, _)) = &session
+                && let Some(RefValue::Commit(theirs)) = view.reference(name)?
+            {
+                let adopted = adopted::newest(&*view, name, tip)?;
+                session_new = new_on(&*view, &theirs, tip, adopted)?;
             }
         }
-        let session = path::session_of(&*view, &tip)?;
-        let session_new = match &session {
-            Some((name, _)) => match view.reference(name)? {
-                Some(RefValue::Commit(theirs)) => {
-                    let adopted = adopted::newest(&*view, name, &tip)?;
-                    new_on(&*view, &theirs, &tip, adopted)?
-                }
-                _ => 0,
-            },
-            None => 0,
-        };
         drop(view);
         let options = LogOptions {
             limit: RECENT,
@@ -126,7 +101,10 @@ impl Repo {
             ..LogOptions::default()
         };
         Ok(Status {
-            recent: self.log(&tip, &options)?,
+            recent: match &tip {
+                Some(tip) => self.log(tip, &options)?,
+                None => Vec::new(),
+            },
             total: context_total(counts),
             head,
             context,

@@ -6,12 +6,13 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
+use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::{Millis, RefName, RefValue};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
-/// How many operations are read at once.
-const PAGE: usize = 64;
+/// How far back an undo counts as recent, in operations.
+const RECENT: usize = 64;
 
 /// An operation with what it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,13 +125,7 @@ impl Repo {
         let what = format!("undo {}: {}", operation.id, operation.what);
         tx.begin_reversal(now, &what, Reversal::Undo(operation.id))?;
         for row in moves.iter().rev() {
-            set_if_unmoved(
-                &*tx,
-                &operation,
-                &row.name,
-                row.new.as_ref(),
-                row.old.as_ref(),
-            )?;
+            set_if_unmoved(&*tx, &operation, &row.name, &row.new, &row.old)?;
         }
         tx.commit()?;
         Ok(OperationEntry {
@@ -154,13 +149,7 @@ impl Repo {
         let what = format!("redo {}: {}", operation.id, operation.what);
         tx.begin_reversal(now, &what, Reversal::Redo(id))?;
         for row in &moves {
-            set_if_unmoved(
-                &*tx,
-                &operation,
-                &row.name,
-                row.old.as_ref(),
-                row.new.as_ref(),
-            )?;
+            set_if_unmoved(&*tx, &operation, &row.name, &row.old, &row.new)?;
         }
         tx.commit()?;
         Ok(OperationEntry {
@@ -202,97 +191,91 @@ impl State {
 /// The newest operation that moved something and is not undone.
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
     let mut state = State::default();
-    let mut before = None;
-    loop {
-        let page = view.operations(before, PAGE)?;
-        let Some(last) = page.last() else {
-            return Ok(None);
-        };
-        before = Some(last.id);
-        for operation in page {
-            refuse_purged(view, operation.id)?;
-            let undone = state.see(&operation);
-            if undone || operation.reversal != Reversal::None {
-                continue;
-            }
-            let moves = view.moves(operation.id)?;
-            if !moves.is_empty() {
-                return Ok(Some((operation, moves)));
-            }
+    for operation in load::operations(view, None) {
+        let operation = operation?;
+        refuse_purged(view, operation.id)?;
+        let undone = state.see(&operation);
+        if undone || operation.reversal != Reversal::None {
+            continue;
+        }
+        let moves = view.moves(operation.id)?;
+        if !moves.is_empty() {
+            return Ok(Some((operation, moves)));
         }
     }
+    Ok(None)
 }
 
 /// The operation that the newest undo reversed, if nothing but undoes and redoes came since.
 fn newest_undone(view: &dyn View) -> Result<u64> {
-    // Each redo takes back the newest undo before it that no other redo has taken.
-    let mut taken = 0;
-    let mut before = None;
-    loop {
-        let page = view.operations(before, PAGE)?;
-        let Some(last) = page.last() else {
-            return Err(Error::NothingToRedo { since: None });
-        };
-        before = Some(last.id);
-        for operation in page {
-            match operation.reversal {
-                Reversal::Redo(_) => taken += 1,
-                Reversal::Undo(id) if taken == 0 => return Ok(id),
-                Reversal::Undo(_) => taken -= 1,
-                Reversal::None if view.moves(operation.id)?.is_empty() => {}
-                Reversal::None => {
-                    return Err(Error::NothingToRedo {
-                        since: undone_before(view, operation.id)?.then_some(operation.what),
-                    });
-                }
-            }
+    let mut open = Open::default();
+    for operation in load::operations(view, None) {
+        let operation = operation?;
+        if let Some(id) = open.see(&operation) {
+            return Ok(id);
+        }
+        if operation.reversal == Reversal::None && !view.moves(operation.id)?.is_empty() {
+            return Err(Error::NothingToRedo {
+                since: undone_before(view, operation.id)?.then_some(operation.what),
+            });
         }
     }
+    Err(Error::NothingToRedo { since: None })
 }
 
 /// Whether a recent undo before operation `id` could have been redone, had that not come.
 fn undone_before(view: &dyn View, id: u64) -> Result<bool> {
-    let mut taken = 0;
-    for operation in view.operations(Some(id), PAGE)? {
+    let mut open = Open::default();
+    let recent = view.operations(Some(id), RECENT)?;
+    Ok(recent.iter().any(|operation| open.see(operation).is_some()))
+}
+
+/// The undoes that no redo has taken back, while operations are read from the newest back: each
+/// redo takes back the newest undo before it that no other redo has taken.
+#[derive(Default)]
+struct Open {
+    redone: u64,
+}
+
+impl Open {
+    /// What the operation undid, if that may be done again.
+    fn see(&mut self, operation: &OperationRow) -> Option<u64> {
         match operation.reversal {
-            Reversal::Redo(_) => taken += 1,
-            Reversal::Undo(_) if taken == 0 => return Ok(true),
-            Reversal::Undo(_) => taken -= 1,
+            Reversal::Redo(_) => self.redone += 1,
+            Reversal::Undo(id) if self.redone == 0 => return Some(id),
+            Reversal::Undo(_) => self.redone -= 1,
             Reversal::None => {}
         }
+        None
     }
-    Ok(false)
 }
 
 /// An operation that is to be undone by its number.
 fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<ReflogRow>)> {
     let mut state = State::default();
-    let mut before = None;
-    loop {
-        let page = view.operations(before, PAGE)?;
-        let Some(last) = page.last().filter(|_| page[0].id >= id) else {
-            return Err(Error::UnknownOperation { id });
-        };
-        before = Some(last.id);
-        for operation in page {
-            let undone = state.see(&operation);
-            if operation.id != id {
-                continue;
-            }
-            let refuse = |reason| Err(Error::NotUndoable { id, reason });
-            if undone {
-                return refuse("it is undone already");
-            }
-            if operation.reversal != Reversal::None {
-                return refuse("it is an undo or a redo itself");
-            }
-            let moves = view.moves(id)?;
-            if moves.is_empty() {
-                return refuse("it moved nothing");
-            }
-            return Ok((operation, moves));
+    for operation in load::operations(view, None) {
+        let operation = operation?;
+        let undone = state.see(&operation);
+        if operation.id > id {
+            continue;
         }
+        if operation.id < id {
+            break;
+        }
+        let refuse = |reason| Err(Error::NotUndoable { id, reason });
+        if undone {
+            return refuse("it is undone already");
+        }
+        if operation.reversal != Reversal::None {
+            return refuse("it is an undo or a redo itself");
+        }
+        let moves = view.moves(id)?;
+        if moves.is_empty() {
+            return refuse("it moved nothing");
+        }
+        return Ok((operation, moves));
     }
+    Err(Error::UnknownOperation { id })
 }
 
 /// What came before a purge is not undone: it would show what is gone.
@@ -315,15 +298,15 @@ fn set_if_unmoved(
     tx: &dyn Tx,
     operation: &OperationRow,
     name: &RefName,
-    expected: Option<&RefValue>,
-    new: Option<&RefValue>,
+    expected: &Option<RefValue>,
+    new: &Option<RefValue>,
 ) -> Result<()> {
-    if tx.reference(name)?.as_ref() != expected {
+    if tx.reference(name)? != *expected {
         return Err(Error::OperationSuperseded {
             id: operation.id,
             what: operation.what.clone(),
             name: name.short().to_owned(),
         });
     }
-    tx.set_reference(name, new)
+    tx.set_reference(name, new.as_ref())
 }

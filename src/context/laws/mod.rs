@@ -59,31 +59,6 @@ proptest! {
         }
     }
 
-    /// The same commits give the same context.
-    #[test]
-    fn the_fold_is_deterministic(history in histories(COMMITS)) {
-        for at in 0..history.0.len() {
-            prop_assert_eq!(history.order(at).context(), history.order(at).context());
-        }
-    }
-
-    /// What a commit compiles to does not change, whatever comes later.
-    #[test]
-    fn later_commits_change_no_earlier_context(
-        history in histories(COMMITS),
-        more in prop::collection::vec(any::<history::Draw>(), 1..10),
-    ) {
-        let before: Vec<Context> =
-            (0..history.0.len()).map(|at| history.order(at).context()).collect();
-        let mut later = history.clone();
-        for draw in more {
-            later.grow(draw);
-        }
-        for (at, context) in before.into_iter().enumerate() {
-            prop_assert_eq!(later.order(at).context(), context);
-        }
-    }
-
     /// Appending adds one entry at the end and leaves every other as it was.
     #[test]
     fn appending_never_changes_what_stands_before(history in histories(COMMITS), number: u32) {

@@ -113,12 +113,6 @@ impl PlanEntry {
     }
 }
 
-/// The tool ids of an entry's parts, hidden ones included.
-fn ids(entry: &PlanEntry, id: impl Fn(&PartLink) -> Option<&String>) -> Vec<String> {
-    let links = entry.parts.iter().map(|part| &part.link);
-    links.filter_map(|link| id(link).cloned()).collect()
-}
-
 impl PlanInput {
     /// The places of the visible entries.
     fn visible(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
@@ -137,15 +131,16 @@ impl PlanInput {
 
     /// The pairs of the whole order as it was before any part was hidden.
     fn pairs_of_contents(&self) -> Pairs {
-        let links = |entry: &PlanEntry| Links {
-            calls: ids(entry, |link| match link {
-                PartLink::Call { id, .. } => Some(id),
-                _ => None,
-            }),
-            results: ids(entry, |link| match link {
-                PartLink::Result(id) => Some(id),
-                _ => None,
-            }),
+        let links = |entry: &PlanEntry| {
+            let mut links = Links::default();
+            for part in &entry.parts {
+                match &part.link {
+                    PartLink::Call { id, .. } => links.calls.push(id.clone()),
+                    PartLink::Result(id) => links.results.push(id.clone()),
+                    PartLink::None => {}
+                }
+            }
+            links
         };
         Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
     }

@@ -16,11 +16,9 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::log::wanted;
-use crate::history::path;
 use crate::history::repo::{self, Repo};
-use crate::model::{
-    Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, RefValue, Role,
-};
+use crate::history::{load, path};
+use crate::model::{Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, Role};
 use crate::store::{CommitRow, Hit, View};
 
 use merge::Merge;
@@ -266,13 +264,10 @@ fn tips(
             .position(|kind| name.as_str().starts_with(kind));
         (Some(name) != head.as_ref(), kind.unwrap_or(kinds.len()))
     };
-    let mut names = view.references("refs/")?;
-    names.sort_by_key(|(name, _)| rank(name));
-    let commit = |(name, value)| match value {
-        RefValue::Commit(commit) => Some((Some(name), commit)),
-        RefValue::Symbolic(_) => None,
-    };
-    Ok(names.into_iter().filter_map(commit).collect())
+    let mut tips = load::tips(view, "refs/")?;
+    tips.sort_by_key(|(name, _)| rank(name));
+    let tips = tips.into_iter();
+    Ok(tips.map(|(name, commit)| (Some(name), commit)).collect())
 }
 
 /// Who speaks and the lines that match, if this is what was asked for. Reads the body last.

@@ -156,9 +156,8 @@ impl Visibility {
         if !self.paths.contains_key(&tip) {
             let commit = &self.tips[tip];
             let context = load::context(view, commit)?;
-            let visible = context.entries.iter().enumerate();
             let path = Path {
-                visible: visible.map(|(at, entry)| (entry.id, at)).collect(),
+                visible: context.positions(),
                 context,
                 title: path::session_of(view, commit)?.and_then(|(_, session)| session.title),
                 order: None,

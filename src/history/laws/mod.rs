@@ -1,4 +1,5 @@
 //! The laws of a repository.
 
+mod commands;
 mod moves;
 mod totals;
