@@ -1,12 +1,9 @@
 //! A priority given to messages, by `tract annotate` and its short forms.
 
 use tract::model::{EntryId, Priority};
-use tract::render::number::plural;
+use tract::render::plural;
 
-use super::app::App;
-use super::failure::Failure;
-use super::outcome;
-use super::typed::Typed;
+use super::{App, Failure, Typed, outcome};
 
 // Which messages, and why. No doc comment: it would be the help of the commands.
 #[derive(Debug, clap::Args)]

@@ -14,9 +14,8 @@ use tract::interop::FORMATS;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
-use super::Globals;
-use super::failure::{Exit, Failure};
 use super::ui::{Surroundings, Ui};
+use super::{Exit, Failure, Globals};
 
 /// All of the environment that the program looks at.
 #[derive(Clone, Debug, Default)]

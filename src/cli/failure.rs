@@ -8,10 +8,9 @@ use tract::Error;
 use tract::hash::HashPrefix;
 use tract::interop::formats;
 use tract::model::{Role, nearest};
-use tract::render::number::{grouped, plural};
-use tract::render::{Label, Line};
+use tract::render::{Label, Line, grouped, plural};
 
-use super::ui::Ui;
+use super::Ui;
 
 /// What makes a context smaller.
 pub const SMALLER: &str = "tract prune, or tract truncate --to-budget 80%";

@@ -8,8 +8,8 @@ use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::number::{grouped, plural, tokens};
 use tract::render::{Label, Line, columns, escape};
+use tract::render::{grouped, plural, tokens};
 
 use crate::cli::app::App;
 use crate::cli::failure::Failure;

@@ -7,8 +7,7 @@ use std::process::Command;
 
 use tract::Error;
 
-use super::app::App;
-use super::failure::Failure;
+use super::{App, Failure};
 
 /// The text of a file, or of standard input where the path is `-`.
 pub fn read(app: &App, path: &Path) -> Result<String, Failure> {

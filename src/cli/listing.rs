@@ -3,10 +3,9 @@
 
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
-use tract::render::number::{grouped, plural, signed, tokens};
-use tract::render::{Calendar, Label, Line, setting, table};
+use tract::render::{Calendar, Label, Line, columns, grouped, plural, setting, signed, tokens};
 
-use super::failure::Failure;
+use super::Failure;
 
 /// The fewest columns that names of refs leave to the preview.
 const PREVIEW: usize = 16;
@@ -52,7 +51,7 @@ impl Listing<'_> {
             .iter()
             .map(|row| self.cells(row, roomy, words))
             .collect();
-        let heads = table::lines(&cells, &NUMBERS).into_iter().zip(rows);
+        let heads = columns::table(&cells, &NUMBERS).into_iter().zip(rows);
         heads.map(|(head, row)| self.finish(head, row)).collect()
     }
 

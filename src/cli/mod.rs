@@ -25,11 +25,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 use tract::model::nearest;
 
 use app::{App, Environment};
 use failure::{Exit, Failure};
+use listing::Listing;
+use summariser::Summariser;
+use template::Template;
+use typed::Typed;
 use ui::{ColorChoice, Ui};
 
 const TEMPLATE: &str = "\
@@ -63,46 +67,30 @@ struct Cli {
 
 /// Options that every command takes.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Everywhere")]
 pub struct Globals {
     /// The repository, instead of the one here or above (also: TRACT_REPO)
-    #[arg(long, global = true, value_name = "PATH", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "PATH")]
     repo: Option<PathBuf>,
     /// Act as if HEAD were this branch; HEAD stays (also: TRACT_BRANCH)
-    #[arg(
-        long,
-        global = true,
-        value_name = "BRANCH",
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, global = true, value_name = "BRANCH")]
     on: Option<String>,
     /// A repository in memory, gone when the command ends
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true)]
     ephemeral: bool,
-    /// Use colour
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true,
-        hide_possible_values = true,
-        help = "Use colour: auto, always or never",
-        help_heading = "Everywhere"
-    )]
+    /// Use colour: auto, always or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
     color: ColorChoice,
     /// Say only what is wrong
-    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    #[arg(short, long, global = true)]
     quiet: bool,
 }
 
 /// Runs the program on these arguments.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let env = Environment::read();
-    let matches = match Cli::command().try_get_matches_from(arguments) {
-        Ok(matches) => matches,
-        Err(error) => return refuse(&error, &env),
-    };
-    let cli = match Cli::from_arg_matches(&matches) {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &env),
     };

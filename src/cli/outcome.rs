@@ -4,12 +4,9 @@
 use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
-use tract::render::number::{Share, plural, signed, tokens};
-use tract::render::{Label, Line, columns};
+use tract::render::{Label, Line, Share, columns, plural, signed, tokens};
 
-use super::app::App;
-use super::failure::Failure;
-use super::ui::Ui;
+use super::{App, Failure, Ui};
 
 /// How many messages of a kind a dry run lists.
 const LINES: usize = 20;
@@ -163,18 +160,16 @@ pub fn kept(surgery: &Surgery) -> String {
 
 /// The messages one to a line, at most `limit` of them.
 pub fn list(ui: &mut Ui, touched: &[Touched], limit: usize) -> Result<(), Failure> {
-    let number = |touched: &Touched| format!(":{}", touched.number);
-    let shown = &touched[..touched.len().min(limit)];
-    let number_cols = columns::widest(shown.iter().map(number));
-    let count_cols = columns::widest(shown.iter().map(|one| tokens(one.tokens)));
-    for one in shown {
-        let mut line = Line::from("  ") + columns::left(&number(one), number_cols) + "  ";
-        line += Label::role(one.role).of(format!("{:<9}", one.role));
-        let count = columns::right(&tokens(one.tokens), count_cols);
-        line += format!("  {count}  ");
-        line.fit(&one.preview, ui.width_cols());
-        ui.print(line)?;
-    }
+    let row = |one: &Touched| {
+        vec![
+            format!("  :{}", one.number).into(),
+            Label::role(one.role).of(format!("{:<9}", one.role)),
+            tokens(one.tokens).into(),
+            (&one.preview).into(),
+        ]
+    };
+    let rows = touched.iter().take(limit).map(row).collect();
+    ui.print_all(columns::list(rows, &[2], ui.width_cols()))?;
     if touched.len() > limit {
         ui.print(Label::Dim.of(format!("  … {} more", touched.len() - limit)))?;
     }

@@ -5,8 +5,7 @@ use tract::history::{On, OpenCall, OperationEntry, Repo};
 use tract::model::{Head, RefName};
 use tract::render::{Label, Line};
 
-use super::app::App;
-use super::failure::Failure;
+use super::{App, Failure};
 
 /// The columns that a preview may take within a sentence.
 const PREVIEW: usize = 40;

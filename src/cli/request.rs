@@ -4,7 +4,7 @@ use tract::compile::{Compiled, RequestOptions, compile};
 use tract::hash::CommitHash;
 use tract::history::Repo;
 
-use super::failure::Failure;
+use super::Failure;
 
 /// The request, and what should be known about it.
 pub fn payload(

@@ -9,12 +9,9 @@ use tract::error::Refusal;
 use tract::history::surgery::{Compaction, Extent, Summary};
 use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
-use tract::render::number::{plural, tokens};
+use tract::render::{plural, tokens};
 
-use super::app::App;
-use super::exec;
-use super::failure::Failure;
-use super::outcome;
+use super::{App, Failure, exec, outcome};
 
 /// How long a summariser may take unless something else is said, in seconds.
 pub const TIMEOUT_SECONDS: u64 = 600;

@@ -4,8 +4,7 @@ use tract::history::LogRow;
 use tract::model::{Millis, Operation};
 use tract::render::escape;
 
-use super::failure::Failure;
-use super::listing;
+use super::{Failure, listing};
 
 /// A template, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
-//! Text in columns: measured, padded and cut by the cells that it takes on a terminal, so that CJK
-//! and emoji line up.
+//! Text in columns: measured, lined up and cut by the cells that it takes on a terminal, CJK and
+//! emoji too.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::render::Line;
 
 /// How many columns `text` takes.
 pub fn width_cols(text: &str) -> usize {
@@ -44,16 +46,39 @@ pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
     widths.max().unwrap_or(0)
 }
 
-/// `text` with spaces after it up to `cols` columns.
-pub fn left(text: &str, cols: usize) -> String {
-    let gap = cols.saturating_sub(width_cols(text));
-    format!("{text}{}", " ".repeat(gap))
+/// The rows as lines of one width. `right` names the columns that are aligned to the right; a
+/// column that is empty in every row is left out.
+pub fn table(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
+    let widest = |at: usize| {
+        rows.iter()
+            .map(move |row: &Vec<Line>| row[at].width_cols())
+            .max()
+    };
+    let columns = 0..rows.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = columns.filter_map(widest).collect();
+    let line = |row: &Vec<Line>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let shown = cells.filter(|(_, (_, width))| **width > 0);
+        let aligned = shown.map(|(at, (cell, width))| match right.contains(&at) {
+            true => cell.clone().right(*width),
+            false => cell.clone().left(*width),
+        });
+        Line::join(aligned, "  ")
+    };
+    rows.iter().map(line).collect()
 }
 
-/// `text` with spaces before it up to `cols` columns.
-pub fn right(text: &str, cols: usize) -> String {
-    let gap = cols.saturating_sub(width_cols(text));
-    format!("{}{text}", " ".repeat(gap))
+/// Such a table with a last column that is not lined up: it is cut to what is left of `width_cols`,
+/// where there is a width.
+pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
+    let ends: Vec<Line> = rows.iter_mut().filter_map(Vec::pop).collect();
+    let lines = table(&rows, right).into_iter().zip(ends);
+    let whole = lines.map(|(mut line, end)| {
+        line += "  ";
+        line.fit(end, width_cols);
+        line
+    });
+    whole.collect()
 }
 
 #[cfg(test)]
@@ -80,7 +105,24 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        assert_eq!(left("日本", 6), "日本  ");
-        assert_eq!(right("+12", 5), "  +12");
+        assert_eq!(Line::from("日本").left(6).text(), "日本  ");
+        assert_eq!(Line::from("+12").right(5).text(), "  +12");
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn wide_characters_and_empty_columns_keep_the_lines_straight() {
+        use crate::render::{Label, ansi, plain};
+        let cell = |text: &str| Label::Strong.of(text);
+        let rows = [
+            vec![cell("日本"), cell(""), cell("1"), cell("x")],
+            vec![cell("a"), cell(""), cell("1,000"), cell("yy")],
+        ];
+        let drawn = table(&rows, &[2]);
+        assert_eq!(drawn[0].text(), "日本      1  x ");
+        assert_eq!(drawn[1].text(), "a     1,000  yy");
+        assert_eq!(drawn[0].width_cols(), 15);
+        assert_eq!(plain::paint(&drawn[0]), "日本      1  x");
+        assert!(ansi::paint(&drawn[0]).starts_with("\u{1b}[1m日本\u{1b}[0m      "));
     }
 }

@@ -190,6 +190,12 @@ impl Line {
         let gap = cols.saturating_sub(self.width_cols());
         self + Self::indent(gap)
     }
+
+    /// Spaces before it, up to `cols` columns.
+    pub fn right(self, cols: usize) -> Self {
+        let gap = cols.saturating_sub(self.width_cols());
+        Self::indent(gap) + self
+    }
 }
 
 impl From<&str> for Line {

@@ -13,13 +13,12 @@ pub mod escape;
 pub mod excerpt;
 mod label;
 mod line;
-pub mod number;
+mod number;
 pub mod part;
 pub mod plain;
 pub mod setting;
-#[cfg(feature = "cli")]
-pub mod table;
 
 pub use calendar::Calendar;
 pub use label::Label;
 pub use line::{Line, Run};
+pub use number::{Amount, Share, amount, bytes, grouped, plural, signed, tokens};

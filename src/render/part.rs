@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use crate::hash::fingerprint;
 use crate::model::{Media, MediaSource, Message, Part, call};
-use crate::render::number::bytes;
-use crate::render::{Label, Line};
+use crate::render::{Label, Line, bytes};
 
 /// What stands before a text in the whole form.
 const INDENT: &str = "    ";

@@ -1,6 +1,6 @@
 //! A request setting's value on one line.
 
-use crate::render::number::bytes;
+use crate::render::bytes;
 
 /// The longest value that is shown whole, in bytes.
 pub const WHOLE_BYTES: usize = 60;

@@ -2,13 +2,10 @@
 
 use tract::history::{BranchRow, On};
 use tract::model::{Head, RefName};
-use tract::render::number::{plural, tokens};
-use tract::render::{Calendar, Label, Line, table};
+use tract::render::{Calendar, Label, Line, columns, plural, tokens};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
 use crate::cli::position::{self, place};
-use crate::cli::typed;
+use crate::cli::{App, Failure, typed};
 
 /// List, start, rename or delete branches
 ///
@@ -91,19 +88,11 @@ fn list(app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
-    let cells: Vec<Vec<Line>> = rows.iter().map(|row| cells(row, &calendar, room)).collect();
-    for (row, line) in rows.iter().zip(table::lines(&cells, &[SIZE])) {
-        let mut line = line + "  ";
-        line.fit(about(row), room);
-        app.ui.print(line)?;
-    }
-    Ok(())
+    let cells = rows.iter().map(|row| cells(row, &calendar, room)).collect();
+    Ok(app.ui.print_all(columns::list(cells, &[3], room))?)
 }
 
-/// The column of the tokens.
-const SIZE: usize = 3;
-
-/// Name, hash, last activity, tokens.
+/// Name, hash, last activity, tokens, and what it is about.
 fn cells(row: &BranchRow, calendar: &Calendar, room: Option<usize>) -> Vec<Line> {
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
@@ -115,6 +104,7 @@ fn cells(row: &BranchRow, calendar: &Calendar, room: Option<usize>) -> Vec<Line>
         Label::Hash.of(row.tip.short()),
         Label::Time.of(calendar.listed(row.last)),
         Label::Tokens.of(format!("{} tokens", tokens(row.tokens))),
+        about(row).into(),
     ]
 }
 

@@ -4,10 +4,8 @@ use tract::history::{On, Target};
 use tract::model::{Head, RefName};
 use tract::render::{Label, Line};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
 use crate::cli::position::{self, place};
-use crate::cli::typed::{self, Typed};
+use crate::cli::{App, Failure, Typed, typed};
 
 /// Go to a branch, or look at an earlier commit
 ///

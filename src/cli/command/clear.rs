@@ -2,11 +2,9 @@
 
 use tract::history::surgery::Clear;
 use tract::history::{Call, Repo};
-use tract::render::number::{bytes, plural};
+use tract::render::{bytes, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::outcome;
+use crate::cli::{App, Failure, outcome};
 
 /// Start over from the system messages
 ///

@@ -5,16 +5,10 @@ use std::path::{Path, PathBuf};
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, EntryId, Message, Part, Role, Sealed, Settings};
-use tract::render::Label;
-use tract::render::number::{Amount, grouped, plural, tokens};
+use tract::render::{Amount, Label, grouped, plural, tokens};
 use tract::{Error, interop};
 
-use crate::cli::app::App;
-use crate::cli::failure::{self, Failure};
-use crate::cli::input;
-use crate::cli::outcome;
-use crate::cli::summariser::{self, Summariser};
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Summariser, Typed, failure, input, outcome, summariser};
 
 /// Append one message, or replace one
 ///

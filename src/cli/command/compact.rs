@@ -8,12 +8,8 @@ use tract::compile::Provider;
 use tract::history::surgery::{Compact, Extent, Summary};
 use tract::history::{On, Repo};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::input;
-use crate::cli::outcome;
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Typed, input, outcome};
 
 /// Replace a span of the conversation by a summary
 ///

@@ -8,9 +8,7 @@ use tract::history::Repo;
 use tract::model::Role;
 use tract::render::escape;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::request;
+use crate::cli::{App, Failure, request};
 
 /// Print the request that a model would be sent
 ///

@@ -2,10 +2,9 @@
 
 use tract::history::{BudgetAction, BudgetTarget, Config, Repo};
 use tract::model::{Encoding, nearest};
-use tract::render::number::Amount;
+use tract::render::Amount;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Read and change the repository's settings
 ///

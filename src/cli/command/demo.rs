@@ -5,14 +5,10 @@ use std::path::PathBuf;
 use clap::Parser;
 use tract::Error;
 use tract::compile::{Provider, RequestOptions};
-use tract::history::{LogOptions, On, Repo};
+use tract::history::{LogOptions, On};
 use tract::render::{Label, Line};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::input;
-use crate::cli::request;
-use crate::cli::{Cli, command};
+use crate::cli::{App, Cli, Failure, command, input, request};
 
 /// Look around in a bundled session
 ///
@@ -58,7 +54,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     app.ui.merge_streams();
     for (index, line) in WALK.lines().enumerate() {
         let line = match line.contains("HIDE") {
-            true => line.replace("HIDE", &compaction()?),
+            true => line.replace("HIDE", &compaction(app)?),
             false => line.to_owned(),
         };
         match line.strip_prefix("$ ") {
@@ -77,7 +73,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     app.ui
         .print(format!("The repository stays: cd {place} && tract log"))?;
     if app.env.home.is_some() {
-        let hide = compaction()?;
+        let hide = compaction(app)?;
         let line = format!("There, `tract resume {hide}^` writes it back as a new session.");
         app.ui.print(line)?;
     }
@@ -94,8 +90,8 @@ fn directory() -> Result<PathBuf, Failure> {
 }
 
 /// The short hash of the newest compaction.
-fn compaction() -> Result<String, Failure> {
-    let repo = here()?;
+fn compaction(app: &App) -> Result<String, Failure> {
+    let repo = app.repo()?;
     let tip = repo.resolve(&On::Head, "HEAD")?;
     let options = LogOptions {
         limit: 1,
@@ -105,11 +101,6 @@ fn compaction() -> Result<String, Failure> {
     let rows = repo.log(&tip, &options)?;
     let none = || Failure::refused("the bundled session has no compaction");
     Ok(rows.first().ok_or_else(none)?.hash.short())
-}
-
-fn here() -> Result<Repo, Failure> {
-    let directory = std::env::current_dir().map_err(Error::io("."))?;
-    Ok(Repo::find(&directory)?)
 }
 
 /// Prints a command and runs it; of a compiled request only the first lines.
@@ -130,7 +121,7 @@ fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
         return command::run(parsed.command, app);
     }
     let rev = words.get(1).filter(|word| !word.starts_with('-'));
-    let repo = here()?;
+    let repo = app.repo()?;
     let commit = repo.resolve(&On::Head, rev.unwrap_or(&"HEAD"))?;
     let options = RequestOptions {
         provider: Provider::Text,

@@ -7,8 +7,7 @@ use tract::history::{On, Repo};
 use tract::model::{Operation, Role};
 use tract::render::diff::{self, Form, Frame, Kept, Show};
 
-use crate::cli::app::App;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::{App, Exit, Failure};
 
 /// Compare two contexts: what a model would be sent at each
 ///

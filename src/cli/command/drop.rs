@@ -1,12 +1,9 @@
 //! `tract drop`: single messages or parts out.
 
 use tract::history::Named;
-use tract::render::number::plural;
+use tract::render::plural;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::outcome;
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Typed, outcome};
 
 /// Take single messages, or parts of them, out of the context
 ///

@@ -9,11 +9,9 @@ use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::{ExportOptions, Exported, export, session_format};
 use tract::interop::{Format, formats};
-use tract::render::escape;
-use tract::render::number::plural;
+use tract::render::{escape, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Write a session file
 ///

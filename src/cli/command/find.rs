@@ -6,14 +6,10 @@ use indicatif::ProgressBar;
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
 use tract::model::{HideKind, Operation, Role};
 use tract::render::calendar::Edge;
-use tract::render::number::plural;
-use tract::render::{Calendar, Label, Line, columns, escape, excerpt};
+use tract::render::{Calendar, Label, Line, columns, excerpt, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::{Exit, Failure};
 use crate::cli::listing::{self, known_operations};
-use crate::cli::progress;
-use crate::cli::ui::Ui;
+use crate::cli::{App, Exit, Failure, Ui, progress};
 
 /// Find messages by their text
 ///
@@ -148,19 +144,12 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
-    let cells = |one| cells(one, args, &calendar, terminal);
-    let cells: Vec<[(Label, String); 4]> = found.iter().map(cells).collect();
-    let width = |column: usize| columns::widest(cells.iter().map(|cells| &cells[column].1));
-    // The place is of very different lengths and not lined up, to leave room for the title.
-    let widths = [width(0), width(1), width(2), 0];
+    let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    for (one, cells) in found.iter().zip(&cells) {
-        let mut head = Line::new();
-        for ((label, text), width) in cells.iter().zip(widths) {
-            head += label.of(columns::left(text, width));
-            head += "  ";
-        }
+    for (one, head) in found.iter().zip(columns::table(&cells, &[])) {
+        // The place is of very different lengths and not lined up, to leave room for the title.
+        let mut head = head + "  " + place(one, args, terminal) + "  ";
         if let Some(title) = &one.title {
             head.fit(Label::Dim.of(format!("\"{title}\"")), room);
         }
@@ -179,16 +168,24 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Hash, time, role and place, safe to measure.
-fn cells(found: &Found, args: &Args, calendar: &Calendar, terminal: bool) -> [(Label, String); 4] {
-    let time = calendar.listed(found.commit.time);
+/// Hash, time and role.
+fn cells(found: &Found, calendar: &Calendar) -> Vec<Line> {
     let role = match &found.commit.operation {
         Operation::Append { .. } => found.role.to_string(),
         other => format!("{} ({})", found.role, other.verb()),
     };
+    vec![
+        Label::Hash.of(found.hash.short()),
+        Label::Time.of(calendar.listed(found.commit.time)),
+        Label::role(found.role).of(role),
+    ]
+}
+
+/// `main:12`, or what hides it.
+fn place(found: &Found, args: &Args, terminal: bool) -> Line {
     let name = match (&found.branch, &args.rev) {
         (Some(branch), _) => listing::shown_name(branch, terminal),
-        (None, Some(rev)) => escape::line(rev).into_owned(),
+        (None, Some(rev)) => rev.clone(),
         (None, None) => String::new(),
     };
     let place = match (found.number, found.hidden_by) {
@@ -196,16 +193,10 @@ fn cells(found: &Found, args: &Args, calendar: &Calendar, terminal: bool) -> [(L
         (Some(number), Some(why)) => format!("{name}:{number} ({})", reason(why)),
         (None, why) => format!("{name} hidden ({})", why.map_or_else(String::new, reason)),
     };
-    let place_label = match found.hidden_by {
-        Some(_) => Label::Hide,
-        None => Label::Branch,
-    };
-    [
-        (Label::Hash, found.hash.short()),
-        (Label::Time, time),
-        (Label::role(found.role), role),
-        (place_label, place),
-    ]
+    match found.hidden_by {
+        Some(_) => Label::Hide.of(place),
+        None => Label::Branch.of(place),
+    }
 }
 
 /// Why a text is not in the context, as a mark.

@@ -13,8 +13,8 @@ use tract::interop::formats;
 use tract::interop::{Format, sniff};
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
-use tract::render::number::{grouped, plural};
 use tract::render::{Label, columns};
+use tract::render::{grouped, plural};
 
 use crate::cli::app::App;
 use crate::cli::failure::{Exit, Failure};
@@ -313,10 +313,10 @@ fn list(app: &mut App) -> Result<(), Failure> {
     }
     let widths = [0, 1, 2, 3].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
     for [age, tool, size, here, title, file] in &rows {
-        let mut line = Label::Time.of(columns::left(age, widths[0])) + "  ";
-        line += Label::Session.of(columns::left(tool, widths[1])) + "  ";
-        line += Label::Tokens.of(columns::right(size, widths[2])) + "  ";
-        line += Label::Good.of(columns::left(here, widths[3])) + "  ";
+        let mut line = Label::Time.of(age).left(widths[0]) + "  ";
+        line += Label::Session.of(tool).left(widths[1]) + "  ";
+        line += Label::Tokens.of(size).right(widths[2]) + "  ";
+        line += Label::Good.of(here).left(widths[3]) + "  ";
         let least = line.width_cols() + 10;
         match app.ui.width_cols() {
             Some(width) => line.fit(title, Some(width.max(least))),

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Make a repository here
 ///

@@ -4,14 +4,9 @@ use std::io::Write;
 
 use tract::history::{LogOptions, LogRow};
 use tract::model::{Head, Operation};
-use tract::render::number::{signed, tokens};
-use tract::render::{Calendar, Label, Line, part};
+use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::listing::{self, Listing};
-use crate::cli::template::Template;
-use crate::cli::ui::Ui;
+use crate::cli::{App, Failure, Listing, Template, Ui, listing};
 
 /// List commits, newest first
 ///

@@ -3,8 +3,7 @@
 use tract::model::Priority;
 
 use crate::cli::annotation::{self, Whom};
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Pin messages: annotate --pin
 #[derive(Debug, clap::Args)]

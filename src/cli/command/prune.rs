@@ -1,12 +1,9 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::history::surgery::{Limits, Prune};
-use tract::render::number::{Amount, Share, grouped, plural};
+use tract::render::{Amount, Share, grouped, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::outcome;
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Typed, outcome};
 
 /// Put a line in the place of old, big tool outputs
 ///

@@ -1,8 +1,6 @@
 //! `tract redo`: takes an undo back.
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::position;
+use crate::cli::{App, Failure, position};
 
 /// Do again what the last undo reversed
 ///

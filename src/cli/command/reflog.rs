@@ -2,11 +2,10 @@
 
 use tract::history::OperationEntry;
 use tract::model::RefValue;
-use tract::render::{Label, Line, table};
+use tract::render::{Label, Line, columns};
 use tract::store::ReflogRow;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// List what was done, and where refs were
 ///
@@ -53,15 +52,11 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
             Label::Time.of(calendar.listed(Some(entry.operation.time))),
             // A long command line leaves room for what it moved.
             what.cut(room.map_or(usize::MAX, |room| room / 2)),
+            Label::Dim.of(moved(entry)),
         ]
     };
-    let rows: Vec<Vec<Line>> = entries.iter().map(cells).collect();
-    for (entry, line) in entries.iter().zip(table::lines(&rows, &[0])) {
-        let mut line = line + "  ";
-        line.fit(Label::Dim.of(moved(entry)), room);
-        app.ui.print(line)?;
-    }
-    Ok(())
+    let rows = entries.iter().map(cells).collect();
+    Ok(app.ui.print_all(columns::list(rows, &[0], room))?)
 }
 
 fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
@@ -81,7 +76,7 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         ]
     });
     let cells: Vec<Vec<Line>> = cells.collect();
-    Ok(app.ui.print_all(table::lines(&cells, &[]))?)
+    Ok(app.ui.print_all(columns::table(&cells, &[]))?)
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.

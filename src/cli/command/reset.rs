@@ -1,13 +1,10 @@
 //! `tract reset`: the branch goes back to then.
 
 use tract::history::{Repo, Reset, ResetMode};
-use tract::render::number::plural;
-use tract::render::{Label, Line};
+use tract::render::{Label, Line, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
 use crate::cli::position::{self, place};
-use crate::cli::typed;
+use crate::cli::{App, Failure, typed};
 
 /// Move the branch back to a commit (or anywhere else)
 ///

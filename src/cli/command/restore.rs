@@ -1,12 +1,9 @@
 //! `tract restore`: what was hidden or edited, as it was; everything later stays.
 
 use tract::history::surgery::Lost;
-use tract::render::number::plural;
+use tract::render::plural;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::outcome;
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Typed, outcome};
 
 /// Un-hide; everything later stays
 ///

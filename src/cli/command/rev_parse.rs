@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Print the full hash of what a revision names
 ///

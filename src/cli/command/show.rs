@@ -2,14 +2,9 @@
 
 use tract::history::{Repo, Shown, TagRow};
 use tract::model::{Head, Message, Operation};
-use tract::render::number::{grouped, plural, signed, tokens};
-use tract::render::{Label, Line, part};
+use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::listing;
-use crate::cli::outcome;
-use crate::cli::ui::Ui;
+use crate::cli::{App, Failure, Ui, listing, outcome};
 
 /// Show one commit whole
 ///

@@ -3,13 +3,10 @@
 use tract::context::Context;
 use tract::history::Status;
 use tract::model::{Head, HideKind, Role};
-use tract::render::number::{amount, grouped, plural, signed, tokens};
-use tract::render::{Label, Line};
+use tract::render::{Label, Line, amount, grouped, plural, signed, tokens};
 
-use crate::cli::app::App;
 use crate::cli::failure::{Failure, SMALLER};
-use crate::cli::listing::{self, Listing};
-use crate::cli::ui::Ui;
+use crate::cli::{App, Listing, Ui, listing};
 
 /// Say where you are in your context
 ///

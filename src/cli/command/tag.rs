@@ -1,12 +1,11 @@
 //! `tract tag`: names that stay where they are.
 
+use tract::history::TagRow;
 use tract::model::RefName;
-use tract::render::{Label, Line, columns};
+use tract::render::{Label, columns};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
 use crate::cli::position::{self, place};
-use crate::cli::typed;
+use crate::cli::{App, Failure, typed};
 
 /// List, make or delete tags
 ///
@@ -63,15 +62,19 @@ fn list(app: &mut App) -> Result<(), Failure> {
         app.ui.status("No tags");
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
-    let width = columns::widest(rows.iter().map(|row| row.name.short()));
-    for row in &rows {
-        let mut line = Label::Branch.of(columns::left(row.name.short(), width)) + "  ";
-        line += Label::Hash.of(row.commit.short());
-        if let Some((note, time)) = &row.note {
-            line += Line::from("  ") + Label::Time.of(calendar.absolute(*time)) + "  ";
-            line.fit(note, room);
-        }
-        app.ui.print(line)?;
-    }
-    Ok(())
+    let cells = |row: &TagRow| {
+        let (note, time) = row
+            .note
+            .as_ref()
+            .map_or(("", None), |(n, t)| (n.as_str(), Some(*t)));
+        let time = time.map_or(String::new(), |time| calendar.absolute(time));
+        vec![
+            Label::Branch.of(row.name.short()),
+            Label::Hash.of(row.commit.short()),
+            Label::Time.of(time),
+            note.into(),
+        ]
+    };
+    let cells = rows.iter().map(cells).collect();
+    Ok(app.ui.print_all(columns::list(cells, &[], room))?)
 }

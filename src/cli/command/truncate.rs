@@ -5,12 +5,9 @@ use std::num::NonZeroUsize;
 use tract::Error;
 use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
-use tract::render::number::{Share, grouped};
+use tract::render::{Share, grouped};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::outcome;
-use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, Typed, outcome};
 
 /// Hide the oldest messages
 ///

@@ -1,8 +1,6 @@
 //! `tract undo`: reverses the last command, whatever it was.
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::position;
+use crate::cli::{App, Failure, position};
 
 /// Reverse the last command, whatever it was
 ///

@@ -3,8 +3,7 @@
 use tract::model::Priority;
 
 use crate::cli::annotation::{self, Whom};
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Make messages normal again: annotate --normal
 #[derive(Debug, clap::Args)]

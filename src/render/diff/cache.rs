@@ -4,8 +4,7 @@ use crate::context::Entry;
 use crate::model::tokens::context_total;
 use crate::render::diff::Painter;
 use crate::render::diff::page::Page;
-use crate::render::number::{bytes, grouped, plural, tokens};
-use crate::render::{Label, Line, columns};
+use crate::render::{Label, Line, bytes, columns, grouped, plural, tokens};
 
 /// Under `cache   `.
 const INDENT: usize = 8;

@@ -4,8 +4,7 @@ use crate::diff::{Change, Kind};
 use crate::model::preview;
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, Shown, message};
-use crate::render::number::{grouped, plural, signed};
-use crate::render::{Label, Line, columns};
+use crate::render::{Label, Line, columns, grouped, plural, signed};
 
 /// How many messages of a list are still shown one by one.
 const LISTED: usize = 6;
@@ -28,12 +27,11 @@ impl Painter<'_> {
             return;
         }
         let count = changes.len();
-        let (span, label) = span(changes);
         let what = plural(count as u64, "message");
         let verb = verb(&changes[0].0.kind);
         let delta: i64 = changes.iter().map(|(change, _)| change.delta).sum();
         let what = format!("  {what} {verb}, {} tokens", signed(delta));
-        page.push(0, label.of(span) + what);
+        page.push(0, span(changes) + what);
         let all = self.show.full || count <= LISTED;
         let (begin, end) = if all { (count, 0) } else { ENDS };
         let ends = changes[..begin].iter().chain(&changes[count - end..]);
@@ -57,32 +55,33 @@ impl Painter<'_> {
         verbs: bool,
         width_cols: Option<usize>,
     ) -> Vec<Line> {
-        let number_cols = columns::widest(changes.iter().map(|change| message::number(change)));
-        let delta_cols = columns::widest(changes.iter().map(|change| signed(change.delta)));
         let row = |change: &&Change| {
             let message = self.diff.message(change);
             let (sign, label) = message::sign(&change.kind);
-            let number = columns::left(&message::number(change), number_cols);
-            let mut line = label.of(format!("{}{sign} {number}", " ".repeat(indent))) + "  ";
-            line += Label::Hash.of(self.diff.entry(change).id.commit.short()) + "  ";
-            if verbs {
-                line += format!("{:<8}  ", verb(&change.kind));
-            }
-            line += Label::role(message.role).of(format!("{:<9}", message.role));
-            line += format!("  {}  ", columns::right(&signed(change.delta), delta_cols));
-            line.fit(preview(message), width_cols);
-            line
+            let verb = if verbs { verb(&change.kind) } else { "" };
+            vec![
+                label.of(format!(
+                    "{}{sign} {}",
+                    " ".repeat(indent),
+                    message::number(change)
+                )),
+                Label::Hash.of(self.diff.entry(change).id.commit.short()),
+                Line::from(verb).left(if verbs { 8 } else { 0 }),
+                Label::role(message.role).of(format!("{:<9}", message.role)),
+                signed(change.delta).into(),
+                preview(message).into(),
+            ]
         };
-        changes.iter().map(row).collect()
+        columns::list(changes.iter().map(row).collect(), &[4], width_cols)
     }
 }
 
-/// `- :2 … :15`, and its colour.
-pub fn span(changes: &[Shown<'_>]) -> (String, Label) {
+/// `- :2 … :15`.
+pub fn span(changes: &[Shown<'_>]) -> Line {
     let (first, last) = (changes[0].0, changes[changes.len() - 1].0);
     let (sign, label) = message::sign(&first.kind);
     let (first, last) = (message::number(first), message::number(last));
-    (format!("{sign} {first} … {last}"), label)
+    label.of(format!("{sign} {first} … {last}"))
 }
 
 /// What happened, in a word.

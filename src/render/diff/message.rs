@@ -6,8 +6,7 @@ use crate::diff::{
 use crate::model::{Message, Part};
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, value};
-use crate::render::number::signed;
-use crate::render::{Label, Line, part, setting};
+use crate::render::{Label, Line, part, setting, signed};
 
 /// How far the body stands below its header.
 const INDENT: usize = 2;

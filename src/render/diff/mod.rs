@@ -13,8 +13,7 @@ use std::collections::HashSet;
 
 use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
 use crate::model::Role;
-use crate::render::Line;
-use crate::render::number::{grouped, plural, signed, tokens};
+use crate::render::{Line, grouped, plural, signed, tokens};
 use page::Page;
 
 /// What is shown, and how.

@@ -2,8 +2,7 @@
 //! All untrusted text of a diff is escaped here.
 
 use crate::diff::{Piece, Tag};
-use crate::render::number::{bytes, plural};
-use crate::render::{Label, Line};
+use crate::render::{Label, Line, bytes, plural};
 
 /// How much of a line is shown without `--full`, in bytes; and in a pipe, around a change.
 const LINE_BYTES: usize = 4_000;

@@ -4,8 +4,7 @@ use crate::diff::Kind;
 use crate::model::preview;
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, Shown, list, message, run};
-use crate::render::number::{plural, signed};
-use crate::render::{Label, Line, columns};
+use crate::render::{Label, Line, columns, plural, signed};
 
 /// The columns of a line in a pipe.
 const PIPE_COLS: usize = 80;
@@ -14,8 +13,7 @@ const SHARE_COLS: (usize, usize) = (72, 12);
 
 /// A row of the bars: one message, or a run of hidden ones.
 struct Row {
-    head: String,
-    label: Label,
+    head: Line,
     what: Line,
     delta: i64,
 }
@@ -34,7 +32,7 @@ impl Painter<'_> {
             rest = &rest[count..];
         }
         let width = page.width_cols.unwrap_or(PIPE_COLS);
-        let head_cols = columns::widest(rows.iter().map(|row| &row.head));
+        let head_cols = columns::widest(rows.iter().map(|row| row.head.text()));
         let delta_cols = columns::widest(rows.iter().map(|row| signed(row.delta)));
         let fixed = "    |  ".len() + head_cols + delta_cols;
         let room = width.saturating_sub(fixed);
@@ -45,40 +43,36 @@ impl Painter<'_> {
         let most = rows.iter().map(|row| row.delta.unsigned_abs()).max();
         page.gap();
         for row in rows {
-            let delta = columns::right(&signed(row.delta), delta_cols);
+            let delta = Line::from(signed(row.delta)).right(delta_cols);
             let label = match row.delta {
                 ..=0 => Label::Removed,
                 _ => Label::Added,
             };
             let bar = bar(row.delta, most.unwrap_or(0), bar_cols);
-            let head = row.label.of(columns::left(&row.head, head_cols));
+            let head = row.head.left(head_cols) + "  ";
             let what = row.what.cut(what_cols).left(what_cols);
-            let line = head + "  " + what + format!(" | {delta} ") + label.of(bar);
-            page.push(1, line);
+            page.push(1, head + what + " | " + delta + " " + label.of(bar));
         }
     }
 
     fn bar_row(&self, changes: &[Shown<'_>]) -> Row {
         let first = changes[0].0;
         let message = self.diff.message(first);
-        let (head, label, what) = match changes {
+        let (head, what) = match changes {
             [_] => {
                 let (sign, label) = message::sign(&first.kind);
-                let head = format!("{sign} {}", message::number(first));
-                let text = format!("{} {}", message.role, preview(message));
-                (head, label, text.into())
+                let head = label.of(format!("{sign} {}", message::number(first)));
+                (head, format!("{} {}", message.role, preview(message)))
             }
             _ => {
-                let (head, label) = list::span(changes);
                 let count = plural(changes.len() as u64, "message");
                 let what = format!("{count} {}", list::verb(&first.kind));
-                (head, label, what.into())
+                (list::span(changes), what)
             }
         };
         Row {
             head,
-            label,
-            what,
+            what: what.into(),
             delta: changes.iter().map(|(change, _)| change.delta).sum(),
         }
     }
