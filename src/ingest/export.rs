@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::{Repo, load};
-use crate::interop::formats::Shape;
+use crate::interop::Shape;
 use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
 use crate::model::{HideKind, Millis, Operation, RefName, RefValue, Span};
 use crate::store::{CommitRow, Records, ResumeRow, SourceRow, View};

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::file::FileInput;
 use crate::interop::Format;
-use crate::interop::formats::Home;
+use crate::interop::Home;
 use crate::interop::records::first_line;
 
 /// The tools' own directories, as far as they are known.

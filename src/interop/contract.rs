@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::formats::{FORMATS, Format, Shape};
+use super::formats::FORMATS;
 use super::lines::mend;
 use super::sniff::sniff;
 use super::{
     BranchStart, Document, ImportOptions, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step,
 };
+use super::{Format, Shape};
 use crate::error::Result;
 use crate::model::{Message, Millis, Role, Settings, Span};
 

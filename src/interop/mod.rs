@@ -15,8 +15,10 @@ mod claude_code;
 mod codex;
 #[cfg(test)]
 mod contract;
+mod format;
 pub mod formats;
 mod gemini;
+mod head;
 mod lines;
 mod openai;
 pub(crate) mod records;
@@ -34,7 +36,9 @@ use crate::error::Result;
 use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
-pub use formats::{FORMATS, Format};
+pub use format::{Format, Home, Resume, Shape};
+pub use formats::FORMATS;
+pub use head::SourceHead;
 
 /// A source's bytes, read at any place.
 pub trait Input {

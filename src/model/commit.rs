@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, as_text, canonical};
 use crate::model::word::word;
-use crate::model::{Message, Millis, Priority, Sealed};
+use crate::model::{Message, Millis, Priority, Sealable, Sealed};
 
 /// Request settings: provider key to JSON text (`"temperature"` to `0.7`, `"model"` to `"\"m\""`).
 pub type Settings = BTreeMap<String, String>;
@@ -350,6 +350,14 @@ impl Commit {
             what: "commit",
             detail: error.to_string(),
         })
+    }
+}
+
+impl Sealable for Commit {
+    type Name = CommitHash;
+
+    fn name(canonical: &str) -> CommitHash {
+        CommitHash::of(canonical)
     }
 }
 

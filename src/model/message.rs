@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, as_text, canonical};
+use crate::model::Sealable;
 use crate::model::word::word;
 
 /// Who speaks.
@@ -226,6 +227,14 @@ impl Message {
             Part::ToolResult { call, .. } => Some(call.as_str()),
             _ => None,
         })
+    }
+}
+
+impl Sealable for Message {
+    type Name = ContentHash;
+
+    fn name(canonical: &str) -> ContentHash {
+        ContentHash::of(canonical)
     }
 }
 

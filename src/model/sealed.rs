@@ -2,43 +2,17 @@
 
 use std::ops::Deref;
 
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Message};
+use serde::Serialize;
+
+use crate::hash::canonical;
 
 /// What has a name: the hash of its canonical bytes.
-pub trait Sealable {
+pub trait Sealable: Serialize {
     /// The name's type.
     type Name: Copy;
 
-    /// The canonical bytes.
-    fn canonical(&self) -> String;
-
     /// The name of what has these canonical bytes.
     fn name(canonical: &str) -> Self::Name;
-}
-
-impl Sealable for Message {
-    type Name = ContentHash;
-
-    fn canonical(&self) -> String {
-        self.canonical()
-    }
-
-    fn name(canonical: &str) -> ContentHash {
-        ContentHash::of(canonical)
-    }
-}
-
-impl Sealable for Commit {
-    type Name = CommitHash;
-
-    fn canonical(&self) -> String {
-        self.canonical()
-    }
-
-    fn name(canonical: &str) -> CommitHash {
-        CommitHash::of(canonical)
-    }
 }
 
 /// An object that changes no more, on its way into a store. It reads as the object itself.
@@ -52,7 +26,7 @@ pub struct Sealed<T: Sealable> {
 impl<T: Sealable> Sealed<T> {
     /// Works out the canonical bytes and the hash.
     pub fn new(object: T) -> Self {
-        let canonical = object.canonical();
+        let canonical = canonical(&object);
         Self {
             name: T::name(&canonical),
             object,

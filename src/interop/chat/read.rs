@@ -6,9 +6,9 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::Dialect;
+use super::sniff::is_lines;
 use crate::error::Result;
 use crate::interop::records::{Held, LineReader, Record, Text, each_line};
-use crate::interop::sniff::is_lines;
 use crate::interop::spans::{Broken, elements, members, skip_value};
 use crate::interop::{BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Part, Settings};

@@ -1,6 +1,10 @@
 //! Which of the two chat formats a source is in.
 
-use crate::interop::sniff::{Head, Keys, Layout};
+use crate::error::Result;
+use crate::interop::Input;
+use crate::interop::head::{Keys, Layout, SourceHead, front, is_complete};
+use crate::interop::records::without_mark;
+use crate::interop::spans::skip_space;
 
 /// What a source of chat messages shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,7 +16,7 @@ pub(in crate::interop) enum Kind {
 }
 
 /// What the source is, and the record that shows it; none where there are no chat messages.
-pub(in crate::interop) fn kind(head: &Head<'_>) -> Option<(usize, Kind)> {
+pub(in crate::interop) fn kind(head: &SourceHead<'_>) -> Option<(usize, Kind)> {
     if head.lists(|item| item.has("traj") && item.has("task_id")) {
         return Some((0, Kind::OpenAi));
     }
@@ -101,4 +105,14 @@ fn message(message: &Keys<'_>) -> Option<Kind> {
         }
     }
     Some(Kind::Plain)
+}
+
+/// Whether a source of chat messages is JSON Lines, several of them, and not one document.
+pub(in crate::interop) fn is_lines(input: &dyn Input) -> Result<bool> {
+    let bytes = front(input)?;
+    let bytes = without_mark(&bytes);
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let mut filled = lines.filter(|line| skip_space(line, 0) < line.len());
+    let several = filled.nth(1).is_some();
+    Ok(several && !is_complete(bytes) && kind(&SourceHead::lines(bytes)).is_some())
 }

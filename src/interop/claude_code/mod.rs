@@ -12,7 +12,7 @@ mod read;
 mod record;
 mod write;
 
-use super::formats::{Format, Home, Resume, Shape};
+use super::format::{Format, Home, Resume, Shape};
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 7] = [

@@ -19,7 +19,7 @@ mod record;
 mod session;
 mod write;
 
-use super::formats::{Format, Home, Resume, Shape};
+use super::format::{Format, Home, Resume, Shape};
 
 /// The format.
 pub static CODEX: Format = Format {

@@ -15,7 +15,7 @@ mod read;
 mod tests;
 mod write;
 
-use super::formats::{Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 use crate::hash::fingerprint;
 
 /// The format.

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use super::chat::{self, Kind};
-use super::formats::{Format, Shape};
+use super::format::{Format, Shape};
 
 /// The format.
 pub static OPENAI: Format = Format {

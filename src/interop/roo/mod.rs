@@ -17,7 +17,7 @@ mod steps;
 mod tags;
 mod write;
 
-use super::formats::{Format, Shape};
+use super::format::{Format, Shape};
 
 /// Whose opaque blocks these are, where they are not Anthropic's.
 const PROVIDER: &str = "roo";

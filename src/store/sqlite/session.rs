@@ -8,7 +8,6 @@ use std::time::Instant;
 use rusqlite::{CachedStatement, Params, Row};
 
 use super::codec::unsigned;
-use super::sources::Block;
 use super::{Sqlite, engine, waited};
 use crate::error::{Error, Result};
 use crate::store::Tx;
@@ -39,6 +38,19 @@ macro_rules! keyed {
 }
 pub(super) use keyed;
 
+/// A block of a source, unpacked.
+pub(super) struct SourceBlock {
+    pub(super) source: u64,
+    pub(super) start: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl SourceBlock {
+    pub(super) fn holds(&self, source: u64, at: u64) -> bool {
+        self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
+    }
+}
+
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     store: &'a Sqlite,
@@ -47,7 +59,7 @@ pub(super) struct Session<'a> {
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
     /// The last block of a source that was unpacked: spans come in order.
-    pub(super) block: RefCell<Option<Block>>,
+    pub(super) block: RefCell<Option<SourceBlock>>,
 }
 
 impl<'a> Session<'a> {

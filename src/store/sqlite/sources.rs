@@ -7,24 +7,11 @@ use super::codec::{
 };
 use super::engine;
 use super::objects::missing;
-use super::session::{Session, keyed};
+use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
 use crate::store::{Records, ResumeRow, SessionRow, SourceRow, Sources, SourcesMut};
-
-/// A block of a source, unpacked.
-pub(super) struct Block {
-    source: u64,
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl Block {
-    fn holds(&self, source: u64, at: u64) -> bool {
-        self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
-    }
-}
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
     Ok(SourceRow {
@@ -38,14 +25,14 @@ fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
 
 impl Session<'_> {
     /// The last block that begins at or before `at`.
-    fn block_at(&self, source: u64, at: u64) -> Result<Option<Block>> {
+    fn block_at(&self, source: u64, at: u64) -> Result<Option<SourceBlock>> {
         self.first(
             "SELECT start, size_bytes, encoding, data FROM source_blocks
              WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
             [number(source), number(at)],
             |row| {
                 let bytes = unpack(row.get(2)?, row.get(3)?, unsigned(row, 1)?);
-                Ok(Block {
+                Ok(SourceBlock {
                     source,
                     start: unsigned(row, 0)?,
                     bytes: bytes.map_err(carried)?,

@@ -1,0 +1,107 @@
+//! What a session format is, as a value.
+//!
+//! Whatever differs between formats is a field here, so that nobody else has to tell them apart.
+//! Deliberately absent: reading directories and the environment; a [`Home`] says only where to look.
+
+use std::fmt;
+
+use super::head::SourceHead;
+use super::{Exporter, Importer};
+use crate::model::Millis;
+
+/// One session format.
+pub struct Format {
+    /// The name as it is typed and as it stands in session refs.
+    pub name: &'static str,
+    /// Other names that may be typed.
+    pub aliases: &'static [&'static str],
+    /// Whose sessions these are, as people call them.
+    pub tools: &'static [&'static str],
+    /// How a source is built.
+    pub shape: Shape,
+    /// Which of a source's first records shows that it is in this format; none: none does. The
+    /// earliest decides between two formats.
+    pub sniff: fn(&SourceHead<'_>) -> Option<usize>,
+    /// Reads a source.
+    pub read: Importer,
+    /// Writes one.
+    pub write: Exporter,
+    /// The provider whose requests these are.
+    pub provider: Option<&'static str>,
+    /// Whether its records are bare messages, which stand in files of other such formats too: a
+    /// file of one may be read as another where that is asked for.
+    pub bare_messages: bool,
+    /// The name, without extension, that every session's file has; the session is then called by
+    /// its directory.
+    pub common_stem: Option<&'static str>,
+    /// Where its tool keeps sessions, if it keeps them by working directory.
+    pub home: Option<Home>,
+    /// The folder of `tests/data` with sources of this format.
+    #[cfg(test)]
+    pub fixtures: &'static str,
+}
+
+/// How a source is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// JSON Lines that grow at their end, records that are no messages among them.
+    Lines,
+    /// One document of messages, written anew when it changes. A summary is a message like any
+    /// other there.
+    Document,
+}
+
+/// Where a tool keeps its sessions.
+pub struct Home {
+    /// The environment variable that names the tool's directory.
+    pub variable: Option<&'static str>,
+    /// The directory's name in the user's home, without such a variable.
+    pub directory: &'static str,
+    /// Where below the tool's directory the sessions of a working directory lie.
+    pub sessions: fn(cwd: &str) -> String,
+    /// How many levels of directories are below that.
+    pub depth: usize,
+    /// Whether a file there is a session of the working directory that one would go on with: its
+    /// name, the directory, and its first line.
+    pub belongs: fn(name: &str, cwd: &str, first_line: &dyn Fn() -> Option<String>) -> bool,
+    /// How to go on with a session there.
+    pub resume: Option<Resume>,
+}
+
+/// How a tool goes on with a session that was written for it.
+pub struct Resume {
+    /// The words of the command, which the session's id follows.
+    pub command: &'static [&'static str],
+    /// A new id, from the time and random bytes.
+    pub new_id: fn(Millis, &[u8; 32]) -> String,
+    /// Where below the tool's directory a new session lies: by working directory, id, and local
+    /// date and time as `YYYY-MM-DDThh-mm-ss`.
+    pub file: fn(cwd: &str, id: &str, local_time: &str) -> String,
+}
+
+impl Format {
+    /// Whether its tool can go on with a session that is written for it.
+    pub fn resume(&self) -> Option<&Resume> {
+        self.home.as_ref()?.resume.as_ref()
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({})", self.name)
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
