@@ -3,7 +3,7 @@
 
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
-use tract::render::{Calendar, Label, Line, columns, grouped, plural, setting, signed, tokens};
+use tract::render::{Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 
 use super::Failure;
 
@@ -51,7 +51,7 @@ impl Listing<'_> {
             .iter()
             .map(|row| self.cells(row, roomy, words))
             .collect();
-        let heads = columns::table(&cells, &NUMBERS).into_iter().zip(rows);
+        let heads = table(&cells, &NUMBERS).into_iter().zip(rows);
         heads.map(|(head, row)| self.finish(head, row)).collect()
     }
 

@@ -3,7 +3,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::render::Line;
+use crate::render::{Line, table};
 
 /// How many columns `text` takes.
 pub fn width_cols(text: &str) -> usize {
@@ -46,29 +46,7 @@ pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
     widths.max().unwrap_or(0)
 }
 
-/// The rows as lines of one width. `right` names the columns that are aligned to the right; a
-/// column that is empty in every row is left out.
-pub fn table(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
-    let widest = |at: usize| {
-        rows.iter()
-            .map(move |row: &Vec<Line>| row[at].width_cols())
-            .max()
-    };
-    let columns = 0..rows.first().map_or(0, Vec::len);
-    let widths: Vec<usize> = columns.filter_map(widest).collect();
-    let line = |row: &Vec<Line>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let shown = cells.filter(|(_, (_, width))| **width > 0);
-        let aligned = shown.map(|(at, (cell, width))| match right.contains(&at) {
-            true => cell.clone().right(*width),
-            false => cell.clone().left(*width),
-        });
-        Line::join(aligned, "  ")
-    };
-    rows.iter().map(line).collect()
-}
-
-/// Such a table with a last column that is not lined up: it is cut to what is left of `width_cols`,
+/// A table with a last column that is not lined up: it is cut to what is left of `width_cols`,
 /// where there is a width.
 pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
     let ends: Vec<Line> = rows.iter_mut().filter_map(Vec::pop).collect();

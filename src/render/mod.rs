@@ -17,8 +17,10 @@ mod number;
 pub mod part;
 pub mod plain;
 pub mod setting;
+mod table;
 
 pub use calendar::Calendar;
 pub use label::Label;
 pub use line::{Line, Run};
 pub use number::{Amount, Share, amount, bytes, grouped, plural, signed, tokens};
+pub use table::table;

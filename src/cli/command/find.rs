@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
 use tract::model::{HideKind, Operation, Role};
 use tract::render::calendar::Edge;
-use tract::render::{Calendar, Label, Line, columns, excerpt, plural};
+use tract::render::{Calendar, Label, Line, excerpt, plural, table};
 
 use crate::cli::listing::{self, known_operations};
 use crate::cli::{App, Exit, Failure, Ui, progress};
@@ -147,7 +147,7 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
     let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    for (one, head) in found.iter().zip(columns::table(&cells, &[])) {
+    for (one, head) in found.iter().zip(table(&cells, &[])) {
         // The place is of very different lengths and not lined up, to leave room for the title.
         let mut head = head + "  " + place(one, args, terminal) + "  ";
         if let Some(title) = &one.title {

@@ -2,7 +2,7 @@
 
 use tract::history::OperationEntry;
 use tract::model::RefValue;
-use tract::render::{Label, Line, columns};
+use tract::render::{Label, Line, columns, table};
 use tract::store::ReflogRow;
 
 use crate::cli::{App, Failure};
@@ -76,7 +76,7 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         ]
     });
     let cells: Vec<Vec<Line>> = cells.collect();
-    Ok(app.ui.print_all(columns::table(&cells, &[]))?)
+    Ok(app.ui.print_all(table(&cells, &[]))?)
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.
