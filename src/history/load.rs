@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Message, RefName, RefValue};
+use crate::model::{Commit, Message, RefName, RefValue, Settings};
 use crate::store::{CommitRow, ContentRow, OperationRow, View};
 
 /// How many operations are read at once.
@@ -39,6 +39,14 @@ pub(crate) fn contents(view: &dyn View, hashes: &[ContentHash]) -> Result<Vec<Me
     let found = hashes.iter().zip(view.contents(hashes)?);
     let found = found.map(|(hash, message)| message.ok_or_else(|| missing(hash)));
     found.collect()
+}
+
+/// The commit that a ref points at itself.
+pub(crate) fn tip(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
+    Ok(match view.reference(name)? {
+        Some(RefValue::Commit(commit)) => Some(commit),
+        Some(RefValue::Symbolic(_)) | None => None,
+    })
 }
 
 /// The refs below `prefix` that point at a commit, by name.
@@ -176,6 +184,17 @@ pub(crate) fn next(
         Some(next) => Ok(next),
         None => context(view, &hash),
     }
+}
+
+/// The request settings in force in a context; JSON texts by key.
+pub(crate) fn settings(view: &dyn View, context: &Context) -> Result<Settings> {
+    let mut settings = Settings::new();
+    for (key, by) in &context.settings {
+        if let Some(value) = commit(view, by)?.commit.settings.remove(key) {
+            settings.insert(key.clone(), value);
+        }
+    }
+    Ok(settings)
 }
 
 /// The whole order at `tip`, folded from the root over commit rows, without bodies.

@@ -36,6 +36,18 @@ pub(crate) fn shared_commits(
     Ok(shared)
 }
 
+/// The last commit that the paths to `theirs` and `ours` have in common.
+pub(crate) fn last_shared(
+    view: &dyn View,
+    theirs: &CommitHash,
+    ours: &CommitHash,
+) -> Result<Option<CommitHash>> {
+    match shared_commits(view, theirs, ours)? {
+        0 => Ok(None),
+        shared => view.ancestor_at(theirs, shared - 1),
+    }
+}
+
 /// The entry that `id` names: itself, or, where it names an edit, what that edited.
 pub(crate) fn entry_of(view: &dyn View, mut id: EntryId) -> Result<EntryId> {
     while let Operation::Edit { target, .. } = load::commit(view, &id.commit)?.commit.operation {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::{load, path};
-use crate::model::{Head, Message, RefName, RefValue};
+use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
 
@@ -152,16 +152,8 @@ impl Repo {
     }
 
     /// The request settings in force in a context; JSON texts by key.
-    pub fn settings(&self, context: &Context) -> Result<crate::model::Settings> {
-        let view = self.store.read()?;
-        let mut settings = crate::model::Settings::new();
-        for (key, commit) in &context.settings {
-            let row = load::commit(&*view, commit)?;
-            if let Some(value) = row.commit.settings.get(key) {
-                settings.insert(key.clone(), value.clone());
-            }
-        }
-        Ok(settings)
+    pub fn settings(&self, context: &Context) -> Result<Settings> {
+        load::settings(&*self.store.read()?, context)
     }
 
     /// The session that the newest imported commit on the path to `commit` came from.

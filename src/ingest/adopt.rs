@@ -25,16 +25,13 @@ pub fn adopt(
     what: &str,
 ) -> Result<u64> {
     let tx = repo.store.write()?;
-    let Some(RefValue::Commit(theirs)) = tx.reference(session)? else {
+    let Some(theirs) = load::tip(&*tx, session)? else {
         return Err(Error::UnknownRevision {
             text: session.short().to_owned(),
             nearest: None,
         });
     };
-    let ours = match tx.reference(branch)? {
-        Some(RefValue::Commit(commit)) => Some(commit),
-        _ => None,
-    };
+    let ours = load::tip(&*tx, branch)?;
     let base = base(&*tx, session, &theirs, ours.as_ref())?;
     let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
     let mut chain = Chain::at(ours);
@@ -80,12 +77,7 @@ fn base(
     {
         return Ok(Some(adopted));
     }
-    let depth = load::commit(view, theirs)?.depth;
-    let shared = path::shared_commits(view, theirs, ours)?;
-    match shared {
-        0 => Ok(None),
-        shared => view.ancestor_at(theirs, (shared - 1).min(depth)),
-    }
+    path::last_shared(view, theirs, ours)
 }
 
 /// The operation with entries and commits under the names that they have on the branch.
@@ -110,9 +102,9 @@ fn rename(operation: &Operation, renamed: &HashMap<CommitHash, CommitHash>) -> O
                 };
             }
             hide.keep.iter_mut().for_each(|id| *id = entry(id));
-            hide.parts
-                .iter_mut()
-                .for_each(|part| part.entry = entry(&part.entry));
+            for part in &mut hide.parts {
+                part.entry = entry(&part.entry);
+            }
             for replacement in &mut hide.replacements {
                 replacement.before = replacement.before.as_ref().map(entry);
             }

@@ -4,15 +4,16 @@
 use std::io::Write;
 
 use super::session::digest;
+use super::source::kept_blocks;
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::{Repo, load};
 use crate::interop::Shape;
 use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
-use crate::model::{HideKind, Millis, Operation, RefName, RefValue, Span};
-use crate::store::{CommitRow, Records, ResumeRow, SourceRow, View};
+use crate::model::{HideKind, Millis, Operation, Span};
+use crate::store::{CommitRow, Records, ResumeRow, SessionRow, SourceRow, View};
 
 /// How to export.
 #[derive(Clone, Copy, Debug)]
@@ -56,11 +57,8 @@ pub struct NewSession {
 /// The store's.
 pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<&'static Format>> {
     let session = repo.session_of(commit)?;
-    let below = session
-        .as_ref()
-        .and_then(|(name, _)| name.as_str().strip_prefix(RefName::SESSIONS));
-    let tool = below.and_then(|below| below.split('/').next());
-    Ok(tool.and_then(|tool| Format::named(tool).ok()))
+    let named = session.as_ref().and_then(|(name, _)| name.as_session());
+    Ok(named.and_then(|(tool, _)| Format::named(tool).ok()))
 }
 
 /// Writes the session at `commit` in a format.
@@ -99,18 +97,11 @@ pub fn export(
     }
     let messages = outgoing(&*view, &context, source)?;
     let document = Document {
-        session_id: session_id(origin.as_ref(), commit),
-        cwd: origin
+        title: origin
             .as_ref()
-            .and_then(|origin| origin.cwd.clone())
-            .unwrap_or_default(),
-        now: Some(options.now),
-        title: origin.as_ref().and_then(|origin| origin.title.clone()),
-        settings: settings(&*view, &context.settings)?,
-        fresh: false,
-        seed: *commit.as_bytes(),
+            .and_then(|origin| origin.session.title.clone()),
         source: whole_document(&*view, source, options.format)?,
-        after: Vec::new(),
+        ..document(&*view, commit, origin.as_ref(), &context, options)?
     };
     let mut remarks = (options.format.write)(&messages, &document, out)?;
     remarks.extend(hidden(&context));
@@ -140,7 +131,7 @@ fn as_request(
     out: &mut dyn Write,
 ) -> Result<Exported> {
     let messages = load::messages(view, &context.entries)?;
-    let settings = settings(view, &context.settings)?;
+    let settings = load::settings(view, context)?;
     let options = RequestOptions {
         provider,
         whole_request: settings.contains_key("model"),
@@ -176,12 +167,10 @@ pub fn resume(
             session_id: session.id.clone(),
             cwd: session.cwd.clone(),
             now: Some(session.now),
-            title: None,
-            settings: settings(&*view, &context.settings)?,
+            settings: load::settings(&*view, &context)?,
             fresh: true,
             seed: session.seed,
-            source: None,
-            after: Vec::new(),
+            ..Document::default()
         };
         let mut bytes = Vec::new();
         let remarks = (session.format.write)(&messages, &document, &mut bytes)?;
@@ -206,8 +195,7 @@ struct Origin {
     source: SourceRow,
     /// The commit on the path, nearest to its end, that came from it.
     last: CommitHash,
-    title: Option<String>,
-    cwd: Option<String>,
+    session: SessionRow,
 }
 
 /// The newest source of `format` behind a path.
@@ -221,13 +209,10 @@ fn origin(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option
             if source.format != format.name {
                 continue;
             }
-            let session = view.session(&source.session)?.unwrap_or_default();
-            let (title, cwd) = (session.title, session.cwd);
             return Ok(Some(Origin {
+                session: view.session(&source.session)?.unwrap_or_default(),
                 source,
                 last: row.hash,
-                title,
-                cwd,
             }));
         }
     }
@@ -243,7 +228,7 @@ fn as_it_was(
     options: &ExportOptions,
     out: &mut dyn Write,
 ) -> Result<Option<Exported>> {
-    let Some(RefValue::Commit(tip)) = view.reference(&origin.source.session)? else {
+    let Some(tip) = load::tip(view, &origin.source.session)? else {
         return Ok(None);
     };
     if !view.is_ancestor(&origin.last, &tip)? {
@@ -261,46 +246,33 @@ fn as_it_was(
     if !whole && options.format.shape != Shape::Lines {
         return Ok(None);
     }
+    let source = &origin.source;
     let mut end = 0;
     let mut last_records = Vec::new();
     let theirs: Vec<CommitHash> = path[own..].iter().map(|row| row.hash).collect();
-    for spans in spans(view, &theirs, origin.source.id)? {
+    for spans in spans(view, &theirs, source.id)? {
         let Some(spans) = spans else {
             return Ok(None);
         };
-        end = end.max(
-            spans
-                .iter()
-                .map(|span| span.offset + span.len)
-                .max()
-                .unwrap_or(0),
-        );
+        end = spans
+            .iter()
+            .fold(end, |end, span| end.max(span.offset + span.len));
         if last_records.is_empty() {
-            last_records = texts(view, origin.source.id, &spans)?;
+            last_records = texts(view, source.id, &spans)?;
         }
     }
-    let size = origin.source.size_bytes;
-    let end = if own == 0 && whole || origin.last == tip {
-        size
-    } else {
-        end
-    };
-    let mut at = 0;
+    if own == 0 && whole || origin.last == tip {
+        end = source.size_bytes;
+    }
     let mut last = b'\n';
-    while at < end {
-        let span = Span {
-            offset: at,
-            len: (end - at).min(1 << 20),
-        };
-        let bytes = view.source_bytes(origin.source.id, span)?;
-        if bytes.is_empty() {
-            return Err(Error::Damaged {
-                detail: "a kept source is shorter than its size".into(),
-            });
-        }
-        out.write_all(&bytes).map_err(Error::io("output"))?;
-        at += bytes.len() as u64;
-        last = bytes[bytes.len() - 1];
+    let kept = kept_blocks(view, source.id, end, |block| {
+        last = *block.last().unwrap_or(&last);
+        out.write_all(block).map_err(Error::io("output"))
+    })?;
+    if kept < end {
+        return Err(Error::Damaged {
+            detail: "a kept source is shorter than its size".into(),
+        });
     }
     let mut done = Exported {
         untouched: (path.len() - own) as u64,
@@ -313,36 +285,26 @@ fn as_it_was(
         out.write_all(b"\n").map_err(Error::io("output"))?;
     }
     if own > 0 {
-        let mut messages = Vec::with_capacity(own);
-        let hashes: Vec<CommitHash> = path[..own].iter().map(|row| row.hash).collect();
-        let contents: Vec<ContentHash> = path[..own]
-            .iter()
-            .flat_map(|row| row.commit.operation.contents())
-            .collect();
+        let rows = path[..own].iter();
+        let hashes: Vec<CommitHash> = rows.clone().map(|row| row.hash).collect();
+        let contents = rows.clone().flat_map(|row| row.commit.operation.contents());
+        let contents: Vec<ContentHash> = contents.collect();
         let told = load::contents(view, &contents)?.into_iter();
-        let told = told.zip(view.usage(&hashes)?);
-        for (row, (message, usage)) in path[..own].iter().zip(told).rev() {
-            messages.push(Outgoing {
-                message,
-                time: row.commit.time,
-                settings: row.commit.settings.clone(),
-                usage,
-                records: Vec::new(),
-                replaces: Vec::new(),
-                is_summary: false,
-            });
-        }
+        let told = rows.zip(told.zip(view.usage(&hashes)?)).rev();
+        let messages = told.map(|(row, (message, usage))| Outgoing {
+            message,
+            time: row.commit.time,
+            settings: row.commit.settings.clone(),
+            usage,
+            records: Vec::new(),
+            replaces: Vec::new(),
+            is_summary: false,
+        });
+        let messages: Vec<Outgoing> = messages.collect();
         let context = load::context(view, commit)?;
         let document = Document {
-            session_id: session_id(Some(origin), commit),
-            cwd: origin.cwd.clone().unwrap_or_default(),
-            now: Some(options.now),
-            title: None,
-            settings: settings(view, &context.settings)?,
-            fresh: false,
-            seed: *commit.as_bytes(),
-            source: None,
             after: last_records,
+            ..document(view, commit, Some(origin), &context, options)?
         };
         done.remarks = (options.format.write)(&messages, &document, out)?;
         done.written = own as u64;
@@ -366,20 +328,34 @@ fn whole_document(
     Ok(texts(view, source.id, &[span])?.pop())
 }
 
-/// The id that a source's session has in its tool.
-fn session_id(origin: Option<&Origin>, commit: &CommitHash) -> String {
-    let name = origin.map(|origin| origin.source.session.as_str());
-    let below = name.and_then(|name| name.strip_prefix(RefName::SESSIONS));
-    match below.and_then(|below| below.split_once('/')) {
+/// What a format is told of an export: the source's session, or, without one, a new one whose id
+/// the commit gives.
+fn document(
+    view: &dyn View,
+    commit: &CommitHash,
+    origin: Option<&Origin>,
+    context: &Context,
+    options: &ExportOptions,
+) -> Result<Document> {
+    let named = origin.and_then(|origin| origin.source.session.as_session());
+    let seed = *commit.as_bytes();
+    let session_id = match named {
         Some((_, id)) => id.to_owned(),
-        None => uuid::Builder::from_random_bytes(first_16(commit.as_bytes()))
-            .into_uuid()
-            .to_string(),
-    }
-}
-
-fn first_16(bytes: &HashBytes) -> [u8; 16] {
-    bytes[..16].try_into().expect("32 bytes have 16")
+        None => {
+            let first_16 = seed[..16].try_into().expect("32 bytes have 16");
+            let id = uuid::Builder::from_random_bytes(first_16).into_uuid();
+            id.to_string()
+        }
+    };
+    let cwd = origin.and_then(|origin| origin.session.cwd.clone());
+    Ok(Document {
+        session_id,
+        cwd: cwd.unwrap_or_default(),
+        now: Some(options.now),
+        settings: load::settings(view, context)?,
+        seed,
+        ..Document::default()
+    })
 }
 
 /// The visible entries on their way out; `source` is where records may be taken from.
@@ -447,19 +423,6 @@ fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         })
         .collect()
-}
-
-fn settings(
-    view: &dyn View,
-    set_by: &std::collections::BTreeMap<String, CommitHash>,
-) -> Result<crate::model::Settings> {
-    let mut settings = crate::model::Settings::new();
-    for (key, commit) in set_by {
-        if let Some(value) = load::commit(view, commit)?.commit.settings.remove(key) {
-            settings.insert(key.clone(), value);
-        }
-    }
-    Ok(settings)
 }
 
 /// Collects the contents on the main path of a session.

@@ -7,13 +7,17 @@ mod adopt;
 mod export;
 mod file;
 mod import;
+mod inspect;
+mod place;
 mod session;
+mod slices;
+mod source;
 pub mod tool_dirs;
 
 pub use adopt::adopt;
 pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
 pub use file::FileInput;
 pub use import::{
-    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Inspected, Outcome, Progress,
-    check_strict, import, inspect,
+    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, import,
 };
+pub use inspect::{Inspected, check_strict, inspect};

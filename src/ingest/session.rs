@@ -26,7 +26,7 @@ type Step = interop::Step<Sealed<Message>>;
 const LOOK_AHEAD: usize = 64;
 
 /// A session while its steps arrive.
-pub(super) struct Session {
+pub(super) struct Session<'a> {
     pub(super) start: SessionStart,
     /// What each step made; none while it is deferred.
     made: Vec<Option<Made>>,
@@ -34,7 +34,7 @@ pub(super) struct Session {
     deferred: VecDeque<Deferred>,
     chain: Chain<'static>,
     /// The first and the last entry of the order on the current path.
-    ends: Option<(EntryId, EntryId)>,
+    ends: Option<Interval>,
     sharing: Sharing,
     /// Steps held back while `sharing` is undecided.
     held: Vec<Step>,
@@ -45,9 +45,13 @@ pub(super) struct Session {
     pub(super) hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
     pub(super) end: SessionEnd,
     resumed: Option<ResumeRow>,
+    counter: Option<&'a Counter>,
+    /// A measure of the work done since someone took it.
+    pub(super) work: usize,
 }
 
 /// A path through the session: the main one first.
+#[derive(Default)]
 pub(super) struct Path {
     pub(super) name: Option<String>,
     pub(super) title: Option<String>,
@@ -62,7 +66,7 @@ struct Made {
     replacements: usize,
     /// The first entry that it put into the order; of a resumed step the one that it stands for.
     entry: Option<EntryId>,
-    ends: Option<(EntryId, EntryId)>,
+    ends: Option<Interval>,
 }
 
 /// Whether commits that are here already are looked for by content.
@@ -77,8 +81,12 @@ enum Sharing {
     No,
 }
 
-impl Session {
-    pub(super) fn new(start: SessionStart, resumed: Option<ResumeRow>) -> Self {
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        start: SessionStart,
+        resumed: Option<ResumeRow>,
+        counter: Option<&'a Counter>,
+    ) -> Self {
         Self {
             start,
             made: Vec::new(),
@@ -87,111 +95,90 @@ impl Session {
             ends: None,
             sharing: Sharing::Undecided,
             held: Vec::new(),
-            paths: vec![Path {
-                name: None,
-                title: None,
-                tip: None,
-            }],
+            paths: vec![Path::default()],
             records: Vec::new(),
             new_commits: 0,
             messages: 0,
             hides: Vec::new(),
             end: SessionEnd::default(),
             resumed,
+            counter,
+            work: 0,
         }
     }
 
-    /// Takes the next step; returns a measure of the work done.
-    pub(super) fn step(
-        &mut self,
-        tx: &dyn Tx,
-        step: interop::Step,
-        counter: Option<&Counter>,
-    ) -> Result<usize> {
+    /// Takes the next step.
+    pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step) -> Result<()> {
         let step = step.with(Sealed::new);
         if self.sharing != Sharing::Undecided {
-            return self.take(tx, step, counter);
+            return self.take(tx, step);
         }
-        let reply = matches!(&step.action, Action::Append(m) if m.role == Role::Assistant);
         let hide = matches!(&step.action, Action::Hide(_));
+        let ends = hide || is_reply(&step);
         self.held.push(step);
         let enough = match &self.resumed {
             Some(resume) => self.held.len() as u64 >= resume.messages,
-            None => reply || hide || self.held.len() >= LOOK_AHEAD,
+            None => ends || self.held.len() >= LOOK_AHEAD,
         };
-        if enough {
-            self.decide(tx, counter)
-        } else {
-            Ok(0)
-        }
+        if enough { self.decide(tx) } else { Ok(()) }
     }
 
     /// Commits all that was held back: the path ends here.
-    pub(super) fn settle(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
-        Ok(self.decide(tx, counter)? + self.let_go(tx, None, counter)?)
+    pub(super) fn settle(&mut self, tx: &dyn Tx) -> Result<()> {
+        self.decide(tx)?;
+        self.let_go(tx, None)
     }
 
     /// Decides whether the steps held back are somebody's copy, and lets them go.
-    fn decide(&mut self, tx: &dyn Tx, counter: Option<&Counter>) -> Result<usize> {
+    fn decide(&mut self, tx: &dyn Tx) -> Result<()> {
         if self.sharing != Sharing::Undecided {
-            return Ok(0);
+            return Ok(());
         }
-        if let Some(resume) = self.resumed.take()
-            && self.carry_on(tx, &resume)?
-        {
-            self.sharing = Sharing::No;
-        } else {
-            let reply = self
-                .held
-                .iter()
-                .any(|step| matches!(&step.action, Action::Append(m) if m.role == Role::Assistant));
-            let copied = reply && self.prefix_is_here(tx)?;
-            self.sharing = if copied { Sharing::Yes } else { Sharing::No };
-        }
-        let mut work = 0;
+        let carries_on = match self.resumed.take() {
+            Some(resume) => self.carry_on(tx, &resume)?,
+            None => false,
+        };
+        let copied = !carries_on && self.held.iter().any(is_reply) && self.prefix_is_here(tx)?;
+        self.sharing = if copied { Sharing::Yes } else { Sharing::No };
         for step in std::mem::take(&mut self.held) {
-            work += self.take(tx, step, counter)?;
+            self.take(tx, step)?;
         }
-        Ok(work)
+        Ok(())
     }
 
     /// If the steps held back begin with what `resume` wrote, goes on from the commit whose
     /// context that was.
     fn carry_on(&mut self, tx: &dyn Tx, resume: &ResumeRow) -> Result<bool> {
         let count = usize::try_from(resume.messages).unwrap_or(usize::MAX);
-        let contents: Option<Vec<ContentHash>> = self
-            .held
-            .iter()
-            .take(count)
-            .map(|step| match &step.action {
-                Action::Append(message) => Some(message.hash()),
-                Action::Hide(_) => None,
-            })
-            .collect();
-        let Some(contents) = contents.filter(|contents| contents.len() == count) else {
-            return Ok(false);
-        };
-        if digest(&contents) != resume.digest {
+        let held = self.held.iter().take(count);
+        let contents = held.filter_map(|step| match &step.action {
+            Action::Append(message) => Some(message.hash()),
+            Action::Hide(_) => None,
+        });
+        let contents: Vec<ContentHash> = contents.collect();
+        if contents.len() != count || digest(&contents) != resume.digest {
             return Ok(false);
         }
         let context = load::context(tx, &resume.commit)?;
         let order = load::order(tx, &resume.commit)?;
         let mut entries = order.entries().map(|entry| entry.id);
         let first = entries.next();
-        self.ends = first.map(|first| (first, entries.next_back().unwrap_or(first)));
+        self.ends = first.map(|first| Interval {
+            first,
+            last: entries.next_back().unwrap_or(first),
+        });
         self.chain = Chain::at(Some(resume.commit));
-        for (at, step) in self.held.drain(..count).enumerate() {
+        self.held.drain(..count);
+        for at in 0..count {
             let entry = context.entries.get(at).map(|entry| entry.id);
-            let commit = entry.map_or(resume.commit, |entry| entry.commit);
             self.made.push(Some(Made {
-                commit,
+                commit: entry.map_or(resume.commit, |entry| entry.commit),
                 replacements: 0,
                 entry,
                 ends: self.ends,
             }));
-            self.messages += 1;
-            drop(step);
         }
+        self.messages += resume.messages;
         self.paths[0].tip = Some(resume.commit);
         Ok(true)
     }
@@ -217,29 +204,21 @@ impl Session {
         self.sharing = Sharing::No;
         self.chain = Chain::at(after.map(|made| made.commit));
         self.ends = after.and_then(|made| made.ends);
-        let tip = after.map(|made| made.commit);
         self.paths.push(Path {
             name: Some(branch.name),
             title: branch.title,
-            tip,
+            tip: self.chain.tip(),
         });
         Ok(())
     }
 
-    fn commit(
-        &mut self,
-        tx: &dyn Tx,
-        id: StepId,
-        step: Step,
-        counter: Option<&Counter>,
-    ) -> Result<usize> {
-        let mut work = 1;
+    fn commit(&mut self, tx: &dyn Tx, id: StepId, step: Step) -> Result<()> {
+        self.work += 1;
         if self.sharing == Sharing::Yes {
             match same_append(tx, self.chain.tip().as_ref(), &step)? {
                 Some(row) => {
                     self.chain.follow(tx, row.hash, &row.commit)?;
-                    self.note(tx, id, step, (row.hash, &row.commit), false)?;
-                    return Ok(work);
+                    return self.note(tx, id, step, (row.hash, &row.commit), false);
                 }
                 // Past the first difference the paths have parted, but for the vendor's own hides,
                 // which a copy repeats.
@@ -252,26 +231,32 @@ impl Session {
         let is_new = tx.commit(&commit.hash())?.is_none();
         if is_new {
             for message in &draft.messages {
-                work += message.parts.len();
-                if let Some(counter) = counter {
-                    let key = CountKey {
-                        content: message.hash(),
-                        mask: None,
-                    };
-                    if tx.counts(&[key], counter.encoding())?[0].is_none() {
-                        // The count refers to the content, which must be here first.
-                        tx.put_content(message)?;
-                        tx.put_count(key, counter.encoding(), counter.message(message))?;
-                    }
-                }
+                self.work += message.parts.len();
+                self.count(tx, message)?;
             }
             self.chain.add(tx, &draft.messages, &commit)?;
             self.new_commits += 1;
         } else {
             self.chain.follow(tx, commit.hash(), &commit)?;
         }
-        self.note(tx, id, step, (commit.hash(), &commit), is_new)?;
-        Ok(work)
+        self.note(tx, id, step, (commit.hash(), &commit), is_new)
+    }
+
+    /// Counts a message, if its tokens are wanted and not known.
+    fn count(&self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
+        let Some(counter) = self.counter else {
+            return Ok(());
+        };
+        let key = CountKey {
+            content: message.hash(),
+            mask: None,
+        };
+        if tx.counts(&[key], counter.encoding())?[0].is_none() {
+            // The count refers to the content, which must be here first.
+            tx.put_content(message)?;
+            tx.put_count(key, counter.encoding(), counter.message(message))?;
+        }
+        Ok(())
     }
 
     fn draft(&self, id: StepId, step: &Step) -> Result<Draft> {
@@ -299,10 +284,7 @@ impl Session {
             Operation::Append { .. } => {
                 let entry = EntryId::of(commit);
                 placed = Some(entry);
-                self.ends = Some(
-                    self.ends
-                        .map_or((entry, entry), |(first, _)| (first, entry)),
-                );
+                self.add_entry(entry, None);
                 self.messages += u64::from(main);
             }
             Operation::Hide(hide) => {
@@ -310,14 +292,7 @@ impl Session {
                 placed = (replacements > 0).then(|| EntryId::replacement(commit, 0, replacements));
                 for (index, replacement) in hide.replacements.iter().enumerate() {
                     let entry = EntryId::replacement(commit, index, replacements);
-                    self.ends = match (self.ends, replacement.before) {
-                        (None, _) => Some((entry, entry)),
-                        (Some((first, last)), Some(before)) if before == first => {
-                            Some((entry, last))
-                        }
-                        (ends, Some(_)) => ends,
-                        (Some((first, _)), None) => Some((first, entry)),
-                    };
+                    self.add_entry(entry, replacement.before);
                 }
                 if main {
                     self.hides.push((hide.kind, commit, made.parent));
@@ -341,6 +316,19 @@ impl Session {
         Ok(())
     }
 
+    /// Moves the ends of the order for a new entry before another one, or at the end.
+    fn add_entry(&mut self, entry: EntryId, before: Option<EntryId>) {
+        let ends = self.ends.get_or_insert(Interval {
+            first: entry,
+            last: entry,
+        });
+        match before {
+            None => ends.last = entry,
+            Some(before) if before == ends.first => ends.first = entry,
+            Some(_) => {}
+        }
+    }
+
     fn made(&self, StepId(step): StepId) -> Result<&Made> {
         let made = self.made.get(step).and_then(Option::as_ref);
         made.ok_or_else(|| unknown_step(step))
@@ -357,10 +345,7 @@ impl Session {
     fn hide(&self, id: StepId, step: &HideStep) -> Result<Draft> {
         let interval = match step.cover {
             Cover::Nothing => None,
-            Cover::Everything => {
-                let ends = self.ends.map(|(first, last)| Interval { first, last });
-                Some(ends.ok_or_else(|| unknown_step(0))?)
-            }
+            Cover::Everything => Some(self.ends.ok_or_else(|| unknown_step(0))?),
             Cover::Range(first, last) => Some(Interval {
                 first: self.entry(first)?,
                 last: self.entry(last)?,
@@ -376,18 +361,16 @@ impl Session {
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
         let mut messages: Vec<Sealed<Message>> = Vec::new();
+        let mut content = |message: &Message| {
+            messages.push(Sealed::new(message.clone()));
+            messages[messages.len() - 1].hash()
+        };
         let mut parts = Vec::with_capacity(step.parts.len());
         for (entry, part, stub) in &step.parts {
-            let stub = stub.as_ref().map(|stub| {
-                let stub = Sealed::new(stub.clone());
-                let hash = stub.hash();
-                messages.push(stub);
-                hash
-            });
             parts.push(PartHide {
                 entry: self.entry(*entry)?,
                 part: *part,
-                stub,
+                stub: stub.as_ref().map(&mut content),
             });
         }
         let mut replacements = Vec::with_capacity(step.replacements.len());
@@ -396,10 +379,8 @@ impl Session {
                 Moment::Here => before.map(|entry| self.entry(entry)).transpose()?,
                 Moment::Since(_) => self.first_after(id),
             };
-            let message = Sealed::new(message.clone());
-            let content = message.hash();
+            let content = content(message);
             replacements.push(Replacement { before, content });
-            messages.push(message);
         }
         let hide = Hide {
             kind: step.kind,
@@ -410,6 +391,11 @@ impl Session {
         };
         Ok(Draft::new(Operation::Hide(hide), messages))
     }
+}
+
+/// Whether a step appends what the model said.
+fn is_reply(step: &Step) -> bool {
+    matches!(&step.action, Action::Append(message) if message.role == Role::Assistant)
 }
 
 /// The digest under which `resume` remembers what it wrote.

@@ -5,7 +5,6 @@ use super::{Session, Sharing, Step, same_append};
 use crate::error::Result;
 use crate::interop::{Action, HideStep, Moment, StepId};
 use crate::model::EntryId;
-use crate::model::tokens::Counter;
 use crate::store::Tx;
 
 /// A hide whose time has not come.
@@ -16,14 +15,9 @@ pub(super) struct Deferred {
     messages: usize,
 }
 
-impl Session {
+impl Session<'_> {
     /// Commits a step, or defers it until its time.
-    pub(super) fn take(
-        &mut self,
-        tx: &dyn Tx,
-        step: Step,
-        counter: Option<&Counter>,
-    ) -> Result<usize> {
+    pub(super) fn take(&mut self, tx: &dyn Tx, step: Step) -> Result<()> {
         if let Action::Hide(HideStep {
             moment: Moment::Since(messages),
             ..
@@ -31,15 +25,15 @@ impl Session {
         {
             let id = self.number();
             self.deferred.push_back(Deferred { id, step, messages });
-            return Ok(0);
+            return Ok(());
         }
         let message = matches!(step.action, Action::Append(_)).then_some(&step);
-        let work = self.let_go(tx, message, counter)?;
+        self.let_go(tx, message)?;
         let id = self.number();
         for deferred in &mut self.deferred {
             deferred.messages = deferred.messages.saturating_sub(1);
         }
-        Ok(work + self.commit(tx, id, step, counter)?)
+        self.commit(tx, id, step)
     }
 
     fn next_id(&self) -> StepId {
@@ -57,13 +51,7 @@ impl Session {
     ///
     /// What is here already decides: a hide that was made here stays where it is, and one that is
     /// new comes after the messages that are here.
-    pub(super) fn let_go(
-        &mut self,
-        tx: &dyn Tx,
-        next: Option<&Step>,
-        counter: Option<&Counter>,
-    ) -> Result<usize> {
-        let mut work = 0;
+    pub(super) fn let_go(&mut self, tx: &dyn Tx, next: Option<&Step>) -> Result<()> {
         while let Some(first) = self.deferred.front() {
             let due = match next {
                 Some(next) => first.messages == 0 && !self.is_here(tx, self.next_id(), next)?,
@@ -75,10 +63,10 @@ impl Session {
                 None => break,
             };
             if let Some(Deferred { id, step, .. }) = self.deferred.remove(chosen) {
-                work += self.commit(tx, id, step, counter)?;
+                self.commit(tx, id, step)?;
             }
         }
-        Ok(work)
+        Ok(())
     }
 
     /// The first of the deferred hides that was made at this place before.

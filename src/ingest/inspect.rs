@@ -1,0 +1,161 @@
+//! A session file as it is read, and what is said of it without a repository.
+
+use std::path::Path;
+
+use super::file::FileInput;
+use crate::error::{Error, Result};
+use crate::interop::{
+    Action, BranchStart, Format, ImportOptions, Problem, SessionEnd, SessionStart, Sink, Step,
+    sniff,
+};
+use crate::model::HideKind;
+
+/// How many problems are reported one by one.
+const REPORTED_PROBLEMS: usize = 10;
+
+/// A session file in a known format.
+pub(super) struct SessionInput {
+    pub(super) input: FileInput,
+    pub(super) format: &'static Format,
+    /// The name of a session that holds none: its file's, or its directory's where the file is
+    /// called like every other session's.
+    pub(super) stem: String,
+}
+
+impl SessionInput {
+    /// Opens a file that is said to be in the `given` format.
+    pub(super) fn open(path: &Path, given: Option<&'static Format>) -> Result<Self> {
+        let input = FileInput::open(path)?;
+        let format = match (given, sniff::sniff(&input)?) {
+            (None, None) => {
+                let path = path.to_owned();
+                return Err(Error::UnknownFormat { path });
+            }
+            (Some(given), Some(found))
+                if found != given && !(found.bare_messages && given.bare_messages) =>
+            {
+                let detail = format!("the content is {found}, not {given}");
+                return Err(Error::input(path.display().to_string(), detail));
+            }
+            (Some(format), _) | (None, Some(format)) => format,
+        };
+        let own = path.file_stem().unwrap_or_default();
+        let absolute = std::path::absolute(path).unwrap_or_default();
+        let directory = absolute.parent().and_then(Path::file_name);
+        let is_common = format.common_stem.is_some_and(|common| own == common);
+        let stem = directory.filter(|_| is_common).unwrap_or(own);
+        let stem = stem.to_string_lossy().into();
+        Ok(Self {
+            input,
+            format,
+            stem,
+        })
+    }
+
+    /// Reads all of it.
+    pub(super) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+        let options = ImportOptions { stem: &self.stem };
+        (self.format.read)(&self.input, options, sink)
+    }
+}
+
+/// Reads one file without a repository; a strict import does so before it writes. It is read a
+/// second time then: what comes in is written as it is read, so nobody may write before it is known
+/// that nothing is wrong.
+///
+/// # Errors
+///
+/// [`Error::StrictImport`] if anything is wrong in it, and as [`import`](super::import).
+pub fn check_strict(path: &Path, format: Option<&'static Format>) -> Result<()> {
+    let mut found = Problems::default();
+    SessionInput::open(path, format)?.read(&mut found)?;
+    let first = found.first.into_iter();
+    match found.count {
+        0 => Ok(()),
+        problems => Err(Error::StrictImport {
+            path: path.to_owned(),
+            problems,
+            first: first
+                .map(|problem| (problem.line, problem.reason))
+                .collect(),
+        }),
+    }
+}
+
+/// What an import of a file would find, for listings.
+#[derive(Clone, Debug, Default)]
+pub struct Inspected {
+    /// The id of the last session in it.
+    pub id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Messages on the main path.
+    pub messages: u64,
+    /// Compactions on the main path.
+    pub compactions: u64,
+    /// Whether a further path has begun.
+    branched: bool,
+}
+
+/// Reads one file without a repository.
+///
+/// # Errors
+///
+/// As [`import`](super::import).
+pub fn inspect(path: &Path) -> Result<Inspected> {
+    let mut found = Inspected::default();
+    SessionInput::open(path, None)?.read(&mut found)?;
+    Ok(found)
+}
+
+/// Problems, the first of them kept.
+#[derive(Default)]
+pub(super) struct Problems {
+    pub(super) first: Vec<Problem>,
+    /// How many there are in all, harmless ones aside.
+    pub(super) count: u64,
+    /// The first of the harmless ones.
+    pub(super) notes: Vec<Problem>,
+}
+
+impl Sink for Problems {
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        let list = match problem.harmless {
+            true => &mut self.notes,
+            false => &mut self.first,
+        };
+        self.count += u64::from(!problem.harmless);
+        if list.len() < REPORTED_PROBLEMS {
+            list.push(problem);
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Inspected {
+    fn session(&mut self, start: SessionStart) -> Result<()> {
+        self.id = start.id;
+        Ok(())
+    }
+
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        self.branched = true;
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        match step.action {
+            _ if self.branched => {}
+            Action::Append(_) => self.messages += 1,
+            Action::Hide(hide) => {
+                self.compactions += u64::from(hide.kind == HideKind::Compaction);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.title = end.title;
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! Which ref a session that came in belongs to, and the refs that move for it.
+
+use super::import::{BranchOutcome, ImportedSession, Outcome};
+use super::session::Session;
+use super::source::SourceFile;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::load;
+use crate::interop::Format;
+use crate::model::{RefName, RefValue};
+use crate::store::{CommitRow, SessionRow, Tx, View};
+
+/// The ref of a session, and how it got there.
+pub(super) struct Placement {
+    pub(super) name: RefName,
+    old: Option<CommitHash>,
+    outcome: Outcome,
+    /// The file is an earlier state of what is here: no ref moves back to it.
+    pub(super) is_older: bool,
+}
+
+impl Placement {
+    /// Finds the ref of a session: its own, or a new one beside it if its history was rewritten.
+    pub(super) fn of(
+        view: &dyn View,
+        format: &Format,
+        session: &Session,
+        file: &SourceFile<'_>,
+    ) -> Result<Self> {
+        let tip = session.paths[0].tip;
+        let id = &session.start.id;
+        let mut candidates = Vec::new();
+        let mut free = RefName::session(format.name, id);
+        for number in 2.. {
+            let Some(old) = load::tip(view, &free)? else {
+                break;
+            };
+            let sources = view.sources(&free)?;
+            candidates.push((free, old, sources));
+            free = RefName::session(format.name, &format!("{id}-{number}"));
+        }
+        let at = |name: &RefName, old: &CommitHash, outcome, is_older| Self {
+            name: name.clone(),
+            old: Some(*old),
+            outcome,
+            is_older,
+        };
+        for (name, old, sources) in &candidates {
+            if Some(*old) == tip {
+                return Ok(at(name, old, Outcome::Unchanged, false));
+            }
+            if sources.iter().any(|source| file.is(source)) {
+                return Ok(at(name, old, Outcome::Grown, false));
+            }
+        }
+        for (name, old, sources) in &candidates {
+            let goes_on = match tip {
+                Some(tip) => view.is_ancestor(old, &tip)? || same_messages(view, old, &tip)?,
+                None => false,
+            };
+            if goes_on || file.grown_from(sources)?.is_some() {
+                return Ok(at(name, old, Outcome::Grown, false));
+            }
+            if file.begins_one(view, sources)? {
+                return Ok(at(name, old, Outcome::Unchanged, true));
+            }
+        }
+        Ok(Self {
+            name: free,
+            old: None,
+            outcome: match candidates[..] {
+                [] => Outcome::New,
+                _ => Outcome::Rewritten,
+            },
+            is_older: false,
+        })
+    }
+
+    /// Points the session ref, its further paths and the branches that follow them.
+    pub(super) fn move_refs(
+        self,
+        tx: &dyn Tx,
+        mut session: Session,
+        chosen: Option<&str>,
+    ) -> Result<ImportedSession> {
+        if self.is_older {
+            session.paths.truncate(1);
+            session.paths[0].tip = self.old;
+        } else {
+            let row = SessionRow {
+                title: session.end.title.clone(),
+                cwd: session.end.cwd.clone(),
+                absent: session.end.absent.clone(),
+            };
+            tx.put_session(&self.name, &row)?;
+        }
+        let tip = session.paths[0].tip;
+        let mut branch = BranchOutcome::None;
+        if let Some(tip) = tip {
+            tx.set_reference(&self.name, Some(&RefValue::Commit(tip)))?;
+            branch = follow(tx, &self.name, self.old, tip, chosen)?;
+        }
+        let mut further = Vec::new();
+        for path in session.paths.drain(1..) {
+            let (Some(name), Some(tip)) = (path.name, path.tip) else {
+                continue;
+            };
+            let below = |above: &RefName| format!("{above}/{name}").parse::<RefName>().ok();
+            let Some(theirs) = below(&self.name) else {
+                continue;
+            };
+            let value = RefValue::Commit(tip);
+            let old = tx.reference(&theirs)?;
+            tx.set_reference(&theirs, Some(&value))?;
+            let row = SessionRow {
+                title: path.title,
+                ..SessionRow::default()
+            };
+            tx.put_session(&theirs, &row)?;
+            let ours = branch.name().and_then(below);
+            if let Some(ours) = &ours {
+                // A branch that has moved on its own stays where it is.
+                let current = tx.reference(ours)?;
+                if current.is_none() || current == old {
+                    tx.set_reference(ours, Some(&value))?;
+                }
+            }
+            further.push(ours.unwrap_or(theirs));
+        }
+        Ok(ImportedSession {
+            name: self.name,
+            outcome: self.outcome,
+            messages: session.messages,
+            new_commits: session.new_commits,
+            tip,
+            hides: session.hides,
+            branch,
+            further,
+            end: session.end,
+        })
+    }
+}
+
+/// Whether the path to `old` says, message by message, what the path to `new` begins with. Times
+/// and settings aside: a request that has grown bears its settings on its new last message.
+fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<bool> {
+    let old = view.ancestors(old, None, usize::MAX)?;
+    let new = view.ancestors(new, None, usize::MAX)?;
+    let same = |(old, new): (&CommitRow, &CommitRow)| old.commit.operation == new.commit.operation;
+    Ok(old.len() <= new.len() && old.iter().rev().zip(new.iter().rev()).all(same))
+}
+
+/// Moves the branch that follows a session, or makes it.
+fn follow(
+    tx: &dyn Tx,
+    session: &RefName,
+    old: Option<CommitHash>,
+    tip: CommitHash,
+    chosen: Option<&str>,
+) -> Result<BranchOutcome> {
+    let name = match (chosen, tx.follower(session)?) {
+        (Some(name), _) => RefName::branch(name)?,
+        (None, Some(name)) => name,
+        (None, None) => free_branch(tx, session, tip)?,
+    };
+    let current = load::tip(tx, &name)?;
+    // A branch that its owner has deleted stays deleted; a new session gets one.
+    if current.is_some() && current != Some(tip) && current != old {
+        return Ok(BranchOutcome::Stays(name));
+    }
+    if current != Some(tip) {
+        tx.set_reference(&name, Some(&RefValue::Commit(tip)))?;
+    }
+    tx.set_follower(session, &name)?;
+    Ok(BranchOutcome::Follows(name))
+}
+
+/// A branch name after the session's that is free, or is at `tip` already.
+fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<RefName> {
+    let (tool, id) = session.as_session().unwrap_or(("session", "session"));
+    let first = id.split('/').next().unwrap_or(id);
+    // Nobody types a UUID.
+    let stem = match uuid::Uuid::try_parse(first.get(..36).unwrap_or(first)) {
+        Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
+        Err(_) => id.to_owned(),
+    };
+    let mut name = RefName::branch(&stem)?;
+    for number in 2.. {
+        if load::tip(view, &name)?.is_none_or(|current| current == tip) {
+            break;
+        }
+        name = RefName::branch(&format!("{stem}-{number}"))?;
+    }
+    Ok(name)
+}
