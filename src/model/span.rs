@@ -1,7 +1,7 @@
 //! Places in a source.
 
 /// A run of bytes of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Where it begins.
     pub offset: u64,

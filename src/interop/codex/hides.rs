@@ -7,30 +7,22 @@ use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, StepEntry, StepId};
-use crate::model::{HideKind, Message, Millis, Role, Span};
-use crate::wire::Notes;
+use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, string};
 
 impl Reader<'_> {
-    pub(super) fn compacted(
-        &mut self,
-        payload: &RawValue,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<()> {
+    pub(super) fn compacted(&mut self, payload: &RawValue) -> Result<()> {
         self.start()?;
         self.boundary()?;
         let Some(compacted) = decode::<Compacted<'_>>(Some(payload)) else {
-            self.other("compacted".to_owned());
+            self.other("compacted");
             return self.problem("damaged compacted record");
         };
         let mut keep: Vec<StepEntry> = self.system.into_iter().collect();
         let full = compacted.replacement_history.is_some();
         let messages = match compacted.replacement_history {
             Some(items) => {
-                let mut notes = Notes::default();
-                let messages = history(&items, &mut notes);
-                self.count_opaque(notes);
+                let messages = history(&items, &mut self.notes);
                 self.users.clear();
                 messages.into_iter().map(|(message, _)| message).collect()
             }
@@ -42,7 +34,7 @@ impl Reader<'_> {
         };
         if self.last == self.system {
             for message in messages {
-                self.input(message, span, time)?;
+                self.input(message)?;
             }
             self.prompt = None;
             return Ok(());
@@ -52,14 +44,7 @@ impl Reader<'_> {
             .map(|message| (message.role == Role::User).then(|| typed(message)))
             .collect();
         let step = StepId(self.steps);
-        self.hide(
-            HideKind::Compaction,
-            Cover::Everything,
-            keep,
-            messages,
-            span,
-            time,
-        )?;
+        self.hide(HideKind::Compaction, Cover::Everything, keep, messages)?;
         if full {
             let replaced = kinds.into_iter().enumerate();
             self.users.extend(replaced.filter_map(|(index, typed)| {
@@ -74,12 +59,7 @@ impl Reader<'_> {
     }
 
     /// Drops the last `turns` turns; false if there are none.
-    pub(super) fn roll_back(
-        &mut self,
-        turns: usize,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<bool> {
+    pub(super) fn roll_back(&mut self, turns: usize) -> Result<bool> {
         let typed = self.users.iter().enumerate().filter(|(_, user)| user.typed);
         let starts: Vec<usize> = typed.map(|(at, _)| at).collect();
         let start = starts.get(starts.len().saturating_sub(turns)).copied();
@@ -88,7 +68,7 @@ impl Reader<'_> {
         };
         let cover = Cover::Range(self.users[start].entry, last);
         self.users.truncate(start);
-        self.hide(HideKind::Drop, cover, Vec::new(), Vec::new(), span, time)?;
+        self.hide(HideKind::Drop, cover, Vec::new(), Vec::new())?;
         Ok(true)
     }
 
@@ -98,21 +78,16 @@ impl Reader<'_> {
         cover: Cover,
         keep: Vec<StepEntry>,
         messages: Vec<Message>,
-        span: Span,
-        time: Option<Millis>,
     ) -> Result<()> {
-        let hide = HideStep {
+        let replacements = messages.into_iter().map(|message| (None, message));
+        self.emit(Action::Hide(HideStep {
             kind,
             cover,
             keep,
             parts: Vec::new(),
-            replacements: messages
-                .into_iter()
-                .map(|message| (None, message))
-                .collect(),
+            replacements: replacements.collect(),
             moment: Moment::Here,
-        };
-        self.emit(Action::Hide(hide), span, time)?;
+        }))?;
         Ok(())
     }
 }

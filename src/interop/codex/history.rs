@@ -22,12 +22,7 @@ pub(super) fn history<'a>(
                     items.push(item);
                     continue;
                 }
-                let message = Message {
-                    role: Role::Assistant,
-                    name: None,
-                    parts,
-                };
-                (message, true)
+                (Message::new(Role::Assistant, parts), true)
             }
             Meaning::Input(message) | Meaning::Output { message, .. } => (message, false),
         };

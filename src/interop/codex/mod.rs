@@ -9,7 +9,6 @@
 //!
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
-mod event;
 mod hides;
 mod history;
 mod kept;

@@ -1,60 +1,16 @@
 //! The first lines of a file: who and where, the system prompt, the title.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
-use super::event::{NewEvent, json};
+use serde_json::json;
+
 use super::kept::{Kind, kind};
 use super::write::Writer;
 use crate::error::Result;
+use crate::interop::Outgoing;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Part};
-use crate::wire::json::Raw;
-
-/// What a rewritten `session_meta` takes over from the old one.
-#[derive(Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct OldMeta<'a> {
-    id: Raw<'a>,
-    timestamp: Raw<'a>,
-    cwd: Raw<'a>,
-    originator: Raw<'a>,
-    cli_version: Raw<'a>,
-    source: Raw<'a>,
-    model_provider: Raw<'a>,
-    git: Raw<'a>,
-    dynamic_tools: Raw<'a>,
-}
-
-#[derive(Serialize)]
-struct Base<'a> {
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct NewMeta<'a> {
-    id: &'a RawValue,
-    timestamp: &'a RawValue,
-    cwd: &'a RawValue,
-    originator: &'a RawValue,
-    cli_version: &'a RawValue,
-    source: &'a RawValue,
-    model_provider: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base_instructions: Option<Base<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dynamic_tools: Raw<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    git: Raw<'a>,
-}
-
-#[derive(Serialize)]
-struct LegacyMeta<'a> {
-    id: &'a str,
-    timestamp: String,
-    instructions: Option<&'a str>,
-}
+use crate::wire::json::{Object, Raw, quoted};
 
 impl Writer<'_> {
     /// The first lines of a file: who and where, the system prompt, the title.
@@ -62,82 +18,78 @@ impl Writer<'_> {
         &mut self,
         system: Option<&Outgoing>,
         messages: &[Outgoing],
-        document: &Document,
         remarks: &mut Remarks,
     ) -> Result<()> {
+        let document = self.document;
         let first_time = messages.iter().find_map(|outgoing| outgoing.time);
         self.time = first_time.unwrap_or(self.time);
+        let is_meta = |record: &&String| matches!(kind(record), Kind::Meta(_) | Kind::BareMeta);
         let record = system.and_then(|system| system.records.first());
-        let meta = record.map(|record| kind(record));
-        match (record, meta) {
-            (Some(record), Some(Kind::Meta(_) | Kind::BareMeta)) if !document.fresh => {
-                self.line(record)?;
+        let mut text = || system.map(|system| plain(&system.message, remarks));
+        match record.filter(is_meta).filter(|_| !document.fresh) {
+            Some(record) => self.line(record)?,
+            None if self.legacy => {
+                let (id, time) = (&document.session_id, self.time.to_iso());
+                let meta = json!({"id": id, "timestamp": time, "instructions": text()});
+                self.line(&meta.to_string())?;
             }
-            _ => {
-                let text = system.map(|system| plain(&system.message, remarks));
-                if self.legacy {
-                    let meta = LegacyMeta {
-                        id: &document.session_id,
-                        timestamp: self.time.to_iso(),
-                        instructions: text.as_deref(),
-                    };
-                    return self.line(&json(&meta));
-                }
-                self.new_meta(text.as_deref(), system, document)?;
-            }
+            None => self.new_meta(text().as_deref(), system)?,
         }
-        match document.title.as_deref() {
-            Some(title) if !self.legacy => {
-                let event = NewEvent::ThreadNameUpdated {
-                    thread_id: &document.session_id,
-                    thread_name: title,
-                };
-                self.enveloped("event_msg", &json(&event))
-            }
-            _ => Ok(()),
-        }
+        let Some(title) = &document.title else {
+            return Ok(());
+        };
+        self.event(&json!({
+            "type": "thread_name_updated",
+            "thread_id": document.session_id,
+            "thread_name": title,
+        }))
     }
 
-    fn new_meta(
-        &mut self,
-        text: Option<&str>,
-        system: Option<&Outgoing>,
-        document: &Document,
-    ) -> Result<()> {
+    /// A new `session_meta`; what a rewritten one can, it takes over from the old one.
+    fn new_meta(&mut self, text: Option<&str>, system: Option<&Outgoing>) -> Result<()> {
+        let document = self.document;
         let records = system.map(|system| system.records.iter().chain(&system.replaces));
-        let old = records
+        let old: BTreeMap<String, Raw<'_>> = records
             .into_iter()
             .flatten()
             .find_map(|record| match kind(record) {
-                Kind::Meta(payload) => serde_json::from_str::<OldMeta<'_>>(payload.get()).ok(),
+                Kind::Meta(payload) => serde_json::from_str(payload.get()).ok(),
                 _ => None,
             })
             .unwrap_or_default();
-        let now = document.now.unwrap_or(self.time);
-        let own = |text: &str| serde_json::value::to_raw_value(text).expect("text is JSON");
-        let (id, cwd) = (own(&document.session_id), own(&document.cwd));
-        let time = own(&(if document.fresh { now } else { self.time }).to_iso());
-        let (tract, version, cli, openai) = (own("tract"), own("0.0.0"), own("cli"), own("openai"));
+        let old = |key| old.get(key).copied().flatten();
         let same = !document.fresh;
+        let time = document.now.filter(|_| !same).unwrap_or(self.time).to_iso();
+        let mut meta = Object::new();
+        // What the key's value is, unless the old one stays.
+        for (key, stays, new) in [
+            ("id", same, &*document.session_id),
+            ("timestamp", same, &*time),
+            ("cwd", same || document.cwd.is_empty(), &*document.cwd),
+            ("originator", true, "tract"),
+            ("cli_version", true, "0.0.0"),
+            // A new session is a person's, even where the old one was a sub-agent's.
+            ("source", same, "cli"),
+            ("model_provider", true, "openai"),
+        ] {
+            meta = match old(key).filter(|_| stays) {
+                Some(old) => meta.raw(key, old.get()),
+                None => meta.string(key, new),
+            };
+        }
+        if let Some(text) = text {
+            let base = format!(r#"{{"text":{}}}"#, quoted(text));
+            meta = meta.raw("base_instructions", &base);
+        }
         let tools = document.settings.get("dynamic_tools");
         let tools = tools.and_then(|tools| serde_json::from_str(tools).ok());
-        let meta = NewMeta {
-            id: old.id.filter(|_| same).unwrap_or(&id),
-            timestamp: old.timestamp.filter(|_| same).unwrap_or(&time),
-            cwd: old
-                .cwd
-                .filter(|_| same || document.cwd.is_empty())
-                .unwrap_or(&cwd),
-            originator: old.originator.unwrap_or(&tract),
-            cli_version: old.cli_version.unwrap_or(&version),
-            // A new session is a person's, even where the old one was a sub-agent's.
-            source: old.source.filter(|_| same).unwrap_or(&cli),
-            model_provider: old.model_provider.unwrap_or(&openai),
-            base_instructions: text.map(|text| Base { text }),
-            dynamic_tools: old.dynamic_tools.or(tools),
-            git: old.git,
-        };
-        self.enveloped("session_meta", &json(&meta))
+        if let Some(tools) = old("dynamic_tools").or(tools) {
+            meta = meta.raw("dynamic_tools", tools.get());
+        }
+        if let Some(git) = old("git") {
+            meta = meta.raw("git", git.get());
+        }
+        self.enveloped("session_meta", &meta.finish())
     }
 }
 

@@ -2,6 +2,7 @@
 //! JSON text.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::wire::json::{Raw, decode, string};
@@ -19,17 +20,9 @@ pub(super) struct Record<'a> {
 
 /// The working directory that a rollout's first line names.
 pub(super) fn cwd(first_line: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct First {
-        payload: Option<Payload>,
-        cwd: Option<String>,
-    }
-    #[derive(Deserialize)]
-    struct Payload {
-        cwd: Option<String>,
-    }
-    let first: First = serde_json::from_str(first_line).ok()?;
-    first.payload.and_then(|payload| payload.cwd).or(first.cwd)
+    let first: Value = serde_json::from_str(first_line).ok()?;
+    let cwd = first["payload"]["cwd"].as_str().or(first["cwd"].as_str());
+    cwd.map(str::to_owned)
 }
 
 /// A `session_meta`, or the first line of a legacy file.
@@ -48,37 +41,18 @@ pub(super) struct SessionMeta<'a> {
 impl SessionMeta<'_> {
     /// The system prompt, in the new form or the old one.
     pub fn system_prompt(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Base<'a> {
-            #[serde(borrow, default)]
-            text: Raw<'a>,
-        }
-        let base = decode::<Base<'_>>(self.base_instructions).and_then(|base| string(base.text));
-        base.or_else(|| string(self.base_instructions))
+        let base: Value = decode(self.base_instructions).unwrap_or_default();
+        let base = base["text"].as_str().or(base.as_str());
+        base.map(str::to_owned)
             .or_else(|| string(self.instructions))
             .filter(|text| !text.is_empty())
     }
 
     /// The thread that spawned this one, where `source` says so.
     pub fn spawned_by(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Source<'a> {
-            #[serde(borrow, default)]
-            subagent: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Subagent<'a> {
-            #[serde(borrow, default)]
-            thread_spawn: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Spawn<'a> {
-            #[serde(borrow, default)]
-            parent_thread_id: Raw<'a>,
-        }
-        let source = decode::<Source<'_>>(self.source)?;
-        let subagent = decode::<Subagent<'_>>(source.subagent)?;
-        string(decode::<Spawn<'_>>(subagent.thread_spawn)?.parent_thread_id)
+        let source: Value = decode(self.source)?;
+        let parent = &source["subagent"]["thread_spawn"]["parent_thread_id"];
+        parent.as_str().map(str::to_owned)
     }
 }
 

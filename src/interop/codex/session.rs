@@ -44,39 +44,45 @@ pub(super) struct UserEntry {
 }
 
 pub(super) struct Reader<'s> {
-    pub(super) sink: &'s mut dyn Sink,
-    pub(super) stem: &'s str,
-    pub(super) line: u64,
+    sink: &'s mut dyn Sink,
+    stem: &'s str,
+    /// The record just read: its line, its place, its time.
+    line: u64,
+    span: Span,
+    time: Option<Millis>,
     opening: Option<Opening>,
-    pub(super) started: bool,
+    started: bool,
     /// The reply that is being read.
-    pub(super) group: Option<Step>,
+    group: Option<Step>,
     /// A finished reply that has no count yet, and its outputs.
-    pub(super) held: Vec<Step>,
+    held: Vec<Step>,
     /// How many steps there are, the held ones included.
     pub(super) steps: usize,
     /// A count that came before the records of its reply.
-    pub(super) early: Option<Usage>,
-    pub(super) total: Option<TokenUsage>,
+    early: Option<Usage>,
+    total: Option<TokenUsage>,
     /// The settings in force, and those that the next step brings.
-    pub(super) settings: Settings,
-    pub(super) changes: Settings,
+    settings: Settings,
+    changes: Settings,
     pub(super) system: Option<StepEntry>,
     pub(super) last: Option<StepEntry>,
     pub(super) users: Vec<UserEntry>,
     /// The text of the record just read, if it is the user's.
     pub(super) prompt: Option<String>,
     /// Calls without output, by id.
-    pub(super) calls: BTreeMap<String, u64>,
+    calls: BTreeMap<String, u64>,
+    pub(super) notes: Notes,
     pub(super) end: SessionEnd,
 }
 
 impl<'s> Reader<'s> {
-    pub(super) fn new(sink: &'s mut dyn Sink, stem: &'s str) -> Self {
+    fn new(sink: &'s mut dyn Sink, stem: &'s str) -> Self {
         Self {
             sink,
             stem,
             line: 0,
+            span: Span::default(),
+            time: None,
             opening: None,
             started: false,
             group: None,
@@ -91,6 +97,7 @@ impl<'s> Reader<'s> {
             users: Vec::new(),
             prompt: None,
             calls: BTreeMap::new(),
+            notes: Notes::default(),
             end: SessionEnd::default(),
         }
     }
@@ -103,67 +110,40 @@ impl<'s> Reader<'s> {
         self.end.other(kind);
     }
 
-    fn value(&mut self, value: &RawValue, span: Span) -> Result<()> {
+    fn value(&mut self, value: &RawValue) -> Result<()> {
         let Ok(record) = serde_json::from_str::<Record<'_>>(value.get()) else {
             return self.problem("not a record");
         };
         let prompt = self.prompt.take();
         let kind = word(record.r#type).unwrap_or_default();
-        let time = word(record.timestamp).and_then(|text| Millis::parse(&text));
-        let Some(payload) = record.payload else {
-            return match word(record.record_type) {
-                Some(kind) => {
-                    self.other(kind.into_owned());
-                    Ok(())
+        self.time = word(record.timestamp).and_then(|text| Millis::parse(&text));
+        let other = match (&*kind, record.payload, word(record.record_type)) {
+            ("session_meta", Some(payload), _) => return self.session_meta(payload),
+            ("response_item", Some(payload), _) => return self.item(payload),
+            ("event_msg", Some(payload), _) => return self.event(payload, prompt),
+            ("turn_context", Some(payload), _) => return self.turn_context(payload),
+            ("compacted", Some(payload), _) => return self.compacted(payload),
+            ("inter_agent_communication", Some(payload), _) => {
+                match responses::communication(payload, &mut self.notes) {
+                    Some(message) => return self.input(message),
+                    None => kind,
                 }
-                None if !kind.is_empty() && record.timestamp.is_none() => {
-                    self.item(value, span, None)
-                }
-                None if kind.is_empty() && !self.started && self.opening.is_none() => {
-                    self.session_meta(value, span, None)
-                }
-                None => {
-                    self.other(if kind.is_empty() {
-                        "unknown".to_owned()
-                    } else {
-                        kind.into_owned()
-                    });
-                    Ok(())
-                }
-            };
+            }
+            (_, None, Some(legacy)) => legacy,
+            ("", None, None) if !self.started && self.opening.is_none() => {
+                // Its time is the file's, not the system prompt's.
+                self.time = None;
+                return self.session_meta(value);
+            }
+            ("", None, None) => "unknown".into(),
+            (_, None, None) if record.timestamp.is_none() => return self.item(value),
+            _ => kind,
         };
-        match kind.as_ref() {
-            "session_meta" => self.session_meta(payload, span, time),
-            "response_item" => self.item(payload, span, time),
-            "event_msg" => self.event(payload, span, time, prompt),
-            "turn_context" => self.turn_context(payload),
-            "compacted" => self.compacted(payload, span, time),
-            "inter_agent_communication" => {
-                let mut notes = Notes::default();
-                match responses::communication(payload, &mut notes) {
-                    Some(message) => {
-                        self.count_opaque(notes);
-                        self.input(message, span, time)
-                    }
-                    None => {
-                        self.other(kind.into_owned());
-                        Ok(())
-                    }
-                }
-            }
-            _ => {
-                self.other(kind.into_owned());
-                Ok(())
-            }
-        }
+        self.other(other);
+        Ok(())
     }
 
-    pub(super) fn session_meta(
-        &mut self,
-        payload: &RawValue,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<()> {
+    fn session_meta(&mut self, payload: &RawValue) -> Result<()> {
         let Ok(meta) = serde_json::from_str::<SessionMeta<'_>>(payload.get()) else {
             self.other("session_meta");
             return self.problem("damaged session_meta");
@@ -172,30 +152,30 @@ impl<'s> Reader<'s> {
         if self.end.cwd.is_none() {
             self.end.cwd = string(meta.cwd);
         }
-        let system = || meta.system_prompt().map(|text| (text, span, time));
         if self.started {
             self.close()?;
             self.flush()?;
             self.other("session_meta");
             return Ok(());
         }
+        let system = meta.system_prompt();
+        let system = system.map(|text| (text, self.span, self.time));
+        let brings_system = system.is_some();
         let counted = match &mut self.opening {
             None => {
-                let opening = Opening {
+                if let Some(tools) = meta.dynamic_tools {
+                    let tools = tools.get().to_owned();
+                    self.changes.insert("dynamic_tools".to_owned(), tools);
+                }
+                self.opening = Some(Opening {
                     start: SessionStart {
                         id: id.unwrap_or_else(|| self.stem.to_owned()),
                         forked_from: string(meta.forked_from_id),
                     },
                     spawned_by: meta.spawned_by(),
-                    system: system(),
-                };
-                if let Some(tools) = meta.dynamic_tools {
-                    let tools = tools.get().to_owned();
-                    self.changes.insert("dynamic_tools".to_owned(), tools);
-                }
-                let has_system = opening.system.is_some();
-                self.opening = Some(opening);
-                has_system
+                    system,
+                });
+                brings_system
             }
             // A fork goes on with a copy of its parent's.
             Some(opening) => {
@@ -204,10 +184,8 @@ impl<'s> Reader<'s> {
                     start.forked_from = id;
                 }
                 let first = opening.system.is_none();
-                if first {
-                    opening.system = system();
-                }
-                first && opening.system.is_some()
+                opening.system = opening.system.take().or(system);
+                first && brings_system
             }
         };
         if !counted {
@@ -229,45 +207,39 @@ impl<'s> Reader<'s> {
         self.sink.session(opening.start)?;
         if let Some((text, span, time)) = opening.system {
             let action = Action::Append(Message::text(Role::System, text));
-            self.system = self.emit(action, span, time)?;
+            let step = Step {
+                time,
+                records: vec![span],
+                ..self.step(action)
+            };
+            self.system = self.number(&step);
+            self.sink.step(step)?;
         }
         Ok(())
     }
 
-    /// A step with the settings that are due.
-    pub(super) fn step(
-        &mut self,
-        action: Action,
-        records: Vec<Span>,
-        time: Option<Millis>,
-    ) -> Step {
+    /// A step by the record just read, with the settings that are due.
+    fn step(&mut self, action: Action) -> Step {
         Step {
-            action,
-            time,
+            time: self.time,
             settings: std::mem::take(&mut self.changes),
-            records,
-            usage: None,
+            ..Step::new(action, self.span)
         }
     }
 
     /// Tells of a step at once; returns its last entry, if it makes one.
-    pub(super) fn emit(
-        &mut self,
-        action: Action,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<Option<StepEntry>> {
+    pub(super) fn emit(&mut self, action: Action) -> Result<Option<StepEntry>> {
         self.start()?;
         self.close()?;
         self.flush()?;
-        let step = self.step(action, vec![span], time);
+        let step = self.step(action);
         let entry = self.number(&step);
         self.sink.step(step)?;
         Ok(entry)
     }
 
     /// Gives a step its number; returns its last entry.
-    pub(super) fn number(&mut self, step: &Step) -> Option<StepEntry> {
+    fn number(&mut self, step: &Step) -> Option<StepEntry> {
         let replacement = match &step.action {
             Action::Append(_) => Some(None),
             Action::Hide(hide) => hide.replacements.len().checked_sub(1).map(Some),
@@ -282,7 +254,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Ends the reply that is being read.
-    pub(super) fn close(&mut self) -> Result<()> {
+    fn close(&mut self) -> Result<()> {
         if let Some(step) = self.group.take() {
             self.flush()?;
             self.number(&step);
@@ -292,7 +264,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Tells of a finished reply and its outputs.
-    pub(super) fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         if let Some(reply) = self.held.first_mut().filter(|step| is_reply(step)) {
             let early = self.early.take();
             reply.usage = reply.usage.or(early);
@@ -303,46 +275,27 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    pub(super) fn count_opaque(&mut self, notes: Notes) {
-        for (kind, count) in notes.opaque_blocks {
-            *self.end.opaque_blocks.entry(kind).or_default() += count;
-        }
-    }
-
-    pub(super) fn item(
-        &mut self,
-        payload: &RawValue,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<()> {
+    fn item(&mut self, payload: &RawValue) -> Result<()> {
         self.start()?;
-        let mut notes = Notes::default();
-        let meaning = responses::read(payload, &mut notes);
-        self.count_opaque(notes);
-        match meaning {
+        match responses::read(payload, &mut self.notes) {
             Meaning::Aside => {
                 self.other("response_item/ghost_snapshot");
                 Ok(())
             }
-            Meaning::Input(message) => self.input(message, span, time),
+            Meaning::Input(message) => self.input(message),
             Meaning::Reply { parts, call } => {
                 if let Some(call) = call {
                     *self.calls.entry(call).or_default() += 1;
                 }
-                if self.group.is_none() {
-                    self.flush()?;
-                    let message = Message {
-                        role: Role::Assistant,
-                        name: None,
-                        parts: Vec::new(),
-                    };
-                    self.group = Some(self.step(Action::Append(message), Vec::new(), time));
-                }
                 if let Some(step) = &mut self.group {
-                    step.records.push(span);
+                    step.records.push(self.span);
                     if let Action::Append(message) = &mut step.action {
                         message.parts.extend(parts);
                     }
+                } else {
+                    self.flush()?;
+                    let message = Message::new(Role::Assistant, parts);
+                    self.group = Some(self.step(Action::Append(message)));
                 }
                 Ok(())
             }
@@ -358,7 +311,7 @@ impl<'s> Reader<'s> {
                         self.problem(reason)?;
                     }
                 }
-                let step = self.step(Action::Append(message), vec![span], time);
+                let step = self.step(Action::Append(message));
                 self.number(&step);
                 self.held.push(step);
                 if self.held[0].usage.is_some() {
@@ -369,15 +322,10 @@ impl<'s> Reader<'s> {
         }
     }
 
-    pub(super) fn input(
-        &mut self,
-        message: Message,
-        span: Span,
-        time: Option<Millis>,
-    ) -> Result<()> {
+    pub(super) fn input(&mut self, message: Message) -> Result<()> {
         let user = message.role == Role::User;
         let (typed, text) = (typed(&message), prompt_text(&message));
-        let entry = self.emit(Action::Append(message), span, time)?;
+        let entry = self.emit(Action::Append(message))?;
         if let (true, Some(entry)) = (user, entry) {
             self.users.push(UserEntry { entry, typed });
             self.prompt = Some(text);
@@ -385,18 +333,9 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    pub(super) fn event(
-        &mut self,
-        payload: &RawValue,
-        span: Span,
-        time: Option<Millis>,
-        prompt: Option<String>,
-    ) -> Result<()> {
-        let event = decode::<Event<'_>>(Some(payload));
-        let Some((event, kind)) = event.and_then(|event| {
-            let kind = string(event.r#type)?;
-            Some((event, kind))
-        }) else {
+    fn event(&mut self, payload: &RawValue, prompt: Option<String>) -> Result<()> {
+        let event = decode::<Event<'_>>(Some(payload)).unwrap_or_default();
+        let Some(kind) = string(event.r#type) else {
             self.other("event_msg");
             return Ok(());
         };
@@ -417,7 +356,7 @@ impl<'s> Reader<'s> {
                 self.start()?;
                 self.boundary()?;
                 let turns = decode::<usize>(event.num_turns).unwrap_or(0);
-                if self.roll_back(turns, span, time)? {
+                if self.roll_back(turns)? {
                     return Ok(());
                 }
             }
@@ -436,24 +375,23 @@ impl<'s> Reader<'s> {
     }
 
     /// A count ends the reply that it is for. The same total again is no new count.
-    pub(super) fn count(&mut self, info: Raw<'_>) -> Result<()> {
-        let Some(info) = decode::<TokenInfo>(info) else {
+    fn count(&mut self, info: Raw<'_>) -> Result<()> {
+        let Some(TokenInfo {
+            total_token_usage: total,
+            last_token_usage: Some(last),
+        }) = decode(info)
+        else {
             return Ok(());
         };
-        let Some(last) = info.last_token_usage else {
-            return Ok(());
-        };
-        if info.total_token_usage.is_some() && info.total_token_usage == self.total {
+        if total.is_some() && total == self.total {
             return Ok(());
         }
-        self.total = info.total_token_usage;
+        self.total = total;
         let usage = Usage {
             input_tokens: last.input_tokens,
             output_tokens: last.output_tokens,
         };
-        if self.group.is_some() {
-            self.close()?;
-        }
+        self.close()?;
         match self.held.first_mut() {
             Some(reply) if reply.usage.is_none() && is_reply(reply) => {
                 reply.usage = Some(usage);
@@ -466,7 +404,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    pub(super) fn turn_context(&mut self, payload: &RawValue) -> Result<()> {
+    fn turn_context(&mut self, payload: &RawValue) -> Result<()> {
         self.start()?;
         self.boundary()?;
         if let Some(context) = decode::<TurnContext<'_>>(Some(payload)) {
@@ -489,7 +427,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         self.start()?;
         self.close()?;
         self.flush()?;
@@ -497,6 +435,7 @@ impl<'s> Reader<'s> {
             self.end.absent.push("system prompt".to_owned());
         }
         self.end.absent.push("tool definitions".to_owned());
+        self.end.opaque_blocks = self.notes.opaque_blocks;
         self.sink.end(self.end)
     }
 }
@@ -511,8 +450,8 @@ impl LineReader for Reader<'_> {
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        self.line = record.line;
-        self.value(record.value, record.span())
+        (self.line, self.span) = (record.line, record.span());
+        self.value(record.value)
     }
 }
 

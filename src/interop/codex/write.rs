@@ -2,14 +2,16 @@
 
 use std::io::Write;
 
-use super::event::{NewEvent, NewInfo, NewTurn, Sandbox, json};
-use super::history::typed;
+use serde_json::{Value, json};
+
+use super::history::{prompt_text, typed};
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
 use super::pairs::Pairs;
 use crate::error::{Error, Result};
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::wire::json::Object;
 use crate::wire::responses;
 
 /// Writes `messages`; returns what the format could not hold.
@@ -22,22 +24,18 @@ pub(super) fn export(
     let pairs = Pairs::of(messages, calls(&document.after));
     let mut writer = Writer {
         out,
+        document,
         legacy: !document.fresh && is_legacy(messages, document),
         time: document.now.unwrap_or(Millis(0)),
-        cwd: &document.cwd,
         total: Usage::default(),
     };
-    let first = match messages.first() {
-        Some(first) if document.after.is_empty() && first.message.role == Role::System => {
-            writer.opening(Some(first), messages, document, &mut remarks)?;
-            1
-        }
-        _ if document.after.is_empty() => {
-            writer.opening(None, messages, document, &mut remarks)?;
-            0
-        }
-        _ => 0,
-    };
+    let mut first = 0;
+    if document.after.is_empty() {
+        let system = messages.first();
+        let system = system.filter(|first| first.message.role == Role::System);
+        writer.opening(system, messages, &mut remarks)?;
+        first = usize::from(system.is_some());
+    }
     let mut closing: Vec<String> = Vec::new();
     for (at, outgoing) in messages.iter().enumerate().skip(first) {
         if outgoing.message.role != Role::Tool {
@@ -68,7 +66,7 @@ pub(super) fn export(
         if document.fresh || kept.is_none() {
             closing.extend(pairs.closing(at, &outgoing.message));
         }
-        writer.event(&outgoing.message, prompt)?;
+        writer.shown(&outgoing.message, prompt)?;
         if let (Some(usage), true) = (outgoing.usage, document.after.is_empty()) {
             writer.count(usage)?;
         }
@@ -92,13 +90,13 @@ fn items(at: usize, message: &Message, pairs: &Pairs, remarks: &mut Remarks) -> 
 }
 
 pub(super) struct Writer<'a> {
-    pub(super) out: &'a mut dyn Write,
+    out: &'a mut dyn Write,
+    pub(super) document: &'a Document,
     pub(super) legacy: bool,
     /// Of the records that are being written.
     pub(super) time: Millis,
-    pub(super) cwd: &'a str,
     /// The sum of what was counted.
-    pub(super) total: Usage,
+    total: Usage,
 }
 
 impl Writer<'_> {
@@ -108,13 +106,20 @@ impl Writer<'_> {
 
     /// A record of its own; the legacy layout has none but items.
     pub(super) fn enveloped(&mut self, kind: &str, payload: &str) -> Result<()> {
+        if self.legacy {
+            return Ok(());
+        }
         let time = self.time.to_iso();
         self.line(&format!(
             r#"{{"timestamp":"{time}","type":"{kind}","payload":{payload}}}"#
         ))
     }
 
-    pub(super) fn item(&mut self, payload: &str) -> Result<()> {
+    pub(super) fn event(&mut self, event: &Value) -> Result<()> {
+        self.enveloped("event_msg", &event.to_string())
+    }
+
+    fn item(&mut self, payload: &str) -> Result<()> {
         if self.legacy {
             self.line(payload)
         } else {
@@ -123,7 +128,7 @@ impl Writer<'_> {
     }
 
     /// A record as it was; an item without envelope gets one among those that have it.
-    pub(super) fn kept(&mut self, record: &str) -> Result<()> {
+    fn kept(&mut self, record: &str) -> Result<()> {
         match kind(record) {
             Kind::Bare if !self.legacy => self.enveloped("response_item", record),
             _ => self.line(record),
@@ -131,68 +136,57 @@ impl Writer<'_> {
     }
 
     /// The settings of a turn, where the model is known and may be one of the tool's.
-    pub(super) fn turn_context(&mut self, settings: &Settings) -> Result<()> {
+    fn turn_context(&mut self, settings: &Settings) -> Result<()> {
         let text = |key| serde_json::from_str::<String>(settings.get(key)?).ok();
         let Some(model) = text("model").filter(|model| !model.starts_with("claude")) else {
             return Ok(());
         };
-        if self.legacy {
-            return Ok(());
-        }
-        let turn = NewTurn {
-            cwd: self.cwd,
-            approval_policy: "on-request",
-            sandbox_policy: Sandbox {
-                r#type: "read-only",
-            },
-            model: &model,
-            effort: text("reasoning_effort"),
-            summary: "auto",
-        };
-        self.enveloped("turn_context", &json(&turn))
+        let turn = Object::new()
+            .string("cwd", &self.document.cwd)
+            .string("approval_policy", "on-request")
+            .raw("sandbox_policy", &Object::typed("read-only").finish())
+            .string("model", &model)
+            .optional("effort", text("reasoning_effort").as_deref())
+            .string("summary", "auto");
+        self.enveloped("turn_context", &turn.finish())
     }
 
     /// What the provider counted; it also parts a reply from the next.
-    pub(super) fn count(&mut self, last: Usage) -> Result<()> {
-        if self.legacy {
-            return Ok(());
-        }
+    fn count(&mut self, last: Usage) -> Result<()> {
         let total = &mut self.total;
         total.input_tokens = total.input_tokens.saturating_add(last.input_tokens);
         total.output_tokens = total.output_tokens.saturating_add(last.output_tokens);
-        let info = NewInfo {
-            total_token_usage: (*total).into(),
-            last_token_usage: last.into(),
-        };
-        self.enveloped("event_msg", &json(&NewEvent::TokenCount { info }))
+        let [total, last] = [*total, last].map(|usage| {
+            json!({
+                "input_tokens": usage.input_tokens,
+                "cached_input_tokens": 0,
+                "output_tokens": usage.output_tokens,
+                "reasoning_output_tokens": 0,
+                "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
+            })
+        });
+        let info = json!({"total_token_usage": total, "last_token_usage": last});
+        self.event(&json!({"type": "token_count", "info": info}))
     }
 
     /// What the tool's screen and its list of sessions show of a message.
-    pub(super) fn event(&mut self, message: &Message, prompt: bool) -> Result<()> {
-        if self.legacy {
-            return Ok(());
-        }
-        let texts = message.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
+    fn shown(&mut self, message: &Message, prompt: bool) -> Result<()> {
         if prompt {
             let images = message.parts.iter().filter_map(|part| match part {
                 Part::Image(media) => responses::image_url(media),
                 _ => None,
             });
-            let event = NewEvent::UserMessage {
-                message: texts.collect(),
-                images: images.collect(),
-                local_images: [],
-                text_elements: [],
-            };
-            return self.enveloped("event_msg", &json(&event));
+            return self.event(&json!({
+                "type": "user_message",
+                "message": prompt_text(message),
+                "images": images.collect::<Vec<_>>(),
+                "local_images": [],
+                "text_elements": [],
+            }));
         }
-        if message.role == Role::Assistant {
-            for text in texts {
-                let message = text.to_owned();
-                self.enveloped("event_msg", &json(&NewEvent::AgentMessage { message }))?;
+        for part in &message.parts {
+            if let (Role::Assistant, Part::Text { text }) = (message.role, part) {
+                self.event(&json!({"type": "agent_message", "message": text}))?;
             }
         }
         Ok(())
