@@ -51,13 +51,18 @@ pub trait Input {
 
     /// The first `limit_bytes` bytes, or all if there are fewer.
     fn front(&self, limit_bytes: u64) -> io::Result<Vec<u8>> {
-        let want = self.size_bytes().min(limit_bytes);
+        let len = self.size_bytes().min(limit_bytes);
+        self.bytes(Span { offset: 0, len })
+    }
+
+    /// The bytes at `span`, or as many of them as there are.
+    fn bytes(&self, span: Span) -> io::Result<Vec<u8>> {
         let want =
-            usize::try_from(want).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+            usize::try_from(span.len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         let mut bytes = vec![0; want];
         let mut filled = 0;
         while filled < want {
-            match self.read_at(filled as u64, &mut bytes[filled..])? {
+            match self.read_at(span.offset + filled as u64, &mut bytes[filled..])? {
                 0 => break,
                 got => filled += got,
             }

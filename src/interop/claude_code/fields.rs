@@ -1,11 +1,10 @@
 //! A JSON object whose values keep their source text, so that one key can be changed alone.
 
-use std::fmt;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
+use crate::model::call::Arguments;
 
 /// Keys in source order, repeated ones included.
 #[derive(Clone, Default)]
@@ -14,7 +13,16 @@ pub(super) struct Fields(Vec<(String, Box<RawValue>)>);
 impl Fields {
     /// An object's text; none if it is none.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        // Arguments are an object like any other.
+        let Arguments(fields) = serde_json::from_str(text).ok()?;
+        let fields = fields.into_iter();
+        let fields = fields.map(|(key, value)| (key, value.to_owned()));
+        Some(Self(fields.collect()))
+    }
+
+    /// A new object.
+    pub(super) fn new(object: &Value) -> Self {
+        Self::parse(&object.to_string()).expect("it is made as an object")
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&RawValue> {
@@ -28,19 +36,11 @@ impl Fields {
 
     /// Puts a value in its key's place, or at the end.
     pub(super) fn set(&mut self, key: &str, value: &impl Serialize) {
-        // Strings, numbers, flags and raw JSON always have a text.
-        let Ok(raw) = serde_json::value::to_raw_value(value) else {
-            return;
-        };
-        match self.0.iter().position(|(name, _)| name == key) {
-            Some(at) => {
-                self.0[at].1 = raw;
-                let mut place = 0..;
-                self.0
-                    .retain(|(name, _)| place.next() == Some(at) || name != key);
-            }
-            None => self.0.push((key.to_owned(), raw)),
-        }
+        let raw = to_raw_value(value).expect("strings, flags and raw JSON have a text");
+        let place = self.0.iter().position(|(name, _)| name == key);
+        self.remove(key);
+        let place = place.unwrap_or(self.0.len());
+        self.0.insert(place, (key.to_owned(), raw));
     }
 
     pub(super) fn remove(&mut self, key: &str) {
@@ -55,33 +55,8 @@ impl Fields {
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
 impl Serialize for Fields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }

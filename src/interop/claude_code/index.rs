@@ -1,7 +1,7 @@
 //! The first pass: every line is read once, and what remains of a record is a small entry.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
@@ -12,15 +12,15 @@ use super::record::{
 };
 use crate::error::{Error, Result};
 use crate::interop::records::{self, LineReader, each_line};
-use crate::interop::{Input, Problem, Sink};
+use crate::interop::{Input, Problem, SessionEnd, Sink};
 use crate::model::Span;
-use crate::wire::json::string;
+use crate::wire::json::{decode, string};
 
 /// An interned string.
 pub(super) type Name = u32;
 
 /// What a record is to the importer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A user record.
     User,
@@ -41,11 +41,12 @@ pub(super) enum Kind {
     /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
     Mirror(bool),
     /// Any other record of the tree.
+    #[default]
     Node,
 }
 
 /// One record.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) span: Span,
     pub(super) line: u64,
@@ -115,10 +116,8 @@ pub(super) struct Index {
     pub(super) by_uuid: HashMap<Name, u32>,
     /// By boundary.
     pub(super) preserved: HashMap<u32, Preserved>,
-    pub(super) other: BTreeMap<String, u64>,
     pub(super) session_id: Option<String>,
     pub(super) agent_id: Option<String>,
-    pub(super) cwd: Option<String>,
     pub(super) custom_title: Option<String>,
     pub(super) ai_title: Option<String>,
     /// `summary` records: leaf and title.
@@ -126,7 +125,8 @@ pub(super) struct Index {
     /// The last `last-prompt`'s leaf, and how many entries stood before it.
     pub(super) last_prompt: Option<(Name, usize)>,
     pub(super) attachments: u64,
-    pub(super) lone_surrogates: u64,
+    /// What of it is known already.
+    pub(super) end: SessionEnd,
     epoch: u32,
     mirrored: HashSet<Name>,
     queue: VecDeque<(u32, Option<u64>)>,
@@ -154,21 +154,22 @@ impl LineReader for Reader<'_> {
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        let (line, sink) = (record.line, &mut *self.sink);
-        let mut problem = |reason: String, harmless| {
-            sink.problem(Problem {
-                harmless,
-                ..Problem::new(line, reason)
-            })
+        let (line, span) = (record.line, record.span());
+        let problem = match self.index.add(record.value, span, line) {
+            Ok(None) => return Ok(()),
+            Ok(Some(uuid)) => {
+                let first = &self.index.entries[self.index.by_uuid[&uuid] as usize];
+                let uuid = self.index.names.of(uuid);
+                let reason = format!("uuid {uuid} again (first on line {})", first.line);
+                Problem {
+                    harmless: first.span.len == span.len
+                        && read_span(self.input, first.span)? == read_span(self.input, span)?,
+                    ..Problem::new(line, reason)
+                }
+            }
+            Err(error) => Problem::new(line, format!("not a record: {error}")),
         };
-        let (value, span) = (record.value, record.span());
-        let added = self
-            .index
-            .add(value, span, line, self.input, &mut problem)?;
-        match added {
-            Ok(()) => Ok(()),
-            Err(error) => problem(format!("not a record: {error}"), false),
-        }
+        self.sink.problem(problem)
     }
 }
 
@@ -188,82 +189,57 @@ impl Index {
         };
         let lone_surrogates = each_line(input, &mut reader)?;
         let mut index = reader.index;
-        index.lone_surrogates = lone_surrogates;
+        index.end.lone_surrogates = lone_surrogates;
         index.settle_queue();
         Ok(index)
     }
 
-    fn count(&mut self, label: impl Into<String>) {
-        *self.other.entry(label.into()).or_default() += 1;
-    }
-
+    /// Takes a record in; returns its uuid if that is there already.
     fn add(
         &mut self,
         value: &RawValue,
         span: Span,
         line: u64,
-        input: &dyn Input,
-        problem: &mut dyn FnMut(String, bool) -> Result<()>,
-    ) -> Result<Result<(), serde_json::Error>> {
+    ) -> Result<Option<Name>, serde_json::Error> {
         // A list would pass for an object with its values in order.
         if !value.get().starts_with('{') {
-            return Ok(Err(serde::de::Error::custom("it is no object")));
+            return Err(serde::de::Error::custom("it is no object"));
         }
-        let record: Record<'_> = match serde_json::from_str(value.get()) {
-            Ok(record) => record,
-            Err(error) => return Ok(Err(error)),
-        };
+        let record: Record<'_> = serde_json::from_str(value.get())?;
         let kind = record.kind.as_str().unwrap_or("(no type)");
         if self.session_id.is_none() {
             self.session_id = record.session_id.as_str().map(str::to_owned);
         }
-        if self.cwd.is_none() {
-            self.cwd = record.cwd.as_str().map(str::to_owned);
+        if self.end.cwd.is_none() {
+            self.end.cwd = record.cwd.as_str().map(str::to_owned);
         }
         let Some(uuid) = self.names.text(&record.uuid) else {
             self.add_loose(kind, &record, span, line);
-            return Ok(Ok(()));
+            return Ok(None);
         };
-        if let Some(&first) = self.by_uuid.get(&uuid) {
-            let same = same_bytes(input, self.entries[first as usize].span, span)?;
-            problem(
-                format!(
-                    "uuid {} again (first on line {})",
-                    self.names.of(uuid),
-                    self.entries[first as usize].line
-                ),
-                same,
-            )?;
-            self.count(format!("{kind} (repeated uuid)"));
-            return Ok(Ok(()));
+        if self.by_uuid.contains_key(&uuid) {
+            self.end.other(format!("{kind} (repeated uuid)"));
+            return Ok(Some(uuid));
         }
         let mut entry = Entry {
             span,
             line,
-            kind: Kind::Node,
             sidechain: is_true(record.is_sidechain),
             uuid: Some(uuid),
             parent: self.names.text(&record.parent_uuid),
             logical_parent: self.names.text(&record.logical_parent_uuid),
-            message: None,
             agent: self.names.text(&record.agent_id),
             epoch: self.epoch,
-            calls: Vec::new(),
-            results: Vec::new(),
+            ..Entry::default()
         };
         match kind {
             "user" | "assistant" => {
-                entry.kind = if kind == "assistant" {
-                    Kind::Assistant
-                } else if is_true(record.is_compact_summary) {
-                    Kind::Summary
-                } else {
-                    Kind::User
+                entry.kind = match kind {
+                    "assistant" => Kind::Assistant,
+                    _ if is_true(record.is_compact_summary) => Kind::Summary,
+                    _ => Kind::User,
                 };
-                let synthetic = match self.add_message(record.message, &mut entry) {
-                    Ok(synthetic) => synthetic,
-                    Err(error) => return Ok(Err(error)),
-                };
+                let synthetic = self.add_message(record.message, &mut entry)?;
                 if entry.kind == Kind::Assistant
                     && (synthetic || is_true(record.is_api_error_message))
                 {
@@ -275,16 +251,13 @@ impl Index {
             }
             "system" => self.add_system(&record, &mut entry),
             "attachment" => {
-                let attachment: Attachment<'_> = record
-                    .attachment
-                    .and_then(|raw| serde_json::from_str(raw.get()).ok())
-                    .unwrap_or_default();
+                let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
                 let name = attachment.kind.as_str().unwrap_or("(no type)");
                 if name == "queued_command" && attachment.prompt.is_some() {
                     entry.kind = Kind::QueuedCommand;
                     self.say(attachment.prompt);
                 } else {
-                    self.count(format!("attachment/{name}"));
+                    self.end.other(format!("attachment/{name}"));
                     // Only what is rendered into a request is missing from the file.
                     if !matches!(
                         name,
@@ -298,11 +271,11 @@ impl Index {
                 }
             }
             "progress" => self.add_progress(&record, &mut entry),
-            _ => self.count(kind),
+            _ => self.end.other(kind),
         }
         self.by_uuid.insert(uuid, self.entries.len() as u32);
         self.entries.push(entry);
-        Ok(Ok(()))
+        Ok(None)
     }
 
     /// Notes what pairs a message; says whether the client made it up.
@@ -332,14 +305,11 @@ impl Index {
                     }
                 }
             }
-            Some(text) if text.starts_with('"') && entry.kind == Kind::User => {
-                self.say(head.content);
-            }
-            Some(text) if text.starts_with('"') => {}
-            None => {}
-            Some(_) => {
+            Some(text) if !text.starts_with('"') => {
                 return Err(serde::de::Error::custom("content is no text and no list"));
             }
+            _ if entry.kind == Kind::User => self.say(head.content),
+            _ => {}
         }
         Ok(head.model.as_str() == Some("<synthetic>"))
     }
@@ -356,45 +326,33 @@ impl Index {
                 entry.kind = Kind::Boundary;
                 self.epoch += 1;
                 entry.epoch = self.epoch;
-                let metadata: CompactMetadata = record
-                    .compact_metadata
-                    .and_then(|raw| serde_json::from_str(raw.get()).ok())
-                    .unwrap_or_default();
+                let metadata: CompactMetadata = decode(record.compact_metadata).unwrap_or_default();
                 if let Some(kept) = metadata.preserved_messages {
+                    let mut intern = |uuid: &String| self.names.intern(uuid);
                     let preserved = Preserved {
-                        anchor: kept.anchor_uuid.map(|uuid| self.names.intern(&uuid)),
-                        uuids: kept
-                            .uuids
-                            .iter()
-                            .map(|uuid| self.names.intern(uuid))
-                            .collect(),
+                        anchor: kept.anchor_uuid.as_ref().map(&mut intern),
+                        uuids: kept.uuids.iter().map(intern).collect(),
                     };
                     self.preserved.insert(self.entries.len() as u32, preserved);
                 }
             }
             Some("microcompact_boundary") => entry.kind = Kind::Micro,
-            Some(subtype) => self.count(format!("system/{subtype}")),
-            None => self.count("system"),
+            Some(subtype) => self.end.other(format!("system/{subtype}")),
+            None => self.end.other("system"),
         }
     }
 
     /// A mirrored sub-agent's record, or any other sign of progress.
     fn add_progress(&mut self, record: &Record<'_>, entry: &mut Entry) {
-        let data: ProgressData<'_> = record
-            .data
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
+        let data: ProgressData<'_> = decode(record.data).unwrap_or_default();
         if data.kind.as_str() == Some("agent_progress")
             && let Some(agent) = self.names.text(&data.agent_id)
-            && let Some(raw) = data.message
-            && let Ok(inner) = serde_json::from_str::<Record<'_>>(raw.get())
+            && let Some(inner) = decode::<Record<'_>>(data.message)
             && let Some(role @ ("user" | "assistant")) = inner.kind.as_str()
             && inner.message.is_some()
         {
-            let repeated = match self.names.text(&inner.uuid) {
-                Some(uuid) => !self.mirrored.insert(uuid),
-                None => false,
-            };
+            let uuid = self.names.text(&inner.uuid);
+            let repeated = uuid.is_some_and(|uuid| !self.mirrored.insert(uuid));
             entry.kind = Kind::Mirror(role == "assistant");
             if !repeated && self.add_message(inner.message, entry).is_ok() {
                 entry.agent = Some(agent);
@@ -402,7 +360,7 @@ impl Index {
             }
             entry.kind = Kind::Node;
         }
-        self.count("progress");
+        self.end.other("progress");
     }
 
     /// A record that is no node of the tree.
@@ -431,15 +389,8 @@ impl Index {
                         span,
                         line,
                         kind: Kind::Queued,
-                        sidechain: false,
-                        uuid: None,
-                        parent: None,
-                        logical_parent: None,
-                        message: None,
-                        agent: None,
                         epoch: self.epoch,
-                        calls: Vec::new(),
-                        results: Vec::new(),
+                        ..Entry::default()
                     });
                     return;
                 }
@@ -452,14 +403,12 @@ impl Index {
                         return;
                     }
                 }
-                Some("popAll") => {
-                    self.queue.clear();
-                }
+                Some("popAll") => self.queue.clear(),
                 _ => {}
             },
             _ => {}
         }
-        self.count(kind);
+        self.end.other(kind);
     }
 
     /// Prompts from the queue that no other record repeats: each keeps the entry of its
@@ -474,7 +423,7 @@ impl Index {
                 _ => false,
             });
             if repeated {
-                self.count("queue-operation");
+                self.end.other("queue-operation");
             } else {
                 self.given_places.push((entry, place));
                 self.removals.insert(entry, span);
@@ -498,23 +447,7 @@ impl Index {
     }
 }
 
-fn same_bytes(input: &dyn Input, a: Span, b: Span) -> Result<bool> {
-    Ok(a.len == b.len && read_span(input, a)? == read_span(input, b)?)
-}
-
 /// The bytes of a span.
 pub(super) fn read_span(input: &dyn Input, span: Span) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; span.len as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        let got = input
-            .read_at(span.offset + filled as u64, &mut bytes[filled..])
-            .map_err(Error::io("source"))?;
-        if got == 0 {
-            break;
-        }
-        filled += got;
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
+    input.bytes(span).map_err(Error::io("source"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::index::{Index, Kind, Name};
+use super::index::{Entry, Index, Kind, Name};
 use crate::error::Result;
 use crate::interop::{Problem, Sink};
 
@@ -44,7 +44,7 @@ const MAIN: Scope = 0;
 pub(super) struct Tree<'i> {
     index: &'i Index,
     /// Whether the file is a sub-agent's own.
-    agent_file: bool,
+    pub(super) agent_file: bool,
     parents: Vec<Option<u32>>,
     scopes: Vec<Scope>,
     by_message: HashMap<(Scope, Name, u32), Vec<u32>>,
@@ -71,13 +71,12 @@ impl<'i> Tree<'i> {
         Ok(tree)
     }
 
-    /// Whether the file is a sub-agent's own.
-    pub(super) fn is_agent_file(&self) -> bool {
-        self.agent_file
+    fn entry(&self, record: u32) -> &'i Entry {
+        &self.index.entries[record as usize]
     }
 
     fn is_main(&self, record: u32) -> bool {
-        let entry = &self.index.entries[record as usize];
+        let entry = self.entry(record);
         entry.kind != Kind::Queued && (self.agent_file || !entry.sidechain)
     }
 
@@ -92,11 +91,7 @@ impl<'i> Tree<'i> {
                 continue;
             }
             let main = self.is_main(at);
-            let key = if main {
-                None
-            } else {
-                Some(entry.agent.unwrap_or(Name::MAX))
-            };
+            let key = (!main).then(|| entry.agent.unwrap_or(Name::MAX));
             let before = previous.get(&key).copied();
             let find = |name: Option<Name>| {
                 name.and_then(|name| self.index.by_uuid.get(&name).copied())
@@ -138,7 +133,7 @@ impl<'i> Tree<'i> {
     /// Where a record follows one that a compaction kept, the way to the root goes through the
     /// compaction's summary.
     fn past_compaction(&self, record: u32, parent: u32) -> u32 {
-        let Some(name) = self.index.entries[parent as usize].uuid else {
+        let Some(name) = self.entry(parent).uuid else {
             return parent;
         };
         self.index
@@ -160,16 +155,12 @@ impl<'i> Tree<'i> {
                 self.queued.entry(last).or_default().push(record);
             }
             let at = at as u32;
-            let scope = match entry.kind {
-                // Numbers from the top can't be a root's.
-                Kind::Mirror(_) => Scope::MAX - entry.agent.unwrap_or_default(),
-                Kind::User | Kind::Assistant => self.scopes[at as usize],
-                _ => MAIN,
-            };
+            let paired = matches!(entry.kind, Kind::User | Kind::Assistant | Kind::Mirror(_));
+            let scope = if paired { self.scope(at) } else { MAIN };
             if entry.is_message() && scope == MAIN {
                 last = Some(at);
             }
-            if let Kind::User | Kind::Assistant | Kind::Mirror(_) = entry.kind {
+            if paired {
                 if let Some(message) = entry.message {
                     let key = (scope, message, entry.epoch);
                     self.by_message.entry(key).or_default().push(at);
@@ -200,13 +191,10 @@ impl<'i> Tree<'i> {
     /// The items of the main path.
     pub(super) fn main(&self) -> Vec<Item> {
         let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
-            let entry = &self.index.entries[*record as usize];
+            let entry = self.entry(*record);
             self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
         });
-        let Some(leaf) = leaf else {
-            return self.items(&[], true);
-        };
-        let path = self.walk(leaf);
+        let path = leaf.map_or_else(Vec::new, |leaf| self.walk(leaf));
         self.items(&self.prompted(&path).unwrap_or(path), true)
     }
 
@@ -234,7 +222,7 @@ impl<'i> Tree<'i> {
             if !done.insert(record) {
                 continue;
             }
-            let entry = &self.index.entries[record as usize];
+            let entry = self.entry(record);
             let mut used = vec![record];
             match entry.kind {
                 // In the main chain it is a node like any other.
@@ -281,10 +269,10 @@ impl<'i> Tree<'i> {
     }
 
     fn scope(&self, record: u32) -> Scope {
-        match self.index.entries[record as usize] {
-            ref entry if matches!(entry.kind, Kind::Mirror(_)) => {
-                Scope::MAX - entry.agent.unwrap_or_default()
-            }
+        let entry = self.entry(record);
+        match entry.kind {
+            // Numbers from the top can't be a root's.
+            Kind::Mirror(_) => Scope::MAX - entry.agent.unwrap_or_default(),
             _ => self.scopes[record as usize],
         }
     }
@@ -299,7 +287,7 @@ impl<'i> Tree<'i> {
     ) -> Vec<u32> {
         let mut results = Vec::new();
         for &record in reply {
-            for call in &self.index.entries[record as usize].calls {
+            for call in &self.entry(record).calls {
                 let Some(found) = self.by_result.get(&(scope, *call)) else {
                     continue;
                 };
@@ -322,8 +310,7 @@ impl<'i> Tree<'i> {
     pub(super) fn other_leaves(&self, covered: &[bool]) -> Vec<u32> {
         let count = self.index.entries.len();
         let open = |record: u32| {
-            let entry = &self.index.entries[record as usize];
-            self.is_main(record) && entry.is_message() && !covered[record as usize]
+            self.is_main(record) && self.entry(record).is_message() && !covered[record as usize]
         };
         let mut inner = vec![false; count];
         for record in (0..count as u32).filter(|record| open(*record)) {
@@ -346,28 +333,23 @@ impl<'i> Tree<'i> {
     /// Sub-agents: a name if there is one, and the items.
     pub(super) fn agents(&self) -> Vec<(Option<Name>, Vec<Item>)> {
         let mut last: BTreeMap<Scope, u32> = BTreeMap::new();
-        let mut mirrored: BTreeMap<u32, (Name, Vec<u32>)> = BTreeMap::new();
-        let mut first_of: HashMap<Name, u32> = HashMap::new();
+        let mut mirrored: Vec<(Name, Vec<u32>)> = Vec::new();
         for (at, entry) in self.index.entries.iter().enumerate() {
             let at = at as u32;
             if let (Kind::Mirror(_), Some(agent)) = (entry.kind, entry.agent) {
-                let first = *first_of.entry(agent).or_insert(at);
-                mirrored
-                    .entry(first)
-                    .or_insert((agent, Vec::new()))
-                    .1
-                    .push(at);
+                match mirrored.iter_mut().find(|(name, _)| *name == agent) {
+                    Some((_, path)) => path.push(at),
+                    None => mirrored.push((agent, vec![at])),
+                }
             } else if entry.is_message() && entry.kind != Kind::Queued && !self.is_main(at) {
                 last.insert(self.scopes[at as usize], at);
             }
         }
-        let inline = last.into_values().map(|leaf| {
-            let agent = self.index.entries[leaf as usize].agent;
-            (agent, self.items(&self.walk(leaf), false))
-        });
-        let mirrored = mirrored
+        let inline = last
             .into_values()
-            .map(|(agent, path)| (Some(agent), self.items(&path, false)));
+            .map(|leaf| (self.entry(leaf).agent, self.items(&self.walk(leaf), false)));
+        let mirrored = mirrored.into_iter();
+        let mirrored = mirrored.map(|(agent, path)| (Some(agent), self.items(&path, false)));
         inline.chain(mirrored).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 mod hide;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,7 +31,6 @@ struct Told {
     results: Vec<(String, u32)>,
     /// Calls whose results it cleared.
     cleared: Vec<String>,
-    compaction: bool,
 }
 
 struct Reader<'a> {
@@ -41,7 +40,7 @@ struct Reader<'a> {
     steps: usize,
     covered: Vec<bool>,
     notes: Notes,
-    other: BTreeMap<String, u64>,
+    end: SessionEnd,
 }
 
 /// What is taken from one record.
@@ -68,7 +67,7 @@ pub(super) fn import(
         steps: 0,
         covered: vec![false; index.entries.len()],
         notes: Notes::default(),
-        other: index.other.clone(),
+        end: index.end.clone(),
     };
     let main = reader.path(tree.main(), Vec::new())?;
     let mut paths = vec![main];
@@ -95,7 +94,7 @@ pub(super) fn import(
 
 fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> SessionStart {
     let recorded = index.session_id.clone();
-    if tree.is_agent_file() {
+    if tree.agent_file {
         let parent = recorded.unwrap_or_default();
         let id = match (&index.agent_id, parent.is_empty()) {
             (Some(agent), false) => format!("{parent}/agent-{agent}"),
@@ -129,14 +128,21 @@ impl Reader<'_> {
             for record in item.records() {
                 self.covered[record as usize] = true;
             }
-            let next = match &item {
-                Item::Prune(record) => self.prune(*record, &told)?,
-                Item::Compaction(boundary, summary) => {
-                    self.compaction(*boundary, *summary, &told)?
-                }
-                _ => self.append(&item, &told)?,
+            let mut next = Told {
+                item,
+                step: None,
+                model: told.last().and_then(|told| told.model.clone()),
+                results: Vec::new(),
+                cleared: Vec::new(),
             };
-            told.push(Told { item, ..next });
+            match next.item {
+                Item::Prune(record) => self.prune(record, &mut next, &told)?,
+                Item::Compaction(boundary, summary) => {
+                    next.step = Some(self.compaction(boundary, summary, &told)?);
+                }
+                _ => self.append(&mut next)?,
+            }
+            told.push(next);
         }
         Ok(told)
     }
@@ -201,22 +207,20 @@ impl Reader<'_> {
                 Kind::Mirror(_) => "progress",
                 Kind::Node => continue,
             };
-            *self.other.entry(label.to_owned()).or_default() += 1;
+            self.end.other(label);
         }
-        let mut absent = vec!["system prompt".to_owned(), "tool definitions".to_owned()];
+        let mut end = SessionEnd {
+            title: self.index.title(),
+            opaque_blocks: self.notes.opaque_blocks,
+            absent: SessionEnd::lacking(&["system prompt", "tool definitions"]).absent,
+            ..self.end
+        };
         match self.index.attachments {
             0 => {}
-            1 => absent.push("1 attachment".to_owned()),
-            count => absent.push(format!("{count} attachments")),
+            1 => end.absent.push("1 attachment".to_owned()),
+            count => end.absent.push(format!("{count} attachments")),
         }
-        self.sink.end(SessionEnd {
-            title: self.index.title(),
-            cwd: self.index.cwd.clone(),
-            other_records: self.other,
-            opaque_blocks: self.notes.opaque_blocks,
-            absent,
-            lone_surrogates: self.index.lone_surrogates,
-        })
+        self.sink.end(end)
     }
 
     fn text(&self, record: u32) -> Result<String> {
@@ -268,8 +272,8 @@ impl Reader<'_> {
         Ok(self.steps - 1)
     }
 
-    fn append(&mut self, item: &Item, told: &[Told]) -> Result<Told> {
-        let records = item.records();
+    fn append(&mut self, next: &mut Told) -> Result<()> {
+        let records = next.item.records();
         let mut parts = Vec::new();
         let (mut model, mut usage, mut time) = (None, None, None);
         for &record in &records {
@@ -282,45 +286,32 @@ impl Reader<'_> {
         let all_results = parts
             .iter()
             .all(|part| matches!(part, Part::ToolResult { .. }));
-        let role = match item {
+        let role = match next.item {
             Item::Reply(_) => Role::Assistant,
             _ if all_results && !parts.is_empty() => Role::Tool,
             _ => Role::User,
         };
-        if let Item::Orphan(record) = item {
-            self.trouble(*record, "a tool result without its call".to_owned())?;
+        if let Item::Orphan(record) = next.item {
+            self.trouble(record, "a tool result without its call".to_owned())?;
         }
-        let results = answered(&parts);
-        let before = told.last().and_then(|told| told.model.clone());
+        next.results = answered(&parts);
         let mut settings = Settings::new();
-        let mut now = before.clone();
-        if role == Role::Assistant && model.is_some() && model != before {
+        if role == Role::Assistant && model.is_some() && model != next.model {
             let text = serde_json::Value::from(model.as_deref()).to_string();
             settings.insert("model".to_owned(), text);
-            now = model;
+            next.model = model;
         }
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
         spans.extend(records.iter().filter_map(|r| self.index.removals.get(r)));
         spans.sort();
-        let step = self.step(Step {
-            action: Action::Append(Message {
-                role,
-                name: None,
-                parts,
-            }),
+        next.step = Some(self.step(Step {
+            action: Action::Append(Message::new(role, parts)),
             time,
             settings,
             records: spans,
             usage: usage.filter(|_| role == Role::Assistant),
-        })?;
-        Ok(Told {
-            item: item.clone(),
-            step: Some(step),
-            model: now,
-            results,
-            cleared: Vec::new(),
-            compaction: false,
-        })
+        })?);
+        Ok(())
     }
 }
 
@@ -329,8 +320,7 @@ impl Told {
     fn entry(&self) -> Option<StepEntry> {
         let step = StepId(self.step?);
         match self.item {
-            Item::Prune(_) => None,
-            Item::Compaction(..) => None,
+            Item::Prune(_) | Item::Compaction(..) => None,
             _ => Some(StepEntry {
                 step,
                 replacement: None,

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
+use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -19,7 +20,7 @@ use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
-use crate::wire::json::quoted;
+use crate::wire::json::{array, decode, quoted};
 use crate::wire::{INTERRUPTED, Repair};
 
 /// The version in records that are written anew where none is known: the one whose records ours
@@ -39,16 +40,13 @@ pub(super) fn export(
             writer.close_calls(outgoing, &messages[at + 1..]);
         }
     }
-    if let Some(title) = document
-        .title
-        .as_ref()
-        .filter(|_| document.after.is_empty())
-    {
-        let mut fields = Fields::default();
-        fields.set("type", &"custom-title");
-        fields.set("customTitle", title);
-        fields.set("sessionId", &writer.session_id);
-        writer.lines.push(fields.line());
+    if let (Some(title), true) = (&document.title, document.after.is_empty()) {
+        let title = json!({
+            "type": "custom-title",
+            "customTitle": title,
+            "sessionId": writer.session_id,
+        });
+        writer.lines.push(title.to_string());
     }
     for line in &writer.lines {
         writeln!(out, "{line}").map_err(Error::io("export"))?;
@@ -76,12 +74,6 @@ pub(super) struct Writer<'a> {
     remarks: Remarks,
 }
 
-/// What a record that is written anew holds.
-enum Content {
-    Text(String),
-    Blocks(Vec<Box<RawValue>>),
-}
-
 impl<'a> Writer<'a> {
     fn new(messages: &[Outgoing], document: &'a Document) -> Self {
         let known = || {
@@ -90,12 +82,7 @@ impl<'a> Writer<'a> {
                 .flat_map(|m| m.records.iter().chain(&m.replaces));
             document.after.iter().rev().chain(own)
         };
-        let first = |key: &str| {
-            known()
-                .filter_map(|text| Fields::parse(text)?.string(key))
-                .next()
-        };
-        let after = document.after.iter().filter_map(|text| Fields::parse(text));
+        let first = |key: &str| known().find_map(|text| Fields::parse(text)?.string(key));
         let mut writer = Self {
             document,
             session_id: document.session_id.clone(),
@@ -110,7 +97,7 @@ impl<'a> Writer<'a> {
             number: 0,
             remarks: Remarks::default(),
         };
-        for fields in after {
+        for fields in document.after.iter().filter_map(|text| Fields::parse(text)) {
             if let Some(id) = fields.string("sessionId") {
                 writer.session_id = id;
             }
@@ -141,15 +128,7 @@ impl<'a> Writer<'a> {
             }
             part => anthropic::block(part, place, self.number, repairs)?.json(),
         };
-        raw(text)
-    }
-
-    /// The next made number: 32 bytes that look random.
-    fn random(&mut self) -> [u8; 32] {
-        let mut bytes = self.document.seed.to_vec();
-        bytes.extend(self.made.to_be_bytes());
-        self.made += 1;
-        fingerprint(&bytes)
+        Some(raw(text))
     }
 
     fn new_uuid(&mut self) -> String {
@@ -158,8 +137,12 @@ impl<'a> Writer<'a> {
     }
 
     fn new_id(&mut self, prefix: &str) -> String {
-        let random = self.random();
-        let hex: String = random[..12].iter().map(|b| format!("{b:02x}")).collect();
+        let seed = [&self.document.seed[..], &self.made.to_be_bytes()].concat();
+        self.made += 1;
+        let hex: String = fingerprint(&seed)[..12]
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
         format!("{prefix}_{hex}")
     }
 
@@ -220,53 +203,42 @@ impl<'a> Writer<'a> {
     fn verbatim(&mut self, records: &[String]) {
         let anew = self.anew.take();
         for (at, text) in records.iter().enumerate() {
-            let Some(mut fields) = Fields::parse(text) else {
-                self.lines.push(text.replace(['\n', '\r'], " "));
-                continue;
-            };
-            let mut mended = false;
-            if fields.get("uuid").is_some() {
+            let mut line = text.replace(['\n', '\r'], " ");
+            if let Some(mut fields) = Fields::parse(text) {
                 let boundary = fields.string("subtype").as_deref() == Some("compact_boundary");
-                mended = match fields.string("parentUuid") {
-                    Some(parent) if at == 0 && anew.is_some() => {
-                        !anew.as_ref().is_some_and(|uuids| uuids.contains(&parent))
-                    }
-                    Some(parent) => !self.written.contains(&parent),
-                    None => self.last.is_some() && !boundary,
+                let astray = match (fields.string("parentUuid"), &anew) {
+                    (Some(parent), Some(uuids)) if at == 0 => !uuids.contains(&parent),
+                    (Some(parent), _) => !self.written.contains(&parent),
+                    (None, _) => self.last.is_some() && !boundary,
                 };
-                if mended {
+                if astray && fields.get("uuid").is_some() {
                     fields.set("parentUuid", &self.last);
+                    line = fields.line();
                 }
+                self.note(&fields);
             }
-            self.note(&fields);
-            self.lines.push(match mended {
-                true => fields.line(),
-                false => text.replace(['\n', '\r'], " "),
-            });
+            self.lines.push(line);
         }
     }
 
     /// A record without content: the replaced one's, or a new one.
     fn envelope(&mut self, outgoing: &Outgoing, kind: &str, replaced: Option<&Fields>) -> Fields {
-        let mut fields = match replaced {
-            Some(fields) => fields.clone(),
-            None => {
-                let mut fields = Fields::default();
-                let time = outgoing.time.or(self.document.now).unwrap_or(Millis(0));
-                fields.set("parentUuid", &());
-                fields.set("isSidechain", &false);
-                fields.set("userType", &"external");
-                fields.set("cwd", &self.document.cwd);
-                fields.set("sessionId", &self.session_id);
-                fields.set("version", &self.version);
-                fields.set("gitBranch", &self.branch);
-                fields.set("type", &kind);
-                fields.set("message", &());
-                fields.set("uuid", &());
-                fields.set("timestamp", &time.to_iso());
-                fields
-            }
-        };
+        let mut fields = replaced.cloned().unwrap_or_else(|| {
+            let time = outgoing.time.or(self.document.now).unwrap_or(Millis(0));
+            Fields::new(&json!({
+                "parentUuid": null,
+                "isSidechain": false,
+                "userType": "external",
+                "cwd": self.document.cwd,
+                "sessionId": self.session_id,
+                "version": self.version,
+                "gitBranch": self.branch,
+                "type": kind,
+                "message": null,
+                "uuid": null,
+                "timestamp": time.to_iso(),
+            }))
+        });
         // A copy of what the message was; it must not outlive the change.
         fields.remove("toolUseResult");
         let uuid = fields
@@ -314,58 +286,48 @@ impl<'a> Writer<'a> {
 
     fn reply(&mut self, outgoing: &Outgoing) {
         let replaced = self.replaced(outgoing, "assistant");
-        let model = outgoing
-            .settings
-            .get("model")
-            .and_then(|text| serde_json::from_str::<String>(text).ok())
-            .unwrap_or_else(|| "unknown".to_owned());
-        let old = replaced.first().and_then(message_fields);
-        let id = old.as_ref().and_then(|message| message.string("id"));
+        let first = replaced.first();
+        let id = first.and_then(|fields| message_fields(fields)?.string("id"));
         let id = id.unwrap_or_else(|| self.new_id("msg"));
-        let request = replaced
-            .first()
-            .and_then(|fields| fields.string("requestId"));
+        let request = first.and_then(|fields| fields.string("requestId"));
         let request = request.unwrap_or_else(|| self.new_id("req"));
+        let model = outgoing.settings.get("model");
+        let model = model.and_then(|text| serde_json::from_str::<String>(text).ok());
         let calls = outgoing.message.calls().next().is_some();
         let usage = outgoing.usage.unwrap_or_default();
-        let usage = json!({
-            "input_tokens": usage.input_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-            "output_tokens": usage.output_tokens,
-        });
-        let mut at = 0;
-        for part in &outgoing.message.parts {
-            let Some(block) = self.block(part, Place::Assistant) else {
-                continue;
-            };
+        let new = Fields::new(&json!({
+            "model": model.as_deref().unwrap_or("unknown"),
+            "id": id,
+            "type": "message",
+            "role": "assistant",
+            "content": null,
+            "stop_reason": if calls { "tool_use" } else { "end_turn" },
+            "stop_sequence": null,
+            "usage": {
+                "input_tokens": usage.input_tokens,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 0,
+                "output_tokens": usage.output_tokens,
+            },
+        }));
+        let parts = &outgoing.message.parts;
+        let blocks: Vec<_> = parts
+            .iter()
+            .filter_map(|part| self.block(part, Place::Assistant))
+            .collect();
+        if blocks.is_empty() && !parts.is_empty() {
+            self.remarks
+                .add("a reply that held nothing that could be written");
+        }
+        for (at, block) in blocks.into_iter().enumerate() {
             let envelope = replaced.get(at).or(replaced.last());
-            at += 1;
             let mut fields = self.envelope(outgoing, "assistant", envelope);
-            let mut message = match envelope.and_then(message_fields) {
-                Some(message) => message,
-                None => {
-                    let mut message = Fields::default();
-                    message.set("model", &model);
-                    message.set("id", &id);
-                    message.set("type", &"message");
-                    message.set("role", &"assistant");
-                    message.set("content", &());
-                    let reason = if calls { "tool_use" } else { "end_turn" };
-                    message.set("stop_reason", &reason);
-                    message.set("stop_sequence", &());
-                    message.set("usage", &usage);
-                    message
-                }
-            };
+            let message = envelope.and_then(message_fields);
+            let mut message = message.unwrap_or_else(|| new.clone());
             message.set("content", &[block]);
             fields.set("message", &message);
             fields.set("requestId", &request);
             self.put(&fields);
-        }
-        if at == 0 && !outgoing.message.parts.is_empty() {
-            self.remarks
-                .add("a reply that held nothing that could be written");
         }
     }
 
@@ -378,28 +340,36 @@ impl<'a> Writer<'a> {
                 continue;
             };
             self.plain(outgoing, std::mem::take(&mut plain), &mut replaced, first);
-            let source = self.calls.get(call).cloned();
-            if source.is_none() && self.document.fresh {
+            if self.document.fresh && !self.calls.contains_key(call) {
                 self.repaired(Repair::UnpairedResult);
                 continue;
             }
             let Some(block) = self.block(part, Place::User) else {
                 continue;
             };
-            let own = replaced.iter().position(|fields| {
-                blocks(fields)
-                    .iter()
-                    .any(|block| block.tool_use_id.as_str() == Some(call))
+            let own = take(&mut replaced, |blocks| {
+                let mut answered = blocks.iter().map(|block| block.tool_use_id.as_str());
+                answered.any(|id| id == Some(call))
             });
-            let own = own.map(|at| replaced.remove(at));
-            let mut fields = self.envelope(outgoing, "user", own.as_ref());
-            set_content(&mut fields, &Content::Blocks(vec![block]));
-            if let Some(source) = source {
-                fields.set("sourceToolAssistantUUID", &source);
-            }
-            self.put(&fields);
+            self.result(outgoing, own.as_ref(), call, block);
         }
         self.plain(outgoing, plain, &mut replaced, first);
+    }
+
+    /// One user record of a result, tied to its call's.
+    fn result(
+        &mut self,
+        outgoing: &Outgoing,
+        replaced: Option<&Fields>,
+        call: &str,
+        block: Box<RawValue>,
+    ) {
+        let mut fields = self.envelope(outgoing, "user", replaced);
+        set_content(&mut fields, &[block]);
+        if let Some(source) = self.calls.get(call) {
+            fields.set("sourceToolAssistantUUID", source);
+        }
+        self.put(&fields);
     }
 
     /// One user record of everything but results.
@@ -412,31 +382,29 @@ impl<'a> Writer<'a> {
     ) {
         let content = match parts[..] {
             [] => return,
-            [Part::Text { text }] => Content::Text(text.clone()),
-            _ => Content::Blocks(
-                parts
-                    .into_iter()
+            [Part::Text { text }] => raw(quoted(text)),
+            _ => {
+                let blocks = parts.into_iter();
+                let blocks: Vec<_> = blocks
                     .filter_map(|part| self.block(part, Place::User))
-                    .collect(),
-            ),
+                    .collect();
+                if blocks.is_empty() {
+                    return;
+                }
+                raw(array(blocks.iter().map(|block| block.get())))
+            }
         };
-        if matches!(&content, Content::Blocks(blocks) if blocks.is_empty()) {
-            return;
-        }
-        let own = replaced.iter().position(|fields| {
-            blocks(fields)
-                .iter()
-                .all(|block| block.kind.as_str() != Some("tool_result"))
+        let own = take(replaced, |blocks| {
+            let mut kinds = blocks.iter().map(|block| block.kind.as_str());
+            kinds.all(|kind| kind != Some("tool_result"))
         });
-        let own = own.map(|at| replaced.remove(at));
         let mut fields = self.envelope(outgoing, "user", own.as_ref());
         set_content(&mut fields, &content);
-        if outgoing.is_summary && first {
-            fields.set("isVisibleInTranscriptOnly", &true);
-            fields.set("isCompactSummary", &true);
-        } else {
-            fields.remove("isVisibleInTranscriptOnly");
-            fields.remove("isCompactSummary");
+        for key in ["isVisibleInTranscriptOnly", "isCompactSummary"] {
+            match outgoing.is_summary && first {
+                true => fields.set(key, &true),
+                false => fields.remove(key),
+            }
         }
         self.put(&fields);
     }
@@ -446,11 +414,7 @@ impl<'a> Writer<'a> {
         let answered: HashSet<&str> = later
             .iter()
             .take_while(|next| next.message.role != Role::Assistant)
-            .flat_map(|next| &next.message.parts)
-            .filter_map(|part| match part {
-                Part::ToolResult { call, .. } => Some(call.as_str()),
-                _ => None,
-            })
+            .flat_map(|next| next.message.results())
             .collect();
         for call in outgoing.message.calls() {
             if answered.contains(call) {
@@ -458,22 +422,22 @@ impl<'a> Writer<'a> {
             }
             self.repaired(Repair::MissingResult);
             let result = tool_result(call, Some(&quoted(INTERRUPTED)), true);
-            let Some(block) = raw(result) else {
-                continue;
-            };
-            let mut fields = self.envelope(outgoing, "user", None);
-            set_content(&mut fields, &Content::Blocks(vec![block]));
-            if let Some(source) = self.calls.get(call).cloned() {
-                fields.set("sourceToolAssistantUUID", &source);
-            }
-            self.put(&fields);
+            self.result(outgoing, None, call, raw(result));
         }
     }
 }
 
-/// JSON text as it is; none if it is no JSON.
-fn raw(text: String) -> Option<Box<RawValue>> {
-    RawValue::from_string(text).ok()
+/// JSON text as it is.
+fn raw(text: String) -> Box<RawValue> {
+    RawValue::from_string(text).expect("what is written is JSON")
+}
+
+/// Takes out the first record whose blocks are such.
+fn take(records: &mut Vec<Fields>, are_such: impl Fn(&[BlockHead<'_>]) -> bool) -> Option<Fields> {
+    let at = records
+        .iter()
+        .position(|fields| are_such(&blocks(fields)))?;
+    Some(records.remove(at))
 }
 
 fn message_fields(record: &Fields) -> Option<Fields> {
@@ -482,22 +446,14 @@ fn message_fields(record: &Fields) -> Option<Fields> {
 
 /// The blocks of a record's message; none where its content is a string.
 fn blocks(record: &Fields) -> Vec<BlockHead<'_>> {
-    let head = record
-        .get("message")
-        .and_then(|raw| serde_json::from_str::<MessageHead<'_>>(raw.get()).ok());
-    head.and_then(|head| serde_json::from_str(head.content?.get()).ok())
+    let head = decode::<MessageHead<'_>>(record.get("message"));
+    head.and_then(|head| decode(head.content))
         .unwrap_or_default()
 }
 
-fn set_content(record: &mut Fields, content: &Content) {
-    let mut message = message_fields(record).unwrap_or_else(|| {
-        let mut message = Fields::default();
-        message.set("role", &"user");
-        message
-    });
-    match content {
-        Content::Text(text) => message.set("content", text),
-        Content::Blocks(blocks) => message.set("content", blocks),
-    }
+fn set_content(record: &mut Fields, content: &impl Serialize) {
+    let message = message_fields(record);
+    let mut message = message.unwrap_or_else(|| Fields::new(&json!({"role": "user"})));
+    message.set("content", content);
     record.set("message", &message);
 }

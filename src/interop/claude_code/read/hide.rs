@@ -8,24 +8,21 @@ use crate::interop::claude_code::path::Item;
 use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
 use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
 use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
+use crate::wire::json::decode;
 
 /// What stands in place of a cleared result, in the client's own words.
 const CLEARED: &str = "[Old tool result content cleared]";
 
 impl Reader<'_> {
-    /// A compaction: everything before it goes but what it names.
+    /// A compaction: everything before it goes but what it names. Returns its step.
     pub(super) fn compaction(
         &mut self,
         boundary: Option<u32>,
         summary: u32,
         told: &[Told],
-    ) -> Result<Told> {
+    ) -> Result<usize> {
         let piece = self.piece(summary)?;
-        let message = Message {
-            role: Role::User,
-            name: None,
-            parts: piece.parts,
-        };
+        let message = Message::new(Role::User, piece.parts);
         let kept: HashSet<u32> = boundary
             .and_then(|boundary| self.index.preserved.get(&boundary))
             .into_iter()
@@ -52,35 +49,25 @@ impl Reader<'_> {
         let records = boundary.into_iter().chain([summary]);
         let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
         records.sort();
-        let step = self.step(Step {
+        self.step(Step {
             action,
             time: piece.time,
             settings: Settings::new(),
             records,
             usage: None,
-        })?;
-        Ok(Told {
-            item: Item::Compaction(boundary, summary),
-            step: Some(step),
-            model: told.last().and_then(|told| told.model.clone()),
-            results: Vec::new(),
-            cleared: Vec::new(),
-            compaction: true,
         })
     }
 
     /// A microcompaction: the named results are cleared.
-    pub(super) fn prune(&mut self, record: u32, told: &[Told]) -> Result<Told> {
+    pub(super) fn prune(&mut self, record: u32, next: &mut Told, told: &[Told]) -> Result<()> {
         let text = self.text(record)?;
         let outer: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
-        let metadata: MicrocompactMetadata = outer
-            .microcompact_metadata
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
+        let metadata: MicrocompactMetadata =
+            decode(outer.microcompact_metadata).unwrap_or_default();
         let gone: HashSet<&String> = told.iter().flat_map(|told| &told.cleared).collect();
-        let start = told.iter().rposition(|told| told.compaction).unwrap_or(0);
+        let compaction = |told: &Told| matches!(told.item, Item::Compaction(..));
+        let start = told.iter().rposition(compaction).unwrap_or(0);
         let mut parts = Vec::new();
-        let mut cleared = Vec::new();
         for call in metadata.compacted_tool_ids {
             let found = told[start..].iter().rev().find_map(|told| {
                 let (_, part) = told.results.iter().find(|(id, _)| *id == call)?;
@@ -88,48 +75,34 @@ impl Reader<'_> {
             });
             if let Some((entry, part)) = found
                 && !gone.contains(&call)
-                && !cleared.contains(&call)
+                && !next.cleared.contains(&call)
             {
-                let stub = Message {
-                    role: Role::Tool,
-                    name: None,
-                    parts: vec![Part::ToolResult {
-                        call: call.clone(),
-                        content: vec![Part::text(CLEARED)],
-                        is_error: false,
-                    }],
+                let result = Part::ToolResult {
+                    call: call.clone(),
+                    content: vec![Part::text(CLEARED)],
+                    is_error: false,
                 };
+                let stub = Message::new(Role::Tool, vec![result]);
                 parts.push((entry, part, Some(stub)));
-                cleared.push(call);
+                next.cleared.push(call);
             }
         }
-        let mut step = None;
         if parts.is_empty() {
-            let label = "system/microcompact_boundary".to_owned();
-            *self.other.entry(label).or_default() += 1;
-        } else {
-            step = Some(self.step(Step {
-                action: Action::Hide(HideStep {
-                    kind: HideKind::Prune,
-                    cover: Cover::Nothing,
-                    keep: Vec::new(),
-                    parts,
-                    replacements: Vec::new(),
-                    moment: Moment::Here,
-                }),
-                time: outer.timestamp.as_str().and_then(Millis::parse),
-                settings: Settings::new(),
-                records: vec![self.entry(record).span],
-                usage: None,
-            })?);
+            self.end.other("system/microcompact_boundary");
+            return Ok(());
         }
-        Ok(Told {
-            item: Item::Prune(record),
-            step,
-            model: told.last().and_then(|told| told.model.clone()),
-            results: Vec::new(),
-            cleared,
-            compaction: false,
-        })
+        let hide = Action::Hide(HideStep {
+            kind: HideKind::Prune,
+            cover: Cover::Nothing,
+            keep: Vec::new(),
+            parts,
+            replacements: Vec::new(),
+            moment: Moment::Here,
+        });
+        next.step = Some(self.step(Step {
+            time: outer.timestamp.as_str().and_then(Millis::parse),
+            ..Step::new(hide, self.entry(record).span)
+        })?);
+        Ok(())
     }
 }
