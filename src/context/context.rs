@@ -55,7 +55,7 @@ pub struct MaskedPart {
 
 impl Entry {
     /// An entry as it is made.
-    pub(super) fn new(id: EntryId, content: ContentHash, placed: Option<HideKind>) -> Self {
+    pub(crate) fn new(id: EntryId, content: ContentHash, placed: Option<HideKind>) -> Self {
         Self {
             id,
             content,

@@ -11,7 +11,6 @@ use rusqlite::params;
 use rusqlite::types::FromSql;
 
 use super::codec::{Packer, Unpacker, unsigned};
-use super::engine;
 use super::session::Session;
 use crate::context::{Context, Entry, Mask, MaskedPart};
 use crate::error::{Error, Result};
@@ -40,15 +39,9 @@ impl Session<'_> {
                  WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
                  ORDER BY checkpoints.depth DESC LIMIT 1",
                 [lineage, depth],
-                |row| {
-                    Ok((
-                        row.get(0)?,
-                        row.get::<_, i64>(1)?,
-                        row.get::<_, Vec<u8>>(2)?,
-                    ))
-                },
+                |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?)),
             )? {
-                if let Some(context) = decode(self, &data)? {
+                if let Some(context) = decode(self, data)? {
                     return Ok(Some((hash, context)));
                 }
                 depth = at - 1;
@@ -136,27 +129,24 @@ fn run(
         return Ok(None);
     };
     let from = session.must_place(&first.id.commit)?;
-    let mut scan = session.prepare(SCAN_RUN)?;
-    let mut rows = scan
-        .query([from.lineage, from.depth, i64::MAX])
-        .map_err(engine)?;
     let (mut expected, mut last, mut len) = (Some(first), from.depth, 0);
-    while let (Some(entry), Some(row)) = (&expected, rows.next().map_err(engine)?) {
-        let commit: CommitHash = row.get(0).map_err(engine)?;
-        let content: ContentHash = row.get(1).map_err(engine)?;
-        if commit != entry.id.commit || content != entry.content {
-            break;
+    session.scan(SCAN_RUN, [from.lineage, from.depth], |row| {
+        let (commit, content) = (row.get(0)?, row.get(1)?);
+        let is_next = |entry: &Entry| entry.id.commit == commit && entry.content == content;
+        if !expected.as_ref().is_some_and(is_next) {
+            return Ok(false);
         }
-        last = row.get(2).map_err(engine)?;
+        last = row.get(2)?;
         len += 1;
         expected = entries.next().filter(is_plain);
-    }
+        Ok(expected.is_some())
+    })?;
     Ok((len > 0).then_some((from.lineage, from.depth, last, len)))
 }
 
 const SCAN_RUN: &str = "SELECT commits.hash, contents.hash, depth
      FROM commits JOIN contents ON contents.id = commits.content
-     WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 ORDER BY depth";
+     WHERE lineage = ?1 AND depth >= ?2 ORDER BY depth";
 
 fn single(session: &Session<'_>, out: &mut Packer, entry: &Entry) -> Result<()> {
     out.number(SINGLE);
@@ -191,8 +181,8 @@ fn content_row(session: &Session<'_>, content: &ContentHash) -> Result<u64> {
 }
 
 /// Bytes that make no sense give nothing.
-fn decode(session: &Session<'_>, data: &[u8]) -> Result<Option<Context>> {
-    let mut rows = Decoder::of(data, None);
+fn decode(session: &Session<'_>, data: Vec<u8>) -> Result<Option<Context>> {
+    let mut rows = Decoder::of(&data, None);
     if rows.context().is_none() {
         return Ok(None);
     }
@@ -201,7 +191,7 @@ fn decode(session: &Session<'_>, data: &[u8]) -> Result<Option<Context>> {
         contents: names(session, "contents", &rows.contents)?,
         runs: runs(session, &rows.runs)?,
     };
-    Ok(Decoder::of(data, Some(&names)).context())
+    Ok(Decoder::of(&data, Some(&names)).context())
 }
 
 /// What stands behind the rows that a checkpoint names.
@@ -305,14 +295,8 @@ impl<'a> Decoder<'a> {
         let found = &names.runs[self.runs.len() - 1];
         let ends = found.first()?.2 == first && found.last()?.2 == last;
         ends.then_some(())?;
-        entries.extend(found.iter().map(|(commit, content, _)| Entry {
-            id: EntryId::of(*commit),
-            content: *content,
-            mask: Mask::default(),
-            priority: Priority::Normal,
-            placed: None,
-            edited: false,
-        }));
+        let plain = |(commit, content, _): &_| Entry::new(EntryId::of(*commit), *content, None);
+        entries.extend(found.iter().map(plain));
         Some(())
     }
 

@@ -3,7 +3,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, RefName, Role, Span};
 use crate::store::CountKey;
@@ -28,12 +28,11 @@ pub(super) fn pack(bytes: &[u8]) -> (i64, std::borrow::Cow<'_, [u8]>) {
 }
 
 /// The `size` bytes that were packed.
-pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> Result<Vec<u8>> {
-    let damaged = |detail: String| Error::Damaged { detail };
+pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Result<Vec<u8>> {
     let bytes = match encoding {
         RAW => stored,
         ZSTD => {
-            let size = usize::try_from(size).map_err(|error| damaged(error.to_string()))?;
+            let size = usize::try_from(size).map_err(damaged)?;
             // A size that is wrong must not decide how much memory is taken.
             match zstd::bulk::Decompressor::<'_>::upper_bound(&stored) {
                 Some(bound) if bound == size => zstd::bulk::decompress(&stored, size),
@@ -63,15 +62,11 @@ pub(super) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Resu
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-/// Carries an error of the crate's through the engine's.
-pub(super) fn carried(error: Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(error))
-}
-
-/// A row that holds what no program writes.
+/// A row that holds what no program writes: an error of the crate's, carried through the engine's.
 pub(super) fn damaged(detail: impl ToString) -> rusqlite::Error {
     let detail = detail.to_string();
-    carried(Error::Damaged { detail })
+    let error = Box::new(Error::Damaged { detail });
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, error)
 }
 
 /// What one statement is asked for many times over: all keys in one value, each as long as the next.
@@ -83,10 +78,14 @@ pub(super) fn blob<K: Key>(keys: &[K]) -> Vec<u8> {
 
 /// A key of fixed length.
 pub(super) trait Key {
+    const BYTES: usize;
+
     fn write(&self, bytes: &mut Vec<u8>);
 }
 
 impl Key for CountKey {
+    const BYTES: usize = 64;
+
     fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.content.as_bytes());
         bytes.extend(self.mask.unwrap_or_default());
@@ -96,6 +95,8 @@ impl Key for CountKey {
 macro_rules! hash_column {
     ($hash:ty) => {
         impl Key for $hash {
+            const BYTES: usize = 32;
+
             fn write(&self, bytes: &mut Vec<u8>) {
                 bytes.extend(self.as_bytes());
             }
@@ -239,17 +240,13 @@ pub(super) fn pack_spans(spans: &[Span]) -> Vec<u8> {
     packer.0
 }
 
-pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
+pub(super) fn unpack_spans(bytes: &[u8]) -> rusqlite::Result<Vec<Span>> {
     let mut unpacker = Unpacker(bytes);
     let mut spans = Vec::new();
     while !unpacker.is_done() {
         match (unpacker.number(), unpacker.number()) {
             (Some(offset), Some(len)) => spans.push(Span { offset, len }),
-            _ => {
-                return Err(Error::Damaged {
-                    detail: "the records of a commit".to_owned(),
-                });
-            }
+            _ => return Err(damaged("the records of a commit")),
         }
     }
     Ok(spans)

@@ -106,11 +106,10 @@ impl Sqlite {
     fn connect(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(engine)?;
-        let store = match Self::prepare(connection).and_then(Self::bring_up_to_date) {
-            Err(error) if is_read_only(&error) => Self::connect_read_only(path)?,
-            result => result?,
-        };
-        Ok(store)
+        match Self::prepare(connection).and_then(Self::bring_up_to_date) {
+            Err(error) if is_read_only(&error) => Self::connect_read_only(path),
+            result => result,
+        }
     }
 
     /// For media that cannot be written to: SQLite needs its shared-memory file to read a journal,
@@ -128,20 +127,6 @@ impl Sqlite {
             return Err(Error::store("an older database that cannot be written to"));
         }
         Ok(store)
-    }
-
-    /// Settings that touch no file; the wait comes first, since everything after may have to wait.
-    /// Rewrites the file and empties the journal.
-    fn rewrite(&self) -> Result<()> {
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        // Erased bytes stand in the journal's and the file's free pages until both are new. The
-        // second checkpoint brings the new file out of the journal.
-        for sql in [checkpoint, "VACUUM", checkpoint] {
-            let mut statement = self.connection.prepare(sql).map_err(engine)?;
-            let mut rows = statement.query([]).map_err(engine)?;
-            while rows.next().map_err(engine)?.is_some() {}
-        }
-        Ok(())
     }
 
     /// How many statements were asked for so far.
@@ -166,6 +151,7 @@ impl Sqlite {
         steps
     }
 
+    /// Settings that touch no file; the wait comes first, since everything after may have to wait.
     fn prepare(mut connection: Connection) -> Result<Self> {
         let wait_ms = Arc::new(AtomicU64::new(BUSY_TIMEOUT.as_millis() as u64));
         connection
@@ -231,7 +217,15 @@ impl Store for Sqlite {
     }
 
     fn scrub(&self) -> Result<()> {
-        self.rewrite()
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        // Erased bytes stand in the journal's and the file's free pages until both are new. The
+        // second checkpoint brings the new file out of the journal.
+        for sql in [checkpoint, "VACUUM", checkpoint] {
+            let mut statement = self.connection.prepare(sql).map_err(engine)?;
+            let mut rows = statement.query([]).map_err(engine)?;
+            while rows.next().map_err(engine)?.is_some() {}
+        }
+        Ok(())
     }
 }
 

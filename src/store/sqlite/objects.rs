@@ -2,8 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{blob, carried, damaged, number, pack, unpack, unsigned};
-use super::engine;
+use super::codec::{blob, damaged, number, pack, unpack, unsigned};
 use super::session::{Session, keyed};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -22,7 +21,7 @@ pub(super) struct Place {
 }
 
 /// The commit in three columns: hash, depth and canonical bytes.
-fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<CommitRow> {
+pub(super) fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<CommitRow> {
     let hash: CommitHash = row.get(first)?;
     let canonical = row.get_ref(first + 2)?.as_str()?;
     Ok(CommitRow {
@@ -93,13 +92,9 @@ fn lineage_at(lineages: &[(i64, i64)], depth: i64) -> Option<i64> {
 
 impl Objects for Session<'_> {
     fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>> {
-        self.each(
-            keyed!(
-                32,
-                "SELECT n, hash, depth, canonical FROM keys CROSS JOIN commits ON hash = key"
-            ),
-            hashes.len(),
-            [blob(hashes)],
+        self.by_key(
+            "SELECT n, hash, depth, canonical FROM keys CROSS JOIN commits ON hash = key",
+            hashes,
             |row| commit_row(row, 1),
         )
     }
@@ -125,16 +120,17 @@ impl Objects for Session<'_> {
             return Ok(found);
         };
         for (lineage, depth) in self.lineages(tip)? {
-            let mut scan = self.prepare(
-                "SELECT hash, depth, canonical FROM commits WHERE lineage = ?1 AND depth <= ?2
-                 ORDER BY depth DESC",
-            )?;
-            let mut rows = scan.query([lineage, depth]).map_err(engine)?;
-            while let Some(row) = rows.next().map_err(engine)? {
-                if found.len() == limit || until == Some(&row.get(0).map_err(engine)?) {
-                    return Ok(found);
+            let sql = "SELECT hash, depth, canonical FROM commits
+                 WHERE lineage = ?1 AND depth <= ?2 ORDER BY depth DESC";
+            let all = self.scan(sql, [lineage, depth], |row| {
+                if found.len() == limit || until == Some(&row.get(0)?) {
+                    return Ok(false);
                 }
-                found.push(commit_row(row, 0).map_err(engine)?);
+                found.push(commit_row(row, 0)?);
+                Ok(true)
+            })?;
+            if !all {
+                break;
             }
         }
         Ok(found)
@@ -145,19 +141,13 @@ impl Objects for Session<'_> {
             return Ok(vec![false; commits.len()]);
         };
         let path = self.lineages(tip)?;
-        let found = self.each(
-            keyed!(
-                32,
-                "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key"
-            ),
-            commits.len(),
-            [blob(commits)],
+        let found = self.by_key(
+            "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key",
+            commits,
             |row| Ok(lineage_at(&path, row.get(2)?) == Some(row.get(1)?)),
         )?;
-        Ok(found
-            .into_iter()
-            .map(|on_path| on_path == Some(true))
-            .collect())
+        let found = found.into_iter().map(|on_path| on_path == Some(true));
+        Ok(found.collect())
     }
 
     fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
@@ -193,18 +183,14 @@ impl Objects for Session<'_> {
     }
 
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
-        self.each(
-            keyed!(
-                32,
-                "SELECT n, hash, size_bytes, encoding, body
-                 FROM keys CROSS JOIN contents ON hash = key JOIN bodies ON content = id"
-            ),
-            hashes.len(),
-            [blob(hashes)],
+        self.by_key(
+            "SELECT n, hash, size_bytes, encoding, body
+                 FROM keys CROSS JOIN contents ON hash = key JOIN bodies ON content = id",
+            hashes,
             |row| {
                 let hash: ContentHash = row.get(1)?;
                 let wrong = |error: String| damaged(format!("content {hash}: {error}"));
-                let body = unpack(row.get(3)?, row.get(4)?, unsigned(row, 2)?).map_err(carried)?;
+                let body = unpack(row.get(3)?, row.get(4)?, unsigned(row, 2)?)?;
                 let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
                 Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
             },
@@ -212,14 +198,10 @@ impl Objects for Session<'_> {
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
-        self.each(
-            keyed!(
-                32,
-                "SELECT n, hash, role, preview, size_bytes, calls, results
-                 FROM keys CROSS JOIN contents ON hash = key"
-            ),
-            hashes.len(),
-            [blob(hashes)],
+        self.by_key(
+            "SELECT n, hash, role, preview, size_bytes, calls, results
+                 FROM keys CROSS JOIN contents ON hash = key",
+            hashes,
             |row| {
                 Ok(ContentRow {
                     hash: row.get(1)?,
@@ -236,12 +218,11 @@ impl Objects for Session<'_> {
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
         // A mask of zeros stands for none, which its column holds as nothing.
         self.each(
-            keyed!(
-                64,
+            &keyed::<CountKey>(
                 "SELECT n, tokens, estimated
                  FROM keys CROSS JOIN contents ON hash = substr(key, 1, 32)
                  CROSS JOIN counts ON content = id AND encoding = ?2
-                   AND mask = iif(substr(key, 33) = zeroblob(32), x'', substr(key, 33))"
+                   AND mask = iif(substr(key, 33) = zeroblob(32), x'', substr(key, 33))",
             ),
             keys.len(),
             params![blob(keys), encoding],
@@ -255,14 +236,10 @@ impl Objects for Session<'_> {
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
-        self.each(
-            keyed!(
-                32,
-                "SELECT n, input_tokens, output_tokens
-                 FROM keys CROSS JOIN commits ON hash = key CROSS JOIN usage ON commit_id = id"
-            ),
-            commits.len(),
-            [blob(commits)],
+        self.by_key(
+            "SELECT n, input_tokens, output_tokens
+                 FROM keys CROSS JOIN commits ON hash = key CROSS JOIN usage ON commit_id = id",
+            commits,
             |row| {
                 Ok(Usage {
                     input_tokens: unsigned(row, 1)?,

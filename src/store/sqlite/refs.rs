@@ -3,7 +3,6 @@
 use rusqlite::{Row, params};
 
 use super::codec::{number, unsigned};
-use super::engine;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::model::{Millis, PURGED, RefName, RefValue};
@@ -54,20 +53,16 @@ impl Refs for Session<'_> {
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         // A range scan from the prefix on; what follows the last name that has it isn't read.
-        let mut statement = self.prepare(
-            "SELECT refs.name, commits.hash, refs.symbolic
+        let sql = "SELECT refs.name, commits.hash, refs.symbolic
              FROM refs LEFT JOIN commits ON commits.id = refs.target
-             WHERE refs.name >= ?1 ORDER BY refs.name",
-        )?;
-        let mut rows = statement.query([prefix]).map_err(engine)?;
+             WHERE refs.name >= ?1 ORDER BY refs.name";
         let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(engine)? {
-            let name: RefName = row.get(0).map_err(engine)?;
-            if !name.as_str().starts_with(prefix) {
-                break;
-            }
-            found.extend(value(row, 1).map_err(engine)?.map(|value| (name, value)));
-        }
+        self.scan(sql, [prefix], |row| {
+            let name: RefName = row.get(0)?;
+            let has = name.as_str().starts_with(prefix);
+            found.extend(value(row, 1)?.filter(|_| has).map(|value| (name, value)));
+            Ok(has)
+        })?;
         Ok(found)
     }
 

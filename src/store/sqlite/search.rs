@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::codec::{blob, damaged, unsigned};
+use super::codec::{blob, number, unsigned};
 use super::engine;
 use super::grams::{Grams, query};
+use super::objects::commit_row;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::Commit;
 use crate::model::searched::{Literals, searched};
 use crate::store::{Hit, Objects, Search, SearchMut};
 
@@ -28,7 +28,7 @@ pub(super) const UNINDEXED: &str = "SELECT found.hash, commits.hash, lineage, de
 
 /// The commits that append nothing.
 pub(super) const OTHERS: &str =
-    "SELECT hash, lineage, depth, canonical FROM commits WHERE content IS NULL";
+    "SELECT lineage, hash, depth, canonical FROM commits WHERE content IS NULL";
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
@@ -93,10 +93,9 @@ impl SearchMut for Session<'_> {
 
     fn unindex(&self, contents: &[ContentHash]) -> Result<()> {
         self.execute(
-            keyed!(
-                32,
+            &keyed::<ContentHash>(
                 "DELETE FROM search
-                 WHERE rowid IN (SELECT id FROM keys CROSS JOIN contents ON hash = key)"
+                 WHERE rowid IN (SELECT id FROM keys CROSS JOIN contents ON hash = key)",
             ),
             [blob(contents)],
         )?;
@@ -120,42 +119,33 @@ impl Found {
         sql: &str,
         params: impl rusqlite::Params,
     ) -> Result<()> {
-        let mut statement = session.prepare(sql)?;
-        let mut rows = statement.query(params).map_err(engine)?;
-        while let Some(row) = rows.next().map_err(engine)? {
-            let (content, append) = append(row).map_err(engine)?;
+        session.scan(sql, params, |row| {
+            let content = row.get(0)?;
             self.contents.insert(content);
-            if let Some((commit, lineage, depth)) = append {
-                self.hit(content, commit, lineage, depth);
+            if let Some(commit) = row.get(1)? {
+                self.hit(content, commit, row.get(2)?, unsigned(row, 3)?);
             }
-        }
+            Ok(true)
+        })?;
         Ok(())
     }
 
     /// The commits that name a content but append nothing.
     fn others(&mut self, session: &Session<'_>) -> Result<()> {
-        let mut statement = session.prepare(OTHERS)?;
-        let mut rows = statement.query([]).map_err(engine)?;
-        while let Some(row) = rows.next().map_err(engine)? {
-            let read = || -> rusqlite::Result<(CommitHash, i64, i64, Commit)> {
-                let hash: CommitHash = row.get(0)?;
-                let commit = Commit::from_canonical(row.get_ref(3)?.as_str()?);
-                let commit = commit.map_err(|e| damaged(format!("commit {hash}: {e}")))?;
-                Ok((hash, row.get(1)?, row.get(2)?, commit))
-            };
-            let (hash, lineage, depth, commit) = read().map_err(engine)?;
-            for content in commit.operation.contents() {
+        session.scan(OTHERS, [], |row| {
+            let (lineage, found) = (row.get(0)?, commit_row(row, 1)?);
+            for content in found.commit.operation.contents() {
                 if self.contents.contains(&content) {
-                    self.hit(content, hash, lineage, depth);
+                    self.hit(content, found.hash, lineage, found.depth);
                 }
             }
-        }
+            Ok(true)
+        })?;
         Ok(())
     }
 
-    fn hit(&mut self, content: ContentHash, commit: CommitHash, lineage: i64, depth: i64) {
-        if let Some(tip) = self.paths.first_with(lineage, depth) {
-            let depth = u64::try_from(depth).unwrap_or(0);
+    fn hit(&mut self, content: ContentHash, commit: CommitHash, lineage: i64, depth: u64) {
+        if let Some(tip) = self.paths.first_with(lineage, number(depth)) {
             self.hits.push(Hit {
                 tip,
                 commit,
@@ -164,17 +154,6 @@ impl Found {
             });
         }
     }
-}
-
-type Append = (CommitHash, i64, i64);
-
-fn append(row: &Row<'_>) -> rusqlite::Result<(ContentHash, Option<Append>)> {
-    let content = row.get(0)?;
-    let append = match row.get::<_, Option<CommitHash>>(1)? {
-        Some(commit) => Some((commit, row.get(2)?, row.get(3)?)),
-        None => None,
-    };
-    Ok((content, append))
 }
 
 /// The paths to some commits, by the lineages that they go along.

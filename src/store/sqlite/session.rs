@@ -7,36 +7,26 @@ use std::time::Instant;
 
 use rusqlite::{CachedStatement, Params, Row};
 
-use super::codec::unsigned;
+use super::codec::{Key, blob, unsigned};
 use super::{Sqlite, engine, waited};
 use crate::error::{Error, Result};
 use crate::store::Tx;
 
-/// A statement about many keys of so many bytes, which stand one after the other in its first
-/// parameter: a table `keys` of their places `n`, from 0, and of each `key`.
+/// A statement about many keys, which stand one after the other in its first parameter: a table
+/// `keys` of their places `n`, from 0, and of each `key`.
 ///
 /// One statement for any number: a list of parameters would be another for each.
-macro_rules! keyed {
-    ($bytes:literal, $sql:literal) => {
-        concat!(
-            "WITH RECURSIVE keys (n, key) AS (
-                 SELECT 0, substr(?1, 1, ",
-            $bytes,
-            ") WHERE length(?1) > 0
-                 UNION ALL
-                 SELECT n + 1, substr(?1, (n + 1) * ",
-            $bytes,
-            " + 1, ",
-            $bytes,
-            ") FROM keys WHERE (n + 1) * ",
-            $bytes,
-            " < length(?1)
-             ) ",
-            $sql
-        )
-    };
+pub(super) fn keyed<K: Key>(sql: &str) -> String {
+    let bytes = K::BYTES;
+    format!(
+        "WITH RECURSIVE keys (n, key) AS (
+             SELECT 0, substr(?1, 1, {bytes}) WHERE length(?1) > 0
+             UNION ALL
+             SELECT n + 1, substr(?1, (n + 1) * {bytes} + 1, {bytes}) FROM keys
+             WHERE (n + 1) * {bytes} < length(?1)
+         ) {sql}"
+    )
 }
-pub(super) use keyed;
 
 /// A block of a source, unpacked.
 pub(super) struct SourceBlock {
@@ -69,11 +59,7 @@ impl<'a> Session<'a> {
             return Err(Error::store("a write transaction is open on this store"));
         }
         if store.open_views.get() == 0 {
-            let from = Instant::now();
-            store
-                .connection
-                .execute_batch("BEGIN DEFERRED")
-                .map_err(|error| waited(from.elapsed())(error))?;
+            begin(store, "BEGIN DEFERRED")?;
         }
         store.open_views.set(store.open_views.get() + 1);
         Ok(Self::new(store, false))
@@ -83,11 +69,7 @@ impl<'a> Session<'a> {
         if store.writing.get() || store.open_views.get() > 0 {
             return Err(Error::store("a view or transaction is open on this store"));
         }
-        let from = Instant::now();
-        store
-            .connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(|error| waited(from.elapsed())(error))?;
+        begin(store, "BEGIN IMMEDIATE")?;
         store.writing.set(true);
         Ok(Self::new(store, true))
     }
@@ -155,13 +137,38 @@ impl<'a> Session<'a> {
         if keys == 0 {
             return Ok(answers);
         }
+        self.scan(sql, params, |row| {
+            answers[unsigned(row, 0)? as usize] = Some(read(row)?);
+            Ok(true)
+        })?;
+        Ok(answers)
+    }
+
+    /// The same of keys that stand in the table `keys`, see [`keyed`].
+    pub(super) fn by_key<K: Key, T>(
+        &self,
+        sql: &str,
+        keys: &[K],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        self.each(&keyed::<K>(sql), keys.len(), [blob(keys)], read)
+    }
+
+    /// Reads row after row while that says to go on. Whether it read them all.
+    pub(super) fn scan(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<bool> {
         let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(params).map_err(engine)?;
         while let Some(row) = rows.next().map_err(engine)? {
-            let at = unsigned(row, 0).map_err(engine)? as usize;
-            answers[at] = Some(read(row).map_err(engine)?);
+            if !read(row).map_err(engine)? {
+                return Ok(false);
+            }
         }
-        Ok(answers)
+        Ok(true)
     }
 
     /// All rows.
@@ -175,6 +182,12 @@ impl<'a> Session<'a> {
         let rows = statement.query_map(params, read).map_err(engine)?;
         rows.collect::<rusqlite::Result<_>>().map_err(engine)
     }
+}
+
+fn begin(store: &Sqlite, sql: &str) -> Result<()> {
+    let from = Instant::now();
+    let begun = store.connection.execute_batch(sql);
+    begun.map_err(|error| waited(from.elapsed())(error))
 }
 
 impl Tx for Session<'_> {

@@ -2,10 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{
-    blob, carried, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned,
-};
-use super::engine;
+use super::codec::{blob, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned};
 use super::objects::missing;
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
@@ -31,11 +28,10 @@ impl Session<'_> {
              WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
             [number(source), number(at)],
             |row| {
-                let bytes = unpack(row.get(2)?, row.get(3)?, unsigned(row, 1)?);
                 Ok(SourceBlock {
                     source,
                     start: unsigned(row, 0)?,
-                    bytes: bytes.map_err(carried)?,
+                    bytes: unpack(row.get(2)?, row.get(3)?, unsigned(row, 1)?)?,
                 })
             },
         )
@@ -84,17 +80,15 @@ impl Sources for Session<'_> {
 
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {
         let mut found = vec![Records::new(); commits.len()];
-        let mut statement = self.prepare(keyed!(
-            32,
+        let sql = keyed::<CommitHash>(
             "SELECT n, source, spans FROM keys CROSS JOIN commits ON hash = key
-             CROSS JOIN commit_records ON commit_id = id ORDER BY n, source DESC"
-        ))?;
-        let mut rows = statement.query([blob(commits)]).map_err(engine)?;
-        while let Some(row) = rows.next().map_err(engine)? {
-            let spans: Vec<u8> = row.get(2).map_err(engine)?;
-            let at = unsigned(row, 0).map_err(engine)? as usize;
-            found[at].push((unsigned(row, 1).map_err(engine)?, unpack_spans(&spans)?));
-        }
+             CROSS JOIN commit_records ON commit_id = id ORDER BY n, source DESC",
+        );
+        self.scan(&sql, [blob(commits)], |row| {
+            let spans: Vec<u8> = row.get(2)?;
+            found[unsigned(row, 0)? as usize].push((unsigned(row, 1)?, unpack_spans(&spans)?));
+            Ok(true)
+        })?;
         Ok(found)
     }
 
