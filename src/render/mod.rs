@@ -22,5 +22,5 @@ mod table;
 pub use calendar::Calendar;
 pub use label::Label;
 pub use line::{Line, Run};
-pub use number::{Amount, Share, amount, bytes, grouped, plural, signed, tokens};
+pub use number::{Share, amount, bytes, grouped, plural, read_tokens, signed, tokens};
 pub use table::table;

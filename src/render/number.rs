@@ -32,43 +32,36 @@ pub fn plural(number: u64, noun: &str) -> String {
     }
 }
 
-/// An amount of tokens as it is typed: `5000`, `128k`, `1.5m`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Amount(pub u64);
-
-impl FromStr for Amount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no amount (5000, 128k, 1.5m)");
-        let plain = text.trim().replace(['_', ','], "").to_ascii_lowercase();
-        let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
-            Some(digits) if plain.ends_with('k') => (digits, 1_000),
-            Some(digits) => (digits, 1_000_000),
-            None => (plain.as_str(), 1),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+/// Reads an amount of tokens as it is typed: `5000`, `128k`, `1.5m`.
+///
+/// # Errors
+///
+/// What is wrong with it, as a fragment.
+pub fn read_tokens(text: &str) -> Result<u64, String> {
+    let plain = text.trim().replace(['_', ','], "").to_ascii_lowercase();
+    let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
+        Some(digits) if plain.ends_with('k') => (digits, 1_000),
+        Some(digits) => (digits, 1_000_000),
+        None => (plain.as_str(), 1),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    let read = || {
         if whole.is_empty() || !digits_only(whole) || !digits_only(fraction) {
-            return Err(wrong());
+            return None;
         }
-        let mut amount = whole
-            .parse::<u64>()
-            .ok()
-            .and_then(|n| n.checked_mul(unit))
-            .ok_or_else(wrong)?;
+        let mut amount = whole.parse::<u64>().ok()?.checked_mul(unit)?;
         let mut place = unit;
         for digit in fraction.bytes() {
             if place % 10 != 0 {
-                return Err(wrong());
+                return None;
             }
             place /= 10;
-            amount = amount
-                .checked_add(u64::from(digit - b'0') * place)
-                .ok_or_else(wrong)?;
+            amount = amount.checked_add(u64::from(digit - b'0') * place)?;
         }
-        Ok(Self(amount))
-    }
+        Some(amount)
+    };
+    read().ok_or_else(|| format!("'{text}' is no amount (5000, 128k, 1.5m)"))
 }
 
 /// An amount of tokens, or a share of `budget.max`: `128k`, `80%`.
@@ -85,7 +78,7 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim().strip_suffix('%') {
-            None => text.parse().map(|Amount(tokens)| Self::Tokens(tokens)),
+            None => read_tokens(text).map(Self::Tokens),
             Some(percent) => match percent.parse() {
                 Ok(percent @ 1..=100) => Ok(Self::Percent(percent)),
                 _ => Err(format!("'{text}' is no share (1% to 100%)")),
@@ -157,7 +150,7 @@ mod tests {
 
     #[test]
     fn amounts_are_read_as_they_are_typed() {
-        let read = |text: &str| text.parse::<Amount>().map(|a| a.0).ok();
+        let read = |text: &str| read_tokens(text).ok();
         assert_eq!(read("128k"), Some(128_000));
         assert_eq!(read("1.5M"), Some(1_500_000));
         assert_eq!(read("5_000"), Some(5_000));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
 use tract::model::{Draft, EntryId, Message, Part, Role, Sealed, Settings};
-use tract::render::{Amount, Label, grouped, plural, tokens};
+use tract::render::{Label, grouped, plural, read_tokens, tokens};
 use tract::{Error, interop};
 
 use crate::cli::{App, Failure, Summariser, Typed, failure, input, outcome, summariser};
@@ -59,8 +59,8 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", help_heading = "Request settings")]
     temperature: Option<String>,
     /// The longest reply, from here on
-    #[arg(long, value_name = "N", help_heading = "Request settings")]
-    max_tokens: Option<Amount>,
+    #[arg(long, value_name = "N", value_parser = read_tokens, help_heading = "Request settings")]
+    max_tokens: Option<u64>,
     /// Any other setting; VALUE is JSON, or else a text
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Request settings")]
     set: Vec<String>,
@@ -84,10 +84,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(rev) => Some(Expect::At(repo.resolve(&on, rev)?)),
     };
     let settings = settings(args, app)?;
-    let target = match &args.edit {
-        Some(rev) => Some(target(&repo, &on, rev)?),
-        None => None,
-    };
+    let target = args.edit.as_ref().map(|rev| target(&repo, &on, rev));
+    let target = target.transpose()?;
     let messages = match (&args.batch, &args.json) {
         (Some(path), _) => batch(app, path)?,
         (_, Some(path)) => {
@@ -109,10 +107,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let what = what(args);
     let call = app.call(&on, &what);
-    let options = CommitOptions {
-        expect,
-        counter: None,
-    };
+    let counter = None;
+    let options = CommitOptions { expect, counter };
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let (done, verdict) = match repo.budget()? {
         Some(budget) => {
@@ -163,13 +159,8 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
 
 /// Says what the budget made of the commit.
 fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
-    let over = |total| {
-        format!(
-            "{} tokens, over the budget of {}",
-            tokens(total),
-            grouped(max)
-        )
-    };
+    let max = grouped(max);
+    let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
     match verdict {
         Verdict::Fits => {}
         Verdict::Over { total } => {
@@ -258,14 +249,12 @@ fn written(
         }
         _ => {}
     }
-    let text = match (&args.message, &args.file, &args.stdin) {
-        (Some(text), ..) => text.clone(),
-        (_, Some(path), _) => input::read(app, path)?,
-        (_, _, Some(_)) => input::read(app, Path::new("-"))?,
-        _ if app.ui.input_is_terminal() => {
-            let old = edited.map_or(&[][..], |message| &message.parts);
-            match old {
-                [Part::Text { text }] => input::edited(app, text)?,
+    let text = match (&args.message, &args.file) {
+        (Some(text), _) => text.clone(),
+        (_, Some(path)) => input::read(app, path)?,
+        _ if args.stdin.is_none() && app.ui.input_is_terminal() => {
+            match edited.map(|message| message.parts.as_slice()) {
+                Some([Part::Text { text }]) => input::edited(app, text)?,
                 _ => input::edited(app, "")?,
             }
         }
@@ -276,38 +265,29 @@ fn written(
         // A result may be empty, but only by intent.
         return Err(Error::EmptyMessage.into());
     }
-    match (role, call) {
-        (Role::Tool, Some(call)) => Ok(Message {
-            role,
-            name,
-            parts: vec![Part::ToolResult {
-                call,
-                content: vec![Part::text(text)],
-                is_error: false,
-            }],
-        }),
-        _ if text.trim().is_empty() => Err(Error::EmptyMessage.into()),
-        _ => Ok(Message {
-            role,
-            name,
-            parts: vec![Part::text(text)],
-        }),
-    }
+    let part = match (role, call) {
+        (Role::Tool, Some(call)) => Part::ToolResult {
+            call,
+            content: vec![Part::text(text)],
+            is_error: false,
+        },
+        _ if text.trim().is_empty() => return Err(Error::EmptyMessage.into()),
+        _ => Part::text(text),
+    };
+    let parts = vec![part];
+    Ok(Message { role, name, parts })
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
 fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     let text = input::read(app, path)?;
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    let messages: Vec<Message> = lines
-        .map(|(index, line)| {
-            provider_message(line)
-                .map_err(|why| Error::input(format!("{}:{}", input::name(path), index + 1), why))
-        })
-        .collect::<Result<_, _>>()?;
+    let mut messages = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        if !line.trim().is_empty() {
+            let place = || format!("{}:{number}", input::name(path));
+            messages.push(provider_message(line).map_err(|why| Error::input(place(), why))?);
+        }
+    }
     if messages.is_empty() {
         return Err(Error::input(input::name(path), "no messages in it").into());
     }
@@ -335,14 +315,11 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
     }
     if let Some(temperature) = &args.temperature {
         let number = serde_json::from_str::<serde_json::Number>(temperature);
-        if number.is_err() {
-            return Err(Failure::usage(format!(
-                "--temperature: '{temperature}' is no number"
-            )));
-        }
+        let wrong = |_| Failure::usage(format!("--temperature: '{temperature}' is no number"));
+        number.map_err(wrong)?;
         settings.insert("temperature".into(), temperature.clone());
     }
-    if let Some(Amount(tokens)) = args.max_tokens {
+    if let Some(tokens) = args.max_tokens {
         settings.insert("max_tokens".into(), tokens.to_string());
     }
     if let Some(path) = &args.tools {
@@ -355,13 +332,11 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             return Err(Failure::usage(format!("--set: '{pair}' is not KEY=VALUE")));
         };
-        let is_json = serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
-        let value = if is_json {
-            value.trim().to_owned()
-        } else {
-            text(value)
+        let json = match serde_json::from_str::<&serde_json::value::RawValue>(value) {
+            Ok(_) => value.trim().to_owned(),
+            Err(_) => text(value),
         };
-        settings.insert(key.to_owned(), value);
+        settings.insert(key.to_owned(), json);
     }
     Ok(settings)
 }

@@ -2,7 +2,7 @@
 
 use tract::history::{BudgetAction, BudgetTarget, Config, Repo};
 use tract::model::{Encoding, nearest};
-use tract::render::Amount;
+use tract::render::read_tokens;
 
 use crate::cli::{App, Failure};
 
@@ -68,14 +68,14 @@ fn list(repo: &Repo, app: &mut App) -> Result<(), Failure> {
 /// The value as it is stored.
 fn checked(key: &str, value: &str) -> Result<String, Failure> {
     match key {
-        "budget.max" => match value.parse() {
-            Ok(Amount(0)) => Err(Failure::usage("budget.max must be more than 0")),
-            Ok(Amount(tokens)) => Ok(tokens.to_string()),
+        "budget.max" => match read_tokens(value) {
+            Ok(0) => Err(Failure::usage("budget.max must be more than 0")),
+            Ok(tokens) => Ok(tokens.to_string()),
             Err(why) => Err(Failure::usage(format!("budget.max: {why}"))),
         },
         "budget.target" if value.ends_with('%') => Ok(value.parse::<BudgetTarget>()?.to_string()),
-        "budget.target" => match value.parse() {
-            Ok(Amount(tokens)) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
+        "budget.target" => match read_tokens(value) {
+            Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
             Err(why) => Err(Failure::usage(format!(
                 "budget.target: {why}, nor a percentage"
             ))),

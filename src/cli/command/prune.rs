@@ -1,7 +1,7 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::history::surgery::{Limits, Prune};
-use tract::render::{Amount, Share, grouped, plural};
+use tract::render::{Share, grouped, plural, read_tokens};
 
 use crate::cli::{App, Failure, Typed, outcome};
 
@@ -22,17 +22,17 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Limits::default().turns)]
     turns: usize,
     /// Before those, leave the newest N tokens of tool output alone; 40k unless told otherwise
-    #[arg(long, value_name = "N")]
-    protect: Option<Amount>,
+    #[arg(long, value_name = "N", value_parser = read_tokens)]
+    protect: Option<u64>,
     /// Do nothing unless it saves N tokens; 20k unless told otherwise, 0 with --to-budget
-    #[arg(long, value_name = "N")]
-    min: Option<Amount>,
+    #[arg(long, value_name = "N", value_parser = read_tokens)]
+    min: Option<u64>,
     /// Only outputs of this tool (may be given several times)
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
     /// Only outputs of more than N tokens
-    #[arg(long, value_name = "N")]
-    larger_than: Option<Amount>,
+    #[arg(long, value_name = "N", value_parser = read_tokens)]
+    larger_than: Option<u64>,
     /// Only as many, the oldest first, as make the context fit so many tokens, or P% of
     /// budget.max, with what the provider counts on top
     #[arg(long, value_name = "N|P%")]
@@ -47,22 +47,20 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let budget = match args.to_budget {
-        Some(share) => Some(outcome::budget(app, &repo, share, args.as_counted)?),
-        None => None,
-    };
+    let budget = |share| outcome::budget(app, &repo, share, args.as_counted);
+    let budget = args.to_budget.map(budget).transpose()?;
     let usual = Limits::default();
     let least = if budget.is_some() { 0 } else { usual.min };
     let limits = Limits {
         turns: args.turns,
-        protect: args.protect.map_or(usual.protect, |Amount(tokens)| tokens),
-        min: args.min.map_or(least, |Amount(tokens)| tokens),
+        protect: args.protect.unwrap_or(usual.protect),
+        min: args.min.unwrap_or(least),
         ..usual
     };
     let prune = Prune {
         limits,
         tools: args.tool.clone(),
-        larger_than: args.larger_than.map_or(0, |Amount(tokens)| tokens),
+        larger_than: args.larger_than.unwrap_or(0),
         budget,
     };
     let what = what(args);
@@ -101,12 +99,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 /// The command as the operations keep it.
 fn what(args: &Args) -> String {
     let turns = Some(args.turns).filter(|turns| *turns != Limits::default().turns);
-    let amount = |amount: Option<Amount>| amount.map(|Amount(tokens)| tokens);
     let line = Typed::new("prune")
         .option("--turns", turns)
-        .option("--protect", amount(args.protect))
-        .option("--min", amount(args.min))
-        .option("--larger-than", amount(args.larger_than));
+        .option("--protect", args.protect)
+        .option("--min", args.min)
+        .option("--larger-than", args.larger_than);
     let tools = args.tool.iter();
     tools
         .fold(line, |line, name| line.option("--tool", Some(name)))
