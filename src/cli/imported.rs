@@ -8,11 +8,9 @@ use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::{Label, Line, columns, escape};
-use tract::render::{grouped, plural, tokens};
+use tract::render::{Label, Line, columns, grouped, plural, tokens};
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;
@@ -25,15 +23,12 @@ pub fn tell(
     alone: bool,
     app: &mut App,
 ) -> Result<(), Failure> {
-    let listed = match report.sessions.len() {
+    let sessions = &report.sessions;
+    let listed = match sessions.len() {
         count if count > LISTED => {
-            let messages = report.sessions.iter().map(|session| session.messages).sum();
-            let new = report
-                .sessions
-                .iter()
-                .map(|session| session.new_commits)
-                .sum();
-            let first = &report.sessions[0];
+            let messages = sessions.iter().map(|session| session.messages).sum();
+            let new = sessions.iter().map(|session| session.new_commits).sum();
+            let first = &sessions[0];
             let on = match (first.tip, &first.branch) {
                 (Some(_), BranchOutcome::Follows(branch) | BranchOutcome::Stays(branch)) => {
                     branch.short()
@@ -51,23 +46,22 @@ pub fn tell(
         }
         count => count,
     };
-    for session in &report.sessions[..listed] {
+    for session in &sessions[..listed] {
         app.ui.status(headline(report.format, session, app));
         if alone {
             details(session, app);
         }
     }
-    if report.sessions.is_empty() {
+    if sessions.is_empty() {
         app.ui.status(format!("No messages in {}", file.display()));
     }
     problems(file, report, app);
-    let [session] = report.sessions.as_slice() else {
-        return Ok(());
-    };
-    if alone && session.outcome != Outcome::Unchanged {
-        hints(repo, report.format, session, app)?;
+    match sessions.as_slice() {
+        [session] if alone && session.outcome != Outcome::Unchanged => {
+            hints(repo, report.format, session, app)
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
@@ -116,12 +110,9 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
 }
 
 fn details(session: &ImportedSession, app: &mut App) {
-    let counted = |counts: &BTreeMap<String, u64>| -> String {
-        let words: Vec<String> = counts
-            .iter()
-            .map(|(name, count)| format!("{} {name}", grouped(*count)))
-            .collect();
-        words.join(", ")
+    let counted = |counts: &BTreeMap<String, u64>| -> Vec<String> {
+        let word = |(name, count): (&String, &u64)| format!("{} {name}", grouped(*count));
+        counts.iter().map(word).collect()
     };
     if session.outcome == Outcome::Unchanged {
         return;
@@ -138,41 +129,21 @@ fn details(session: &ImportedSession, app: &mut App) {
     let lines = [
         ("no messages, kept  ", counted(&session.end.other_records)),
         ("kept opaque        ", counted(&session.end.opaque_blocks)),
-        ("not in the file    ", session.end.absent.join(", ")),
+        ("not in the file    ", session.end.absent.clone()),
         (
             "lone surrogates    ",
             match session.end.lone_surrogates {
-                0 => String::new(),
-                count => format!("{} became U+FFFD", grouped(count)),
+                0 => Vec::new(),
+                count => vec![format!("{} became U+FFFD", grouped(count))],
             },
         ),
     ];
-    for (name, text) in lines {
-        if !text.is_empty() {
-            let width = app.ui.width_cols();
-            for line in folded(&format!("  {name}    "), &escape::line(&text), width) {
-                app.ui.status(&line);
-            }
+    for (name, items) in lines.iter().filter(|(_, items)| !items.is_empty()) {
+        let head = format!("  {name}    ").into();
+        for line in columns::folded(head, items, ",", app.ui.width_cols()) {
+            app.ui.status(line);
         }
     }
-}
-
-/// A list under a heading: folded between its items to the terminal's width, one line elsewhere.
-fn folded(head: &str, list: &str, width: Option<usize>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = head.to_owned();
-    for (index, item) in list.split(", ").enumerate() {
-        let wide = columns::width_cols(&line) + columns::width_cols(item) + 3;
-        if index > 0 && width.is_some_and(|width| wide > width) {
-            lines.push(format!("{line},"));
-            line = " ".repeat(columns::width_cols(head));
-        } else if index > 0 {
-            line += ", ";
-        }
-        line += item;
-    }
-    lines.push(line);
-    lines
 }
 
 /// Names one thing that is wrong in a file.
@@ -215,10 +186,8 @@ fn hints(
     session: &ImportedSession,
     app: &mut App,
 ) -> Result<(), Failure> {
-    let mut compactions = session
-        .hides
-        .iter()
-        .filter(|(kind, ..)| *kind == HideKind::Compaction);
+    let hides = session.hides.iter();
+    let mut compactions = hides.filter(|(kind, ..)| *kind == HideKind::Compaction);
     if let Some((_, _, Some(before))) = compactions.next_back() {
         let context = repo.context(before)?;
         let total = context_total(repo.counts(&context, app.encoding(repo)?)?);
@@ -254,22 +223,4 @@ fn hints(
 fn is_here(repo: &Repo, branch: &RefName) -> Result<bool, Failure> {
     let head = repo.head(&tract::history::On::Head)?;
     Ok(matches!(head, Head::Attached { branch: here, .. } if here == *branch))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_is_folded_between_its_items() {
-        let lines = folded("  kept  ", "1 one, 2 twos, 3 threes", Some(20));
-        assert_eq!(
-            lines,
-            ["  kept  1 one,", "        2 twos,", "        3 threes"]
-        );
-        assert_eq!(
-            folded("  kept  ", "1 one, 2 twos", None),
-            ["  kept  1 one, 2 twos"]
-        );
-    }
 }

@@ -59,6 +59,26 @@ pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>
     whole.collect()
 }
 
+/// Items after `head` with `mark` between them: folded between two items to `width_cols`, where
+/// there is a width, and lined up under the first.
+pub fn folded(head: Line, items: &[String], mark: &str, width_cols: Option<usize>) -> Vec<Line> {
+    let indent = head.width_cols();
+    let (mut lines, mut line) = (Vec::new(), head);
+    for (at, item) in items.iter().enumerate() {
+        let last = at + 1 == items.len();
+        let item = Line::from(item) + if last { "" } else { mark };
+        let cols = line.width_cols() + 1 + item.width_cols();
+        if at > 0 && width_cols.is_some_and(|width| cols > width) {
+            lines.push(std::mem::replace(&mut line, Line::indent(indent)));
+        } else if at > 0 {
+            line += " ";
+        }
+        line += item;
+    }
+    lines.push(line);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +99,24 @@ mod tests {
         assert_eq!(cut("日本語", 5), "日本…");
         assert_eq!(cut("日本語", 6), "日本語");
         assert_eq!(cut("one two", 5), "one…");
+    }
+
+    #[test]
+    fn a_list_is_folded_between_its_items() {
+        let folded = |items: &[&str], width| {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            let lines = folded("  kept  ".into(), &items, ",", width);
+            lines.iter().map(Line::text).collect::<Vec<_>>()
+        };
+        let lines = folded(&["1 one", "2 twos", "3 threes"], Some(20));
+        assert_eq!(
+            lines,
+            ["  kept  1 one,", "        2 twos,", "        3 threes"]
+        );
+        assert_eq!(
+            folded(&["1 one", "2 twos"], None),
+            ["  kept  1 one, 2 twos"]
+        );
     }
 
     #[test]

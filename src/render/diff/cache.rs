@@ -4,7 +4,7 @@ use crate::context::Entry;
 use crate::model::tokens::context_total;
 use crate::render::diff::Painter;
 use crate::render::diff::page::Page;
-use crate::render::{Label, Line, bytes, columns, grouped, plural, tokens};
+use crate::render::{Label, bytes, columns, grouped, plural, tokens};
 
 /// Under `cache   `.
 const INDENT: usize = 8;
@@ -42,7 +42,9 @@ impl Painter<'_> {
                 grouped(but_for_ids as u64)
             ));
         }
-        wrapped(page, Label::Strong.of("cache") + "   ", &words);
+        let head = Label::Strong.of("cache") + "   ";
+        page.lines
+            .extend(columns::folded(head, &words, ";", page.width_cols));
         if same < old || same < new {
             let (before, after) = &self.frame.names;
             let place = |name: &str, entries: &[Entry]| {
@@ -77,24 +79,6 @@ impl Painter<'_> {
             page.push(INDENT, line);
         }
     }
-}
-
-/// Words with semicolons between them, on as many lines as it takes.
-fn wrapped(page: &mut Page, head: Line, words: &[String]) {
-    let width = page.width_cols.unwrap_or(usize::MAX);
-    let mut line = head;
-    for (at, word) in words.iter().enumerate() {
-        let end = if at + 1 < words.len() { ";" } else { "" };
-        let word = format!("{word}{end}");
-        if at > 0 && line.width_cols() + 1 + columns::width_cols(&word) > width {
-            page.push(0, line);
-            line = Line::indent(INDENT);
-        } else if at > 0 {
-            line += " ";
-        }
-        line += word;
-    }
-    page.push(0, line);
 }
 
 /// The end of a long name: session and trial tell branches apart there.
