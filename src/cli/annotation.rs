@@ -36,12 +36,7 @@ pub fn set(whom: &Whom, priority: Priority, app: &mut App) -> Result<(), Failure
     let reason = whom.reason.as_deref();
     let done = repo.annotate(call, &named, priority, reason, &options)?;
     let count = plural(done.entries.len() as u64, "message");
-    let partners = done.entries.iter().any(|id| !named.contains(id));
-    let partners = if partners {
-        ", tool partners included"
-    } else {
-        ""
-    };
+    let partners = outcome::partners(done.entries.iter().copied(), &named);
     if done.entries.is_empty() {
         app.ui.status(format!("Nothing to do: {priority} already"));
     } else if whom.dry_run {

@@ -15,7 +15,7 @@ use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
 use super::ui::{Surroundings, Ui};
-use super::{Exit, Failure, Globals};
+use super::{Failure, Globals};
 
 /// All of the environment that the program looks at.
 #[derive(Clone, Debug, Default)]
@@ -97,29 +97,25 @@ impl App {
 
     /// A path as it was typed: a leading `~` or `~/` is the home directory.
     pub fn path(&self, typed: &Path) -> Result<PathBuf, Failure> {
-        let Some(text) = typed.to_str() else {
+        let Some(text) = typed.to_str().filter(|text| text.starts_with('~')) else {
             return Ok(typed.to_owned());
         };
-        let Some(after) = text.strip_prefix('~') else {
-            return Ok(typed.to_owned());
-        };
-        let (user, rest) = after.split_once('/').unwrap_or((after, ""));
-        if !user.is_empty() {
-            return Err(
-                Failure::usage(format!("'{text}': the home of '{user}' is not known")).with_hint(
-                    format!("only ~ and ~/… are understood; ./{text} is a file of that name"),
-                ),
-            );
+        let (user, rest) = text[1..].split_once('/').unwrap_or((&text[1..], ""));
+        match (user, &self.env.home) {
+            ("", Some(home)) if rest.is_empty() => Ok(home.clone()),
+            ("", Some(home)) => Ok(home.join(rest)),
+            ("", None) => {
+                let what = format!("'{text}': HOME is not set, so there is no ~");
+                Err(Failure::usage(what))
+            }
+            (user, _) => {
+                let failure =
+                    Failure::usage(format!("'{text}': the home of '{user}' is not known"));
+                let hint =
+                    format!("only ~ and ~/… are understood; ./{text} is a file of that name");
+                Err(failure.with_hint(hint))
+            }
         }
-        let Some(home) = &self.env.home else {
-            let what = format!("'{text}': HOME is not set, so there is no ~");
-            return Err(Failure::Said(Exit::Usage, what, None));
-        };
-        Ok(if rest.is_empty() {
-            home.clone()
-        } else {
-            home.join(rest)
-        })
     }
 
     /// Where the tools keep their sessions.
@@ -127,10 +123,9 @@ impl App {
         let mut dirs = Vec::new();
         for format in FORMATS {
             let Some(home) = &format.home else { continue };
-            let usual = || self.env.home.as_ref().map(|dir| dir.join(home.directory));
             let dir = match self.env.tool_dirs.get(format.name) {
                 Some(dir) => Some(self.path(dir)?),
-                None => usual(),
+                None => self.env.home.as_ref().map(|dir| dir.join(home.directory)),
             };
             dirs.extend(dir.map(|dir| (format, dir)));
         }
@@ -174,8 +169,7 @@ impl App {
 
     /// The line of history to act on: HEAD, unless `--on` or `TRACT_BRANCH` names a branch.
     pub fn on(&self) -> Result<On, Failure> {
-        let named = self.globals.on.as_deref();
-        match named.or(self.env.branch.as_deref()) {
+        match self.globals.on.as_ref().or(self.env.branch.as_ref()) {
             Some(name) => Ok(On::Branch(RefName::branch(name)?)),
             None => Ok(On::Head),
         }
@@ -216,12 +210,8 @@ impl App {
         {
             return below.display().to_string();
         }
-        match self
-            .env
-            .home
-            .as_ref()
-            .and_then(|home| path.strip_prefix(home).ok())
-        {
+        let home = self.env.home.as_ref();
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
             Some(below) if !below.as_os_str().is_empty() => format!("~/{}", below.display()),
             _ => path.display().to_string(),
         }

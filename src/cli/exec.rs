@@ -53,14 +53,7 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     let stdout = child.stdout.take().expect("it is piped");
     let stderr = child.stderr.take().expect("it is piped");
     let (stdout, stderr) = (drain(stdout), drain(stderr));
-    let ended =
-        wait(&mut child, timeout, &interrupted).map_err(|error| silent(error.to_string()))?;
-    let stopped = match ended {
-        Ended::ByItself(status) => Ok(status),
-        Ended::Interrupted => Err("it was interrupted".to_owned()),
-        Ended::Late => Err(format!("it took longer than {} s", timeout.as_secs())),
-    };
-    let status = stopped.map_err(|reason| {
+    let status = wait(&mut child, timeout, &interrupted).map_err(|reason| {
         let _ = child.kill();
         let _ = child.wait();
         // What it started may still hold the streams open: they are not waited for.
@@ -68,24 +61,18 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     })?;
     let text = |stream: thread::JoinHandle<Vec<u8>>| stream.join().unwrap_or_default();
     let stderr = String::from_utf8_lossy(&text(stderr)).into_owned();
-    let failed = |reason: &str| {
-        let reason = reason.to_owned();
-        Err(Failed {
-            reason,
-            stderr: stderr.clone(),
-        })
+    let printed = match status.code() {
+        Some(0) => {
+            String::from_utf8(text(stdout)).map_err(|_| "what it printed is not UTF-8".into())
+        }
+        Some(code) => Err(format!("it ended with exit code {code}")),
+        None => Err("it was interrupted".to_owned()),
     };
-    if !status.success() {
-        return match status.code() {
-            Some(code) => failed(&format!("it ended with exit code {code}")),
-            None => failed("it was interrupted"),
-        };
-    }
-    match String::from_utf8(text(stdout)) {
-        Ok(text) if text.trim().is_empty() => failed("it printed nothing"),
-        Ok(text) => Ok(text.trim().to_owned()),
-        Err(_) => failed("what it printed is not UTF-8"),
-    }
+    let text = printed.and_then(|text| match text.trim() {
+        "" => Err("it printed nothing".to_owned()),
+        text => Ok(text.to_owned()),
+    });
+    text.map_err(|reason| Failed { reason, stderr })
 }
 
 /// A signal's handler, taken off when this is dropped.
@@ -105,25 +92,22 @@ fn drain(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> 
     })
 }
 
-/// How a command ended, or why it is to be stopped.
-enum Ended {
-    ByItself(ExitStatus),
-    Interrupted,
-    Late,
-}
-
-/// Waits for its end, an interrupt, or the end of its time.
-fn wait(child: &mut Child, timeout: Duration, interrupted: &AtomicBool) -> std::io::Result<Ended> {
+/// Waits for its end, or says why it is to be stopped: an interrupt, or the end of its time.
+fn wait(
+    child: &mut Child,
+    timeout: Duration,
+    interrupted: &AtomicBool,
+) -> Result<ExitStatus, String> {
     let start = Instant::now();
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Ended::ByItself(status));
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(status);
         }
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(Ended::Interrupted);
+            return Err("it was interrupted".to_owned());
         }
         if start.elapsed() >= timeout {
-            return Ok(Ended::Late);
+            return Err(format!("it took longer than {} s", timeout.as_secs()));
         }
         thread::sleep(POLL);
     }

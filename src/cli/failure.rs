@@ -124,7 +124,7 @@ fn exit(error: &Error) -> Exit {
 }
 
 /// The error and what lies behind it, unless it says that itself.
-fn sentence(error: &Error) -> String {
+pub fn sentence(error: &Error) -> String {
     use std::error::Error as _;
     let mut text = match error {
         // The system's own "(os error 2)" helps nobody.
@@ -196,7 +196,7 @@ fn hint(error: &Error) -> Option<String> {
             Some("`tract checkout -` works once HEAD has moved; tract branch lists places".into())
         }
         Error::Purged => Some("a purge is for good".into()),
-        Error::NothingToUndo | Error::UnknownOperation { .. } => {
+        Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
             Some("tract reflog lists what was done".into())
         }
         Error::NothingToRedo { since: Some(_) } => Some(
@@ -207,7 +207,6 @@ fn hint(error: &Error) -> Option<String> {
             Some("redo takes back what undo did, and nothing is undone".into())
         }
         Error::InvalidRefName { .. } => Some("such as fix-parser or ideas/one".into()),
-        Error::NotUndoable { .. } => Some("tract reflog lists what was done".into()),
         Error::OperationSuperseded { .. } => {
             Some("tract restore REV un-hides what one commit hid, and later messages stay".into())
         }

@@ -3,7 +3,8 @@
 
 use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
-use tract::history::{Call, On, Repo, Size, Surgery, SurgeryOptions, TokenBudget, Touched};
+use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
+use tract::model::EntryId;
 use tract::render::{Label, Line, Share, columns, plural, signed, tokens};
 
 use super::{App, Failure, Ui};
@@ -43,22 +44,29 @@ pub fn hid(surgery: &Surgery) -> String {
     format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
 }
 
+/// Says that more was touched than was named, if so: the other end of a call.
+pub fn partners(touched: impl IntoIterator<Item = EntryId>, named: &[EntryId]) -> &'static str {
+    match touched.into_iter().all(|id| named.contains(&id)) {
+        true => "",
+        false => ", tool partners included",
+    }
+}
+
 /// `Hid 12 messages (-3,400 tokens); HEAD is now a1b2c3d`, and on a terminal how to get back.
 pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
     let Some(last) = surgery.commits.last() else {
         return;
     };
-    let mut line = did.to_owned();
-    if surgery.delta() != 0 {
-        let delta = surgery.delta();
-        let noun = if delta.abs() == 1 { "token" } else { "tokens" };
-        line += &format!(" ({} {noun})", signed(delta));
-    }
-    let place = match on {
-        On::Head => "HEAD".to_owned(),
-        On::Branch(branch) => branch.short().to_owned(),
+    let change = match surgery.delta() {
+        0 => String::new(),
+        delta @ (-1 | 1) => format!(" ({} token)", signed(delta)),
+        delta => format!(" ({} tokens)", signed(delta)),
     };
-    let line = Line::from(format!("{line}; {place} is now "));
+    let place = match on {
+        On::Head => "HEAD",
+        On::Branch(branch) => branch.short(),
+    };
+    let line = Line::from(format!("{did}{change}; {place} is now "));
     app.ui.status(line + Label::Hash.of(last.hash.short()));
     if app.ui.is_read() {
         app.ui.hint("tract undo takes it back");
@@ -111,13 +119,11 @@ pub fn foresee(
     call: Call<'_>,
     plan: &dyn Plan,
 ) -> Result<(Surgery, Gentler), Failure> {
+    let as_counted = false;
     let (name, reach) = match app.budget_max(repo)? {
-        Some(max) => (
+        Some(tokens) => (
             "truncate",
-            Reach::ToBudget(TokenBudget {
-                tokens: max,
-                as_counted: false,
-            }),
+            Reach::ToBudget(TokenBudget { tokens, as_counted }),
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
@@ -137,25 +143,13 @@ pub fn foresee(
 
 /// `the first 3 messages stay as they are: 412 tokens, 12%`.
 pub fn kept(surgery: &Surgery) -> String {
-    let Size {
-        messages,
-        tokens: kept,
-    } = surgery.kept;
-    if messages == 0 {
-        return "nothing stays as it is from the beginning on".to_owned();
-    }
-    let which = match messages {
+    let which = match surgery.kept.messages as u64 {
+        0 => return "nothing stays as it is from the beginning on".to_owned(),
         1 => "the first message stays as it is".to_owned(),
-        _ => format!(
-            "the first {} stay as they are",
-            plural(messages as u64, "message")
-        ),
+        count => format!("the first {} stay as they are", plural(count, "message")),
     };
-    format!(
-        "{which}: {} tokens, {}%",
-        tokens(kept),
-        surgery.kept_percent()
-    )
+    let (kept, percent) = (tokens(surgery.kept.tokens), surgery.kept_percent());
+    format!("{which}: {kept} tokens, {percent}%")
 }
 
 /// The messages one to a line, at most `limit` of them.

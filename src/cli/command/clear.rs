@@ -4,7 +4,7 @@ use tract::history::surgery::Clear;
 use tract::history::{Call, Repo};
 use tract::render::{bytes, plural};
 
-use crate::cli::{App, Failure, outcome};
+use crate::cli::{App, Failure, Typed, outcome};
 
 /// Start over from the system messages
 ///
@@ -47,13 +47,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         repo.purgeable(&on)?;
     }
-    let what = match (args.all, args.purge) {
-        (false, false) => "clear",
-        (true, false) => "clear --all",
-        (false, true) => "clear --purge",
-        (true, true) => "clear --all --purge",
-    };
-    let call = app.call(&on, what);
+    let what = Typed::new("clear").flag("--all", args.all);
+    let what = what.flag("--purge", args.purge).line();
+    let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let (done, gentler) = match args.dry_run {
         true => outcome::foresee(app, &repo, call, &Clear { all: args.all })?,

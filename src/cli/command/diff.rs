@@ -101,26 +101,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => {
             let entry = repo.edited_entry(&compared.after)?;
             let visible = found.after.entries.iter().any(|other| other.id == entry);
-            let what = if visible {
-                ""
-            } else {
-                " of a message that is hidden"
-            };
-            Some(format!(", an edit{what}"))
-        }
-    };
-    let prefix = match show.form {
-        Form::Lines => None,
-        _ => {
-            let (before, after) = (&found.before.messages, &found.after.messages);
-            let prefix = shared_prefix(before, after, provider)?;
-            Some(Kept {
-                messages: prefix.messages,
-                size_bytes: prefix.size_bytes,
-                provider: provider.as_str(),
+            Some(match visible {
+                true => ", an edit".to_owned(),
+                false => ", an edit of a message that is hidden".to_owned(),
             })
         }
     };
+    let shared = || shared_prefix(&found.before.messages, &found.after.messages, provider);
+    let prefix = (show.form != Form::Lines).then(shared).transpose()?;
+    let prefix = prefix.map(|prefix| Kept {
+        messages: prefix.messages,
+        size_bytes: prefix.size_bytes,
+        provider: provider.as_str(),
+    });
     let frame = Frame {
         names: compared.names,
         remark,

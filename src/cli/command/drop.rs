@@ -56,13 +56,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     });
     let entries: Vec<_> = entries.collect();
     let touched = done.hidden.iter().chain(&done.changed);
-    let partners = touched
-        .filter(|touched| !entries.contains(&touched.id))
-        .count();
-    let partners = match partners {
-        0 => "",
-        _ => ", tool partners included",
-    };
+    let partners = outcome::partners(touched.map(|one| one.id), &entries);
     outcome::tell(app, &on, &format!("{did}{partners}"), &done);
     Ok(())
 }

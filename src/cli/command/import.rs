@@ -9,17 +9,12 @@ use tract::Error;
 use tract::history::Repo;
 use tract::ingest::tool_dirs::{SessionFile, walk_directory};
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
-use tract::interop::formats;
-use tract::interop::{Format, sniff};
+use tract::interop::{Format, formats, sniff};
 use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
-use tract::render::{Label, columns};
-use tract::render::{grouped, plural};
+use tract::render::{Label, columns, grouped, plural};
 
-use crate::cli::app::App;
-use crate::cli::failure::{Exit, Failure};
-use crate::cli::imported;
-use crate::cli::progress;
+use crate::cli::{App, Exit, Failure, imported, progress};
 
 #[derive(Debug, clap::Args)]
 #[command(about = about(), long_about = long_about(), after_help = "\
@@ -83,18 +78,11 @@ fn listed_tools() -> String {
 const LISTED: usize = 20;
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let files = if args.hook {
-        vec![hook(app)?]
-    } else if args.last {
-        let found = app.tool_dirs()?.sessions_of(&app.cwd()?);
-        match found.into_iter().next() {
-            Some(newest) => vec![newest.path],
-            None => return Err(none_here(app)),
-        }
-    } else if args.paths.is_empty() {
-        return list(app);
-    } else {
-        gather(args, app)?
+    let files = match (args.hook, args.last) {
+        (true, _) => vec![hook(app)?],
+        (_, true) => vec![here(app)?.swap_remove(0).path],
+        _ if args.paths.is_empty() => return list(app),
+        _ => gather(args, app)?,
     };
     if args.branch.is_some() && files.len() > 1 {
         let failure = Failure::usage("--as names the branch of one session, and there are several");
@@ -110,7 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
-    for (file, asked_for) in &files_with_origin(&files, args) {
+    for file in &files {
         match one(&repo, file, args, counter.as_ref(), app) {
             Ok(report) => {
                 if report.problem_count > 0 {
@@ -120,7 +108,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             }
             // A directory may hold anything.
             Err(Failure::Tract(Error::UnknownFormat { .. } | Error::EmptyFile { .. }))
-                if !asked_for => {}
+                if !is_named(file, args) => {}
             Err(failure) if files.len() == 1 => return Err(failure),
             Err(failure) => {
                 failure.report(&mut app.ui);
@@ -130,10 +118,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     if created {
         let place = repo.directory().map(|dir| app.short_path(dir));
-        app.ui.status(format!(
-            "Made a repository in {}",
-            place.unwrap_or_default()
-        ));
+        let place = place.unwrap_or_default();
+        app.ui.status(format!("Made a repository in {place}"));
     }
     if reports.is_empty() && worst.is_none() {
         let failure = Failure::refused("no session in a known format was found");
@@ -153,10 +139,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// Refuses all files if anything is wrong in one, before a repository is made or opened.
 fn strict(files: &[PathBuf], args: &Args, app: &mut App) -> Result<(), Failure> {
-    for (file, asked_for) in &files_with_origin(files, args) {
+    for file in files {
         match ingest::check_strict(file, args.format) {
             Ok(()) => {}
-            Err(Error::UnknownFormat { .. } | Error::EmptyFile { .. }) if !asked_for => {}
+            // A directory may hold anything.
+            Err(Error::UnknownFormat { .. } | Error::EmptyFile { .. }) if !is_named(file, args) => {
+            }
             Err(error) => {
                 if let Error::StrictImport { path, first, .. } = &error {
                     for (line, reason) in first {
@@ -170,13 +158,9 @@ fn strict(files: &[PathBuf], args: &Args, app: &mut App) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Each file, and whether it was named itself rather than found in a directory.
-fn files_with_origin(files: &[PathBuf], args: &Args) -> Vec<(PathBuf, bool)> {
-    let named = |file: &PathBuf| args.paths.is_empty() || args.paths.contains(file);
-    files
-        .iter()
-        .map(|file| (file.clone(), named(file)))
-        .collect()
+/// Whether a file was named itself rather than found in a directory.
+fn is_named(file: &Path, args: &Args) -> bool {
+    args.paths.is_empty() || args.paths.iter().any(|path| path == file)
 }
 
 /// The files that the paths mean.
@@ -279,29 +263,29 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
     let hook: Hook = serde_json::from_str(&text)
         .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
     if app.named_repo()?.is_none() {
-        app.globals.repo = hook
-            .cwd
-            .filter(|cwd| cwd.is_dir())
-            .map(|cwd| match Repo::find(&cwd) {
-                Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
-                Err(_) => cwd,
-            });
+        let cwd = hook.cwd.filter(|cwd| cwd.is_dir());
+        app.globals.repo = cwd.map(|cwd| match Repo::find(&cwd) {
+            Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
+            Err(_) => cwd,
+        });
     }
     app.path(&hook.transcript_path)
 }
 
-fn none_here(app: &App) -> Failure {
-    let cwd = app.cwd().unwrap_or_default();
-    let what = format!("no {} sessions of {}", listed_tools(), cwd.display());
-    Failure::refused(what).with_hint("tract import PATH, or tract demo to look around first")
+/// The sessions of the working directory, newest first; at least one.
+fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
+    let cwd = app.cwd()?;
+    let found = app.tool_dirs()?.sessions_of(&cwd);
+    if found.is_empty() {
+        let what = format!("no {} sessions of {}", listed_tools(), cwd.display());
+        let failure = Failure::refused(what);
+        return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
+    }
+    Ok(found)
 }
 
-/// Lists the sessions of the working directory, newest first.
 fn list(app: &mut App) -> Result<(), Failure> {
-    let found = app.tool_dirs()?.sessions_of(&app.cwd()?);
-    if found.is_empty() {
-        return Err(none_here(app));
-    }
+    let found = here(app)?;
     let repo = match app.repo() {
         Ok(repo) => Some(repo),
         Err(Failure::Tract(Error::NoRepository { .. })) => None,
@@ -351,11 +335,11 @@ fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String;
                 format!("(no title, {id})")
             });
             let name = RefName::session(session.format.name, &found.id);
-            let known = match repo {
-                Some(repo) => !repo.references(name.as_str())?.is_empty(),
-                None => false,
-            };
-            here = if known { "imported" } else { "" }.to_owned();
+            if let Some(repo) = repo
+                && !repo.references(name.as_str())?.is_empty()
+            {
+                here = "imported".to_owned();
+            }
         }
         Err(error) => title = format!("({error})"),
     }

@@ -11,8 +11,7 @@ use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
+use crate::cli::{App, Failure};
 
 #[derive(Debug, clap::Args)]
 #[command(about = about(), long_about = long_about(), after_help = "\
@@ -110,13 +109,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             .current_dir(&cwd)
             .status()
             .map_err(Error::io(words[0]))?;
-        return match status.success() {
-            true => Ok(()),
-            false => Err(Failure::refused(format!(
-                "{} ended with {status}",
-                words[0]
-            ))),
-        };
+        let failed = || Failure::refused(format!("{} ended with {status}", words[0]));
+        return status.success().then_some(()).ok_or_else(failed);
     }
     let change = match cwd == here {
         true => String::new(),

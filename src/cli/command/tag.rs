@@ -5,7 +5,7 @@ use tract::model::RefName;
 use tract::render::{Label, columns};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, typed};
+use crate::cli::{App, Failure, Typed, typed};
 
 /// List, make or delete tags
 ///
@@ -44,11 +44,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let rev = args.rev.as_deref().unwrap_or("HEAD");
     let note = args.note.as_deref();
-    let what = format!(
-        "tag {name} {}{}",
-        typed::rev(rev),
-        note.map_or("", |_| " -m …")
-    );
+    let what = Typed::new("tag").word(name).word(typed::rev(rev));
+    let what = what.text("-m", note.is_some()).line();
     let commit = repo.create_tag(app.call(&on, &what), &tag, rev, note)?;
     app.ui
         .status(Label::Branch.of(name) + " is " + place(&repo, &commit)?);

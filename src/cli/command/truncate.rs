@@ -7,7 +7,7 @@ use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
 use tract::render::{Share, grouped};
 
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Failure, Typed, failure, outcome};
 
 /// Hide the oldest messages
 ///
@@ -86,12 +86,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut done = done.into_iter();
     let (done, gentler) = (done.next().expect("one for each plan"), done.next());
     let done = match done {
-        Err(Error::CannotFit { least, tokens }) => {
+        Err(error @ Error::CannotFit { .. }) => {
             let taken = match (args.as_counted, repo.head(&on)?.commit()) {
                 (false, Some(tip)) => repo.provider_overhead(&tip, options.encoding)?,
                 _ => 0,
             };
-            return Err(cannot_fit(least, tokens, taken));
+            return Err(cannot_fit(&error, taken));
         }
         done => done?,
     };
@@ -113,9 +113,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Why a budget is out of reach. `taken` is what the provider counts on top.
-fn cannot_fit(least: u64, tokens: u64, taken: u64) -> Failure {
-    let (least, tokens) = (grouped(least), grouped(tokens));
-    let mut what = format!("hiding all that may go leaves {least} tokens, more than {tokens}");
+fn cannot_fit(error: &Error, taken: u64) -> Failure {
+    let mut what = failure::sentence(error);
     let mut hint = "tract prune makes old tool outputs small".to_owned();
     if taken > 0 {
         let taken = grouped(taken);

@@ -90,17 +90,11 @@ pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
         let names = sides.iter().flat_map(|(_, names)| names.iter().copied());
         let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
         let of_role = |role: Role| sides.iter().any(|(message, _)| message.role == role);
-        let fits = show.role.is_none_or(of_role)
-            && show
-                .tool
-                .as_deref()
-                .is_none_or(|tool| names.contains(&tool));
-        (change, names, fits)
+        let has_tool = |tool: &str| names.contains(&tool);
+        let fits = show.role.is_none_or(of_role) && show.tool.as_deref().is_none_or(has_tool);
+        fits.then_some((change, names))
     });
-    changes
-        .filter(|(.., fits)| *fits)
-        .map(|(change, names, _)| (change, names))
-        .collect()
+    changes.flatten().collect()
 }
 
 /// The lines of a diff, for so many columns; in a pipe nothing is cut.
@@ -222,19 +216,19 @@ impl Painter<'_> {
                 false => "no such message differs".to_owned(),
             });
         }
-        if !self.unfiltered() {
-            let delta: i64 = self.changes.iter().map(|(change, _)| change.delta).sum();
-            let all = plural(self.diff.changes.len() as u64, "change");
-            return format!("{}, tokens: {} (of {all})", words.join(", "), signed(delta));
-        }
-        let (before, after) = (self.diff.before.total(), self.diff.after.total());
-        format!(
-            "{}, tokens: {} ({} → {})",
-            words.join(", "),
-            signed(self.diff.delta()),
-            tokens(before),
-            tokens(after)
-        )
+        let (delta, of) = match self.unfiltered() {
+            true => {
+                let (before, after) = (self.diff.before.total(), self.diff.after.total());
+                let of = format!("{} → {}", tokens(before), tokens(after));
+                (self.diff.delta(), of)
+            }
+            false => {
+                let delta = self.changes.iter().map(|(change, _)| change.delta).sum();
+                let all = plural(self.diff.changes.len() as u64, "change");
+                (delta, format!("of {all}"))
+            }
+        };
+        format!("{}, tokens: {} ({of})", words.join(", "), signed(delta))
     }
 }
 
