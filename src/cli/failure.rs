@@ -68,19 +68,15 @@ impl Failure {
             Self::Said(exit, what, hint) => (exit, what, hint),
             Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
         };
-        let mut say = |head: Line, text: &str| {
-            for (at, line) in text.split('\n').enumerate() {
-                let head = if at == 0 {
-                    head.clone() + " "
-                } else {
-                    Line::new()
-                };
-                ui.complain(head + Label::Text.quote(line.trim_end_matches('\r')));
+        let mut say = |mut head: Line, text: &str| {
+            for line in text.split('\n') {
+                let line = Label::Text.quote(line.trim_end_matches('\r'));
+                ui.complain(std::mem::take(&mut head) + line);
             }
         };
-        say(Label::Error.of("error:"), &what);
+        say(Label::Error.of("error:") + " ", &what);
         if let Some(hint) = hint {
-            say(Label::Hint.of("hint:"), &hint);
+            say(Label::Hint.of("hint:") + " ", &hint);
         }
         ExitCode::from(exit as u8)
     }
@@ -99,10 +95,7 @@ impl From<Error> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::Tract(Error::io("standard output")(error)),
-        }
+        Error::io("standard output")(error).into()
     }
 }
 
@@ -161,35 +154,34 @@ pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => String::new(),
-    }
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
 }
 
 fn hint(error: &Error) -> Option<String> {
     match error {
         Error::NoRepository { .. } => Some("tract init".into()),
-        Error::UnknownRevision {
-            nearest: Some(name),
-            ..
-        } => Some(format!("did you mean {name}?")),
-        Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
-            Some("tract find TEXT searches all branches and sessions".into())
-        }
-        Error::UnknownRevision { text, .. } if too_short(text) => Some(format!(
-            "the beginning of a hash is {} digits at least",
-            HashPrefix::MIN_DIGITS
-        )),
-        Error::UnknownRevision { .. } => Some("`tract log --oneline` lists them".into()),
+        Error::UnknownRevision { text, nearest } => Some(match nearest {
+            Some(name) => format!("did you mean {name}?"),
+            None if text.starts_with(":/") => {
+                "tract find TEXT searches all branches and sessions".into()
+            }
+            None if too_short(text) => {
+                let least = HashPrefix::MIN_DIGITS;
+                format!("the beginning of a hash is {least} digits at least")
+            }
+            None => "`tract log --oneline` lists them".into(),
+        }),
         Error::AmbiguousRevision { candidates, .. } => {
             Some(format!("one of these?\n  {}", candidates.join("\n  ")))
         }
         Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),
-        Error::NoSuchMessage { messages, .. } => Some(format!(
-            "there are {}: :1 to :{messages}, :-1 is the last",
-            plural(*messages as u64, "message")
-        )),
+        Error::NoSuchMessage { messages: last, .. } => {
+            let messages = plural(*last as u64, "message");
+            Some(format!(
+                "there are {messages}: :1 to :{last}, :-1 is the last"
+            ))
+        }
         Error::BeyondFirst { first, .. } => Some(format!("the first is {first}")),
         Error::RefExists { name } => Some(format!("another name, or look at it: tract log {name}")),
         Error::NoPreviousPosition => {

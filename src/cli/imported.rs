@@ -119,11 +119,10 @@ fn details(session: &ImportedSession, app: &mut App) {
     }
     if !session.further.is_empty() {
         let shown: Vec<&str> = session.further.iter().take(3).map(RefName::short).collect();
-        let more = match session.further.len() - shown.len() {
-            0 => String::new(),
-            more => format!(", and {more} more"),
-        };
-        let text = format!("{}{more}", shown.join(", "));
+        let mut text = shown.join(", ");
+        if session.further.len() > shown.len() {
+            text += &format!(", and {} more", session.further.len() - shown.len());
+        }
         app.ui.status(format!("  further branches       {text}"));
     }
     let lines = [

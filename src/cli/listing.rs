@@ -87,17 +87,14 @@ impl Listing<'_> {
                 (who, format!("{}{unit}", signed(row.delta)))
             }
         };
-        let running = match self.running {
-            true => tokens(row.running),
-            false => String::new(),
-        };
+        let running = self.running.then(|| tokens(row.running));
         vec![
             Label::Hash.of(row.hash.short()),
             Label::Time.of(self.calendar.listed(row.commit.time)),
             verb(operation),
             who,
             Label::Tokens.of(delta),
-            Label::Dim.of(running),
+            Label::Dim.of(running.unwrap_or_default()),
         ]
     }
 }
@@ -158,10 +155,10 @@ pub fn marks(refs: &[RefName], head: &Head, width_cols: Option<usize>, used: usi
         }
         cols += width + if shown.len() == 1 { 0 } else { 2 };
     }
-    match shown.is_empty() {
-        true => Line::new(),
-        false => Line::from("  (") + Line::join(shown, ", ") + ")",
+    if shown.is_empty() {
+        return Line::new();
     }
+    Line::from("  (") + Line::join(shown, ", ") + ")"
 }
 
 /// The refs at a commit as people read them: `HEAD -> main`, then the others. In short a session's

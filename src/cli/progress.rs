@@ -2,9 +2,14 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar that shows what `template` says.
-pub fn bar(template: &str) -> ProgressBar {
+use super::App;
+
+/// A bar that shows what `template` says, where anyone can see it.
+pub fn bar(app: &App, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    let target = ProgressDrawTarget::stderr_with_hz(8);
+    let target = match app.ui.draws_progress() {
+        true => ProgressDrawTarget::stderr_with_hz(8),
+        false => ProgressDrawTarget::hidden(),
+    };
     ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
 }

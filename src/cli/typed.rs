@@ -25,10 +25,7 @@ impl Typed {
 
     /// An option without a value, where it was given.
     pub fn flag(self, name: &str, given: bool) -> Self {
-        match given {
-            true => self.word(name),
-            false => self,
-        }
+        if given { self.word(name) } else { self }
     }
 
     /// An option with its value, where it was given.
@@ -52,8 +49,9 @@ impl Typed {
 
 /// A revision without the text that it looks for.
 pub fn rev(text: &str) -> &str {
-    match text.starts_with(":/") {
-        true => ":/…",
-        false => text,
+    if text.starts_with(":/") {
+        ":/…"
+    } else {
+        text
     }
 }

@@ -75,11 +75,9 @@ impl Calendar {
     }
 
     fn local(&self, time: Millis, format: &str) -> String {
-        match Timestamp::from_millisecond(time.0) {
-            Ok(stamp) => stamp
-                .to_zoned(self.zone.clone())
-                .strftime(format)
-                .to_string(),
+        let zoned = |stamp: Timestamp| stamp.to_zoned(self.zone.clone());
+        match Timestamp::from_millisecond(time.0).map(zoned) {
+            Ok(local) => local.strftime(format).to_string(),
             Err(_) => time.to_iso(),
         }
     }

@@ -19,14 +19,11 @@ pub fn row(text: &str) -> Cow<'_, str> {
 
 /// Lines: line feeds and tabs stay; a carriage return before a line feed stays as well.
 pub fn block(text: &str) -> Cow<'_, str> {
+    let stays = |c| matches!(c, '\n' | '\t');
     if text.contains("\r\n") {
-        let lines: Vec<_> = text
-            .split("\r\n")
-            .map(|piece| replace(piece, |c| matches!(c, '\n' | '\t'), show))
-            .collect();
-        return Cow::Owned(lines.join("\n"));
+        return Cow::Owned(replace(&text.replace("\r\n", "\n"), stays, show).into_owned());
     }
-    replace(text, |c| matches!(c, '\n' | '\t'), show)
+    replace(text, stays, show)
 }
 
 /// JSON text, for a terminal: the same value, with every character that a terminal could act on

@@ -120,11 +120,8 @@ pub fn bytes(size_bytes: u64) -> String {
         size /= 1_000.0;
         unit += 1;
     }
-    if size < 10.0 {
-        format!("{size:.1} {}", units[unit])
-    } else {
-        format!("{size:.0} {}", units[unit])
-    }
+    let decimals = usize::from(size < 10.0);
+    format!("{size:.decimals$} {}", units[unit])
 }
 
 #[cfg(test)]

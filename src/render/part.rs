@@ -112,10 +112,9 @@ fn pieces(part: &Part, form: Form) -> Vec<Piece<'_>> {
             pieces
         }
         Part::Image(media) | Part::File(media) => {
-            let noun = if matches!(part, Part::Image(_)) {
-                "image"
-            } else {
-                "file"
+            let noun = match part {
+                Part::Image(_) => "image",
+                _ => "file",
             };
             let text = format!("[{noun} {}]", describe(media, is_whole));
             vec![head(Label::Dim, format!("{INDENT}{text}"), &text)]
@@ -127,9 +126,8 @@ fn pieces(part: &Part, form: Form) -> Vec<Piece<'_>> {
             }
             Form::Brief(_) => {
                 let size = bytes(data.len() as u64);
-                vec![Piece::Head(Line::from(format!(
-                    "[block of {provider}, {size}]"
-                )))]
+                let text = format!("[block of {provider}, {size}]");
+                vec![Piece::Head(text.into())]
             }
         },
     }
@@ -151,12 +149,8 @@ fn describe(media: &Media, is_whole: bool) -> String {
         MediaSource::FileId(id) => id.clone(),
     };
     let detail = media.detail.as_ref().filter(|_| !is_whole);
-    let words = [
-        media.name.as_ref(),
-        media.media_type.as_ref(),
-        detail,
-        Some(&source),
-    ];
+    let (name, media_type) = (media.name.as_ref(), media.media_type.as_ref());
+    let words = [name, media_type, detail, Some(&source)];
     let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
     words.join(", ")
 }

@@ -42,7 +42,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.rename {
         let (old, new) = match &args.rev {
             Some(new) => (name.clone(), new),
-            None => (current(app)?, name),
+            None => match repo.head(&on)? {
+                Head::Attached { branch, .. } => (branch.short().to_owned(), name),
+                Head::Detached(_) => {
+                    let failure = Failure::refused("HEAD is on no branch");
+                    return Err(failure.with_hint("tract branch -m OLD NEW"));
+                }
+            },
         };
         let what = format!("branch -m {old} {new}");
         let (from, to) = (RefName::branch(&old)?, RefName::branch(new)?);
@@ -62,16 +68,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     app.ui.status(Label::Branch.of(name) + " begins at " + at);
     position::open_call(made.open.as_ref(), "tract branch NAME", app);
     Ok(())
-}
-
-/// The branch that a rename without an old name means.
-fn current(app: &App) -> Result<String, Failure> {
-    match app.repo()?.head(&app.on()?)? {
-        Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
-        Head::Detached(_) => {
-            Err(Failure::refused("HEAD is on no branch").with_hint("tract branch -m OLD NEW"))
-        }
-    }
 }
 
 fn list(app: &mut App) -> Result<(), Failure> {

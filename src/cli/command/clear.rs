@@ -81,21 +81,20 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
         0 => String::new(),
         count => format!(" and {}", plural(count, "kept session file")),
     };
-    app.ui
-        .status(format!("Erased {contents} ({size}){files} for good"));
+    let ui = &mut app.ui;
+    ui.status(format!("Erased {contents} ({size}){files} for good"));
     if purged.shared > 0 {
         let shared = plural(purged.shared, "message");
-        app.ui.notice(format!(
+        ui.notice(format!(
             "kept from before: {shared} that the context, another branch, a tag or a session needs"
         ));
     }
     for session in &purged.kept_sessions {
         let name = session.short();
-        app.ui.notice(format!(
+        ui.notice(format!(
             "the file of {name} stays: that session has commits of its own"
         ));
     }
-    app.ui
-        .hint("session files outside of .tract are not touched");
+    ui.hint("session files outside of .tract are not touched");
     Ok(())
 }

@@ -22,7 +22,7 @@ Example:
 pub struct Args {}
 
 const SESSION: &str = include_str!("demo-session.jsonl");
-/// How many lines of a compiled request are shown.
+/// How many lines of a compiled request are shown, as the walk says.
 const LINES: usize = 8;
 /// The walk: remarks, and commands; `HIDE` is the session's compaction.
 const WALK: &str = "\
@@ -34,10 +34,10 @@ $ status
 # Every message is a commit; so is what the tool's compaction hid.
 $ log -n 13
 # The request as it would be sent now: it begins with the summary.
-$ compile --format text
+$ compile --format text | head -n 8
 # Before the compaction nothing was lost: go back there and send that.
 $ log -n 3 HIDE^
-$ compile HIDE^ --format text
+$ compile HIDE^ --format text | head -n 8
 # Or take it elsewhere, as a file of another format.
 $ export HIDE^ --format openai -o before.json
 # A message of one's own is a commit as well.
@@ -107,13 +107,8 @@ fn compaction(app: &App) -> Result<String, Failure> {
 fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
     let words = words(typed);
     let long = words[0] == "compile";
-    let head = if long {
-        format!(" | head -n {LINES}")
-    } else {
-        String::new()
-    };
-    let prompt = format!("$ tract {typed}{head}");
-    app.ui.print(Label::Command.of(prompt))?;
+    app.ui
+        .print(Label::Command.of(format!("$ tract {typed}")))?;
     if !long {
         let words = std::iter::once("tract").chain(words);
         let parsed = Cli::try_parse_from(words);

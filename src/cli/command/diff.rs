@@ -89,13 +89,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         context_lines: args.context_lines,
         exact_ids: args.exact_ids,
     };
-    let encoding = app.encoding(&repo)?;
-    let found = repo.diff(
-        compared.before.as_ref(),
-        Some(&compared.after),
-        &options,
-        encoding,
-    )?;
+    let (before, after) = (compared.before.as_ref(), Some(&compared.after));
+    let found = repo.diff(before, after, &options, app.encoding(&repo)?)?;
     let remark = match compared.edits {
         false => None,
         true => {

@@ -46,26 +46,20 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(format) => format,
         None => session_format(&repo, &commit)?.ok_or_else(|| {
             let failure = Failure::usage("this history came from no session file");
-            failure.with_hint(format!(
-                "tract export --format, with {}",
-                formats::choices()
-            ))
+            let choices = formats::choices();
+            failure.with_hint(format!("tract export --format, with {choices}"))
         })?,
     };
-    let options = ExportOptions {
-        format,
-        now: app.now(),
-    };
+    let now = app.now();
+    let options = ExportOptions { format, now };
     let done = match &args.output {
         Some(path) => {
             let path = app.path(path)?;
             let done = to_file(&repo, &commit, &options, &path, args.force)?;
-            app.ui.status(format!(
-                "Wrote {}, {} untouched, to {}",
-                plural(done.untouched + done.written, "message"),
-                done.untouched,
-                app.short_path(&path)
-            ));
+            let messages = plural(done.untouched + done.written, "message");
+            let (untouched, place) = (done.untouched, app.short_path(&path));
+            let wrote = format!("Wrote {messages}, {untouched} untouched, to {place}");
+            app.ui.status(wrote);
             done
         }
         None if app.ui.is_terminal() => {

@@ -1,6 +1,6 @@
 //! `tract find`: messages by their text.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
@@ -98,18 +98,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         neighbours: args.neighbours,
         ..FindOptions::new(pattern)
     };
-    let (began, mut bar) = (Instant::now(), None);
+    let bar = progress::bar(app, "[{bar:30}] {msg}");
     let found = repo.find_messages(&on, &options, &mut |progress| {
-        if app.ui.draws_progress() && began.elapsed() > QUICK {
-            draw(
-                bar.get_or_insert_with(|| progress::bar("[{bar:30}] {msg}")),
-                progress,
-            );
+        if bar.elapsed() > QUICK {
+            draw(&bar, progress);
         }
     });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    bar.finish_and_clear();
     let found = found?;
     if found.is_empty() {
         app.ui.status("No message matches");

@@ -216,20 +216,15 @@ fn one(
         what: &what,
         counter,
     };
-    let bar = || progress::bar("[{bar:30}] {bytes} of {total_bytes}  {msg}");
-    let bar = app.ui.draws_progress().then(bar);
+    let bar = progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}");
     let report = ingest::import(repo, file, &request, &mut |progress| {
-        if let Some(bar) = &bar {
-            bar.set_length(progress.total_bytes);
-            bar.set_position(progress.bytes);
-            let seconds = bar.elapsed().as_secs_f64().max(0.001);
-            let rate = progress.records as f64 / seconds;
-            bar.set_message(format!("{} records/s", grouped(rate as u64)));
-        }
+        bar.set_length(progress.total_bytes);
+        bar.set_position(progress.bytes);
+        let seconds = bar.elapsed().as_secs_f64().max(0.001);
+        let rate = progress.records as f64 / seconds;
+        bar.set_message(format!("{} records/s", grouped(rate as u64)));
     });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    bar.finish_and_clear();
     Ok(report?)
 }
 

@@ -31,13 +31,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let (repo, created) = Repo::init(&dir)?;
     let place = app.short_path(repo.directory().unwrap_or(Path::new("memory")));
+    let ui = &mut app.ui;
     if created {
-        app.ui
-            .status(format!("Made an empty repository in {place}"));
-        app.ui
-            .hint("tract import brings in a session; tract commit -r user -m \"…\" writes one");
+        ui.status(format!("Made an empty repository in {place}"));
+        ui.hint("tract import brings in a session; tract commit -r user -m \"…\" writes one");
     } else {
-        app.ui.status(format!(
+        ui.status(format!(
             "There is a repository already in {place}; nothing changed"
         ));
     }

@@ -113,10 +113,8 @@ fn verbose(rows: &[LogRow], head: &Head, calendar: &Calendar, ui: &mut Ui) -> Re
         // The full hash leaves a narrow terminal little room.
         let marks = listing::marks(&row.refs, head, width, hash.len());
         ui.print(Label::Hash.of(hash) + marks)?;
-        let mut facts = vec![
-            calendar.full(row.commit.time).into(),
-            listing::verb(operation),
-        ];
+        let time = calendar.full(row.commit.time);
+        let mut facts = vec![time.into(), listing::verb(operation)];
         if let Some(role) = row.role {
             facts.push(Label::role(role).of(role.as_str()));
         }

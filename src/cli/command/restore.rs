@@ -52,12 +52,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     for still in &done.still_hidden {
         let messages = plural(still.messages as u64, "message");
-        let verb = if still.messages == 1 { "stays" } else { "stay" };
-        app.ui.status(format!(
-            "{messages} {verb} hidden by {} {}",
-            still.kind.verb(),
-            still.by.short()
-        ));
+        let stay = if still.messages == 1 { "stays" } else { "stay" };
+        let (kind, by) = (still.kind.verb(), still.by.short());
+        let line = format!("{messages} {stay} hidden by {kind} {by}");
+        app.ui.status(line);
     }
     Ok(())
 }

@@ -72,10 +72,8 @@ fn fields(
         let name = message.name.as_deref();
         let name = name.map_or(String::new(), |name| format!(" {name}"));
         let role = Label::role(message.role).of(message.role.as_str());
-        field(
-            "message",
-            role + format!("{name} ({})", part::types_of(message)),
-        );
+        let types = part::types_of(message);
+        field("message", role + format!("{name} ({types})"));
     }
     if let Operation::Edit { target, .. } = operation {
         field("edits", target.to_string()[..7].into());
@@ -93,10 +91,7 @@ fn fields(
         let records = plural(spans.len() as u64, "record");
         field("source", format!("{format}, {records}").into());
     }
-    if matches!(
-        operation,
-        Operation::Restore { .. } | Operation::Annotate { .. }
-    ) {
+    if let Operation::Restore { .. } | Operation::Annotate { .. } = operation {
         field("what", listing::describe(row).into());
     }
     Ok(fields)

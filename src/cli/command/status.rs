@@ -19,7 +19,7 @@ Example:
 pub struct Args {}
 
 /// How many cells the bar has.
-const BAR: u64 = 20;
+const BAR: usize = 20;
 /// Under `Tokens   `.
 const INDENT: &str = "         ";
 /// What is said of a repository without commits.
@@ -53,10 +53,8 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         row.refs.clear();
     }
     app.ui.print_all(listing.lines(&recent))?;
-    if status
-        .budget
-        .is_some_and(|budget| status.total.tokens > budget)
-    {
+    let is_over = |budget| status.total.tokens > budget;
+    if status.budget.is_some_and(is_over) {
         app.ui.hint(format!("over budget: {SMALLER}"));
     }
     if let Head::Detached(_) = status.head {
@@ -112,19 +110,16 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
 
 /// `Context  182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
 fn context_line(context: &Context) -> String {
-    let mut line = format!(
-        "Context  {}",
-        plural(context.entries.len() as u64, "message")
-    );
+    let visible = plural(context.entries.len() as u64, "message");
+    let mut line = format!("Context  {visible}");
     let hidden = context.hidden_entries();
     if hidden > 0 {
         line += &format!(", {} hidden", grouped(hidden));
     }
     let kinds = HideKind::ALL.map(|kind| (kind, u64::from(context.active_hides(kind))));
     let active = kinds.into_iter().filter(|(_, count)| *count > 0);
-    let active: Vec<String> = active
-        .map(|(kind, count)| plural(count, kind.as_str()))
-        .collect();
+    let active = active.map(|(kind, count)| plural(count, kind.as_str()));
+    let active: Vec<String> = active.collect();
     if !active.is_empty() {
         line += &format!(" ({})", active.join(", "));
     }
@@ -136,16 +131,15 @@ fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
     let mut lines = vec![match status.budget {
         None => format!("Tokens   {total} (no budget set; {})", status.encoding).into(),
         Some(budget) => {
-            let percent = status.total.tokens * 100 / budget.max(1);
-            let over = status.total.tokens > budget;
-            let (label, share_label) = match over {
-                true => (Label::Error, Label::Error),
-                false => (Label::Good, Label::Text),
+            let percent = format!("{}%", status.total.tokens * 100 / budget.max(1));
+            let (label, share) = match status.total.tokens > budget {
+                true => (Label::Error, Label::Error.of(percent)),
+                false => (Label::Good, percent.into()),
             };
-            let mut line = Line::from("Tokens   ") + label.of(bar(status.total.tokens, budget));
-            line += Line::from(" ") + share_label.of(format!("{percent}%"));
+            let bar = label.of(bar(status.total.tokens, budget));
             let (amount, encoding) = (amount(budget), status.encoding);
-            line + format!(" of {amount}   ({total}, {encoding})")
+            let end = format!(" of {amount}   ({total}, {encoding})");
+            Line::from("Tokens   ") + bar + " " + share + end
         }
     }];
     if let Some((number, usage, sent)) = &status.provider {
@@ -201,12 +195,11 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
 
 /// `[=============>......]`; full when it is more than full.
 fn bar(tokens: u64, budget: u64) -> String {
-    let full = (tokens.min(budget) * BAR / budget.max(1)) as usize;
     if tokens >= budget {
-        return format!("[{}]", "=".repeat(BAR as usize));
+        return format!("[{}]", "=".repeat(BAR));
     }
-    let rest = BAR as usize - full - 1;
-    format!("[{}>{}]", "=".repeat(full), ".".repeat(rest))
+    let full = (tokens * BAR as u64 / budget) as usize;
+    format!("[{}>{}]", "=".repeat(full), ".".repeat(BAR - full - 1))
 }
 
 #[cfg(test)]

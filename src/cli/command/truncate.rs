@@ -56,10 +56,8 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let share = match (args.to_budget, app.budget_max(&repo)?) {
-        (Some(share), _) => Some(share),
-        (None, max) => max.map(Share::Tokens),
-    };
+    let max = app.budget_max(&repo)?.map(Share::Tokens);
+    let share = args.to_budget.or(max);
     let reach = match (args.fraction, args.keep, share) {
         (Some(fraction), ..) => Reach::Fraction(fraction),
         (_, Some(keep), _) => Reach::Keep(keep.get()),

@@ -37,10 +37,8 @@ impl Painter<'_> {
         }];
         let but_for_ids = diff.same_from_the_start(false);
         if but_for_ids > same {
-            words.push(format!(
-                "same but for ids: first {}",
-                grouped(but_for_ids as u64)
-            ));
+            let first = grouped(but_for_ids as u64);
+            words.push(format!("same but for ids: first {first}"));
         }
         let head = Label::Strong.of("cache") + "   ";
         page.lines
@@ -70,12 +68,8 @@ impl Painter<'_> {
             .collect();
         if !whole.is_empty() {
             let what = whole.join(" and ");
-            let verb = if whole == ["model"] {
-                "differs"
-            } else {
-                "differ"
-            };
-            let line = format!("but {what} {verb}: a provider's cache then keeps nothing");
+            let s = if whole == ["model"] { "s" } else { "" };
+            let line = format!("but {what} differ{s}: a provider's cache then keeps nothing");
             page.push(INDENT, line);
         }
     }
@@ -84,11 +78,9 @@ impl Painter<'_> {
 /// The end of a long name: session and trial tell branches apart there.
 fn ending(name: &str, most: usize) -> String {
     let count = name.chars().count();
-    match count > most {
-        true => format!(
-            "…{}",
-            name.chars().skip(count + 1 - most).collect::<String>()
-        ),
-        false => name.to_owned(),
+    if count <= most {
+        return name.to_owned();
     }
+    let end: String = name.chars().skip(count + 1 - most).collect();
+    format!("…{end}")
 }

@@ -22,9 +22,9 @@ impl Painter<'_> {
     /// Messages that went hidden or came back, the middle of many left out.
     pub(super) fn list(&self, page: &mut Page, changes: &[Shown<'_>]) {
         if let [(only, _)] = changes {
-            page.lines
+            return page
+                .lines
                 .extend(self.rows(&[only], 0, true, page.width_cols));
-            return;
         }
         let count = changes.len();
         let what = plural(count as u64, "message");

@@ -87,10 +87,7 @@ pub fn settings(page: &mut Page, indent: usize, changes: &[SettingChange]) {
 /// What differs in a message.
 pub fn modified(page: &mut Page, diff: &MessageDiff) {
     let start = page.lines.len();
-    if let Some(Replaced { before, after }) = &diff.name {
-        let [before, after] = [before, after].map(|name| name.as_deref().unwrap_or("(none)"));
-        page.push(INDENT, format!("name: {before} → {after}"));
-    }
+    fact(page, "name", &diff.name, optional);
     parts(page, &diff.parts);
     page.fold(start, CHANGED_LINES, INDENT);
 }
@@ -115,10 +112,6 @@ fn parts(page: &mut Page, edits: &[Edit<Part, PartDiff>]) {
 }
 
 fn changed_part(page: &mut Page, diff: &PartDiff) {
-    let fact = |page: &mut Page, name: &str, before: &str, after: &str| {
-        page.push(INDENT, format!("{name}: {before} → {after}"));
-    };
-    let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "(none)".into());
     match diff {
         PartDiff::Text(diff) => value::value(page, INDENT, "text", diff),
         PartDiff::Opaque(diff) => value::value(page, INDENT, "block", diff),
@@ -134,21 +127,15 @@ fn changed_part(page: &mut Page, diff: &PartDiff) {
             if signature.is_some() {
                 page.push(INDENT, "another signature");
             }
-            if let Some(Replaced { before, after }) = provider {
-                fact(page, "provider", &optional(before), &optional(after));
-            }
+            fact(page, "provider", provider, optional);
         }
         PartDiff::Call {
             id,
             kind,
             arguments,
         } => {
-            if let Some(Replaced { before, after }) = id {
-                fact(page, "id", before, after);
-            }
-            if let Some(Replaced { before, after }) = kind {
-                fact(page, "kind of call", &optional(before), &optional(after));
-            }
+            fact(page, "id", id, String::clone);
+            fact(page, "kind of call", kind, optional);
             if let Some(arguments) = arguments {
                 value::value(page, INDENT, "arguments", arguments);
             }
@@ -158,13 +145,9 @@ fn changed_part(page: &mut Page, diff: &PartDiff) {
             is_error,
             content,
         } => {
-            if let Some(Replaced { before, after }) = call {
-                fact(page, "id", before, after);
-            }
-            if let Some(Replaced { before, after }) = is_error {
-                let word = |failed: bool| if failed { "failed" } else { "succeeded" };
-                fact(page, "tool", word(*before), word(*after));
-            }
+            let word = |failed: &bool| if *failed { "failed" } else { "succeeded" }.to_owned();
+            fact(page, "id", call, String::clone);
+            fact(page, "tool", is_error, word);
             for edit in content {
                 match edit {
                     Edit::Changed {
@@ -180,6 +163,18 @@ fn changed_part(page: &mut Page, diff: &PartDiff) {
             on_one_side(page, after, Tag::Added);
         }
     }
+}
+
+/// A fact that was another before.
+fn fact<T>(page: &mut Page, name: &str, sides: &Option<Replaced<T>>, text: fn(&T) -> String) {
+    if let Some(Replaced { before, after }) = sides {
+        let (before, after) = (text(before), text(after));
+        page.push(INDENT, format!("{name}: {before} → {after}"));
+    }
+}
+
+fn optional(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "(none)".into())
 }
 
 /// A part that is on one side alone.
