@@ -8,7 +8,7 @@ use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::{Label, Line, columns, grouped, plural, tokens};
+use tract::render::{Label, Line, columns, grouped, plural, table, tokens};
 
 use crate::cli::{App, Failure};
 
@@ -139,7 +139,7 @@ fn details(session: &ImportedSession, app: &mut App) {
     ];
     for (name, items) in lines.iter().filter(|(_, items)| !items.is_empty()) {
         let head = format!("  {name}    ").into();
-        for line in columns::folded(head, items, ",", app.ui.width_cols()) {
+        for line in table::folded(head, items, ",", app.ui.width_cols()) {
             app.ui.status(line);
         }
     }

@@ -51,7 +51,7 @@ impl Listing<'_> {
             .iter()
             .map(|row| self.cells(row, roomy, words))
             .collect();
-        let heads = table(&cells, &NUMBERS).into_iter().zip(rows);
+        let heads = table::lines(&cells, &NUMBERS).into_iter().zip(rows);
         heads.map(|(head, row)| self.finish(head, row)).collect()
     }
 

@@ -5,7 +5,7 @@ use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::model::EntryId;
-use tract::render::{Label, Line, Share, columns, plural, signed, tokens};
+use tract::render::{Label, Line, Share, plural, signed, table, tokens};
 
 use super::{App, Failure, Ui};
 
@@ -163,7 +163,7 @@ pub fn list(ui: &mut Ui, touched: &[Touched], limit: usize) -> Result<(), Failur
         ]
     };
     let rows = touched.iter().take(limit).map(row).collect();
-    ui.print_all(columns::list(rows, &[2], ui.width_cols()))?;
+    ui.print_all(table::list(rows, &[2], ui.width_cols()))?;
     if touched.len() > limit {
         ui.print(Label::Dim.of(format!("  … {} more", touched.len() - limit)))?;
     }

@@ -17,10 +17,9 @@ mod number;
 pub mod part;
 pub mod plain;
 pub mod setting;
-mod table;
+pub mod table;
 
 pub use calendar::Calendar;
 pub use label::Label;
 pub use line::{Line, Run};
 pub use number::{Share, amount, bytes, grouped, plural, read_tokens, signed, tokens};
-pub use table::table;

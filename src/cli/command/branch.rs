@@ -2,7 +2,7 @@
 
 use tract::history::{BranchRow, On};
 use tract::model::{Head, RefName};
-use tract::render::{Calendar, Label, Line, columns, plural, tokens};
+use tract::render::{Calendar, Label, Line, plural, table, tokens};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, typed};
@@ -85,7 +85,7 @@ fn list(app: &mut App) -> Result<(), Failure> {
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
     let cells = rows.iter().map(|row| cells(row, &calendar, room)).collect();
-    Ok(app.ui.print_all(columns::list(cells, &[3], room))?)
+    Ok(app.ui.print_all(table::list(cells, &[3], room))?)
 }
 
 /// Name, hash, last activity, tokens, and what it is about.

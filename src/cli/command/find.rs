@@ -142,7 +142,7 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
     let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    for (one, head) in found.iter().zip(table(&cells, &[])) {
+    for (one, head) in found.iter().zip(table::lines(&cells, &[])) {
         // The place is of very different lengths and not lined up, to leave room for the title.
         let mut head = head + "  " + place(one, args, terminal) + "  ";
         if let Some(title) = &one.title {

@@ -2,7 +2,7 @@
 
 use tract::history::OperationEntry;
 use tract::model::RefValue;
-use tract::render::{Label, Line, columns, table};
+use tract::render::{Label, Line, table};
 use tract::store::ReflogRow;
 
 use crate::cli::{App, Failure};
@@ -56,7 +56,7 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
         ]
     };
     let rows = entries.iter().map(cells).collect();
-    Ok(app.ui.print_all(columns::list(rows, &[0], room))?)
+    Ok(app.ui.print_all(table::list(rows, &[0], room))?)
 }
 
 fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
@@ -76,7 +76,7 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         ]
     });
     let cells: Vec<Vec<Line>> = cells.collect();
-    Ok(app.ui.print_all(table(&cells, &[]))?)
+    Ok(app.ui.print_all(table::lines(&cells, &[]))?)
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.

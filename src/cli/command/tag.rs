@@ -2,7 +2,7 @@
 
 use tract::history::TagRow;
 use tract::model::RefName;
-use tract::render::{Label, columns};
+use tract::render::{Label, table};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, Typed, typed};
@@ -73,5 +73,5 @@ fn list(app: &mut App) -> Result<(), Failure> {
         ]
     };
     let cells = rows.iter().map(cells).collect();
-    Ok(app.ui.print_all(columns::list(cells, &[], room))?)
+    Ok(app.ui.print_all(table::list(cells, &[], room))?)
 }

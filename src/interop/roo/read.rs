@@ -7,13 +7,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::steps::Telling;
+use super::steps::{Record, Telling};
 use super::tags::Tags;
 use crate::error::Result;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::elements;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
 
@@ -70,15 +70,6 @@ struct Found {
     tags: Vec<Tags>,
     notes: Notes,
     lone_surrogates: u64,
-}
-
-/// One message with what stands beside it, tags aside.
-pub(super) struct Record {
-    pub(super) span: Span,
-    pub(super) message: Message,
-    pub(super) time: Option<Millis>,
-    pub(super) settings: Settings,
-    pub(super) usage: Option<Usage>,
 }
 
 /// What the tools note beside a message.

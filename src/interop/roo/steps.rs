@@ -3,11 +3,10 @@
 //! The file shows where a summary or a marker stands and not when it came. A hide is told at that
 //! place, so that the order of entries is the file's, with a guess of its [`Moment`].
 
-use super::read::Record;
 use super::tags::{Hidden, Mark, Tags};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message};
+use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 /// How many messages a condensation leaves behind an assistant's summary.
 ///
@@ -16,6 +15,15 @@ use crate::model::{HideKind, Message};
 /// `N_MESSAGES_TO_KEEP` in `src/core/condense/index.ts`. Later versions write a user's summary
 /// and leave none.
 const LEFT_BY_SUMMARY: usize = 3;
+
+/// One message with what stands beside it, tags aside.
+pub(super) struct Record {
+    pub(super) span: Span,
+    pub(super) message: Message,
+    pub(super) time: Option<Millis>,
+    pub(super) settings: Settings,
+    pub(super) usage: Option<Usage>,
+}
 
 /// Tells the sink the steps of a file.
 pub(super) struct Telling<'a, 's> {

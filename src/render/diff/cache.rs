@@ -4,7 +4,7 @@ use crate::context::Entry;
 use crate::model::tokens::context_total;
 use crate::render::diff::Painter;
 use crate::render::diff::page::Page;
-use crate::render::{Label, bytes, columns, grouped, plural, tokens};
+use crate::render::{Label, bytes, grouped, plural, table, tokens};
 
 /// Under `cache   `.
 const INDENT: usize = 8;
@@ -42,7 +42,7 @@ impl Painter<'_> {
         }
         let head = Label::Strong.of("cache") + "   ";
         page.lines
-            .extend(columns::folded(head, &words, ";", page.width_cols));
+            .extend(table::folded(head, &words, ";", page.width_cols));
         if same < old || same < new {
             let (before, after) = &self.frame.names;
             let place = |name: &str, entries: &[Entry]| {

@@ -4,7 +4,7 @@ use crate::diff::{Change, Kind};
 use crate::model::preview;
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, Shown, message};
-use crate::render::{Label, Line, columns, grouped, plural, signed};
+use crate::render::{Label, Line, grouped, plural, signed, table};
 
 /// How many messages of a list are still shown one by one.
 const LISTED: usize = 6;
@@ -72,7 +72,7 @@ impl Painter<'_> {
                 preview(message).into(),
             ]
         };
-        columns::list(changes.iter().map(row).collect(), &[4], width_cols)
+        table::list(changes.iter().map(row).collect(), &[4], width_cols)
     }
 }
 
