@@ -8,7 +8,7 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path};
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, Head, HideKind, Millis, RefName, RefValue, TokenCount};
+use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, TokenCount};
 use crate::store::{TagNote, Tx};
 
 /// A branch, with what a list says about it.
@@ -88,12 +88,11 @@ impl Repo {
             let view = self.store.read()?;
             let session = path::session_of(&*view, &tip)?;
             let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
-            let is_head = matches!(&head, Head::Attached { branch, .. } if *branch == name);
             let tool = session
                 .as_ref()
                 .and_then(|(session, _)| Some(session.as_session()?.0.to_owned()));
             rows.push(BranchRow {
-                is_head,
+                is_head: head.branch() == Some(&name),
                 tool,
                 title: session.and_then(|(_, session)| session.title),
                 last: newest.iter().find_map(|row| row.commit.time),
@@ -147,7 +146,7 @@ impl Repo {
     pub fn rename_branch(&self, call: Call<'_>, old: &RefName, new: &RefName) -> Result<()> {
         let tx = self.store.write()?;
         let head = repo::head(&*tx, &On::Head)?;
-        let on_it = matches!(&head, Head::Attached { branch, .. } if branch == old);
+        let on_it = head.branch() == Some(old);
         let tip = tx.reference(old)?;
         if tip.is_none() && !on_it {
             return Err(missing(old));
@@ -173,11 +172,8 @@ impl Repo {
     /// [`Error::Refused`] for one that isn't there and for the branch that HEAD is on.
     pub fn delete_reference(&self, call: Call<'_>, name: &RefName) -> Result<CommitHash> {
         let tx = self.store.write()?;
-        let Some(RefValue::Commit(commit)) = tx.reference(name)? else {
-            return Err(missing(name));
-        };
-        let head = repo::head(&*tx, &On::Head)?;
-        if matches!(&head, Head::Attached { branch, .. } if branch == name) {
+        let commit = load::tip(&*tx, name)?.ok_or_else(|| missing(name))?;
+        if repo::head(&*tx, &On::Head)?.branch() == Some(name) {
             let name = name.short().to_owned();
             return Err(Error::Refused(Refusal::HeadIsOnIt { name }));
         }
@@ -190,17 +186,15 @@ impl Repo {
     /// The tags, by name.
     pub fn tags(&self) -> Result<Vec<TagRow>> {
         let view = self.store.read()?;
-        let mut rows = Vec::new();
-        let tags = view.references(RefName::TAGS)?;
+        let tags = load::tips(&*view, RefName::TAGS)?;
         let names: Vec<RefName> = tags.iter().map(|(name, _)| name.clone()).collect();
-        for ((name, value), note) in tags.into_iter().zip(view.tag_notes(&names)?) {
-            if let RefValue::Commit(commit) = value {
-                let note = note.filter(|note| note.commit == commit);
-                let note = note.map(|note| (note.text, note.time));
-                rows.push(TagRow { name, commit, note });
-            }
-        }
-        Ok(rows)
+        let rows = tags.into_iter().zip(view.tag_notes(&names)?);
+        let rows = rows.map(|((name, commit), note)| {
+            let note = note.filter(|note| note.commit == commit);
+            let note = note.map(|note| (note.text, note.time));
+            TagRow { name, commit, note }
+        });
+        Ok(rows.collect())
     }
 
     /// Tags a commit; with a note the tag is an annotated one.

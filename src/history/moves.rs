@@ -87,10 +87,7 @@ impl Repo {
         let tx = self.store.write()?;
         let to = revision::resolve(&*tx, call.on, target)?;
         let head = repo::head(&*tx, call.on)?;
-        let (branch, from) = match head {
-            Head::Attached { branch, tip } => (Some(branch), tip),
-            Head::Detached(commit) => (None, Some(commit)),
-        };
+        let (branch, from) = (head.branch().cloned(), head.commit());
         // An empty branch may be reset to a commit of another one: there is nothing to go back to.
         let done = Reset {
             from: from.unwrap_or(to),
@@ -144,7 +141,11 @@ impl Repo {
     pub fn checkout(&self, call: Call<'_>, target: &Target) -> Result<Checkout> {
         let tx = self.store.write()?;
         let from = repo::head(&*tx, &On::Head)?;
-        let held = held(&from);
+        let held = match &from {
+            Head::Attached { branch, .. } => RefValue::Symbolic(branch.clone()),
+            Head::Detached(commit) => RefValue::Commit(*commit),
+        };
+        let is_on = |name: &str| from.branch().is_some_and(|branch| branch.short() == name);
         let mut open = None;
         tx.begin_operation(call.now, call.what)?;
         let to = match target {
@@ -153,7 +154,7 @@ impl Repo {
                 previous.ok_or(Error::NoPreviousPosition)?
             }
             // A branch that HEAD is on may have no commit yet.
-            Target::Named(name) if on_branch(&from, name) => held.clone(),
+            Target::Named(name) if is_on(name) => held.clone(),
             Target::Named(name) => match RefName::branch(name) {
                 Ok(branch) if tx.reference(&branch)?.is_some() => RefValue::Symbolic(branch),
                 _ => RefValue::Commit(revision::resolve(&*tx, &On::Head, name)?),
@@ -189,23 +190,11 @@ impl Repo {
     /// The short name of the branch that HEAD is on, or was on last.
     pub fn last_branch(&self) -> Result<String> {
         let view = self.store.read()?;
-        match repo::head(&*view, &On::Head)? {
-            Head::Attached { branch, .. } => Ok(branch.short().to_owned()),
-            Head::Detached(_) => repo::last_branch(&*view),
+        match repo::head(&*view, &On::Head)?.branch() {
+            Some(branch) => Ok(branch.short().to_owned()),
+            None => repo::last_branch(&*view),
         }
     }
-}
-
-/// What HEAD holds.
-fn held(head: &Head) -> RefValue {
-    match head {
-        Head::Attached { branch, .. } => RefValue::Symbolic(branch.clone()),
-        Head::Detached(commit) => RefValue::Commit(*commit),
-    }
-}
-
-fn on_branch(head: &Head, name: &str) -> bool {
-    matches!(head, Head::Attached { branch, .. } if branch.short() == name)
 }
 
 /// How many commits on the path to `from` neither `to` nor any branch (but `moved`, which goes

@@ -42,6 +42,14 @@ impl Head {
             Self::Detached(commit) => Some(*commit),
         }
     }
+
+    /// The branch that HEAD is on.
+    pub fn branch(&self) -> Option<&RefName> {
+        match self {
+            Self::Attached { branch, .. } => Some(branch),
+            Self::Detached(_) => None,
+        }
+    }
 }
 
 impl RefName {
