@@ -231,19 +231,12 @@ fn as_it_was(
     let Some(tip) = load::tip(view, &origin.source.session)? else {
         return Ok(None);
     };
-    if !view.is_ancestor(&origin.last, &tip)? {
-        return Ok(None);
-    }
-    let own = path
-        .iter()
-        .take_while(|row| row.hash != origin.last)
-        .count();
+    let ours = path.iter().take_while(|row| row.hash != origin.last);
+    let own = ours.count();
     let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
-    if !path[..own].iter().all(appends) {
-        return Ok(None);
-    }
     let whole = *commit == tip;
-    if !whole && options.format.shape != Shape::Lines {
+    let can_be = whole || options.format.shape == Shape::Lines;
+    if !can_be || !path[..own].iter().all(appends) || !view.is_ancestor(&origin.last, &tip)? {
         return Ok(None);
     }
     let source = &origin.source;
@@ -285,27 +278,14 @@ fn as_it_was(
         out.write_all(b"\n").map_err(Error::io("output"))?;
     }
     if own > 0 {
-        let rows = path[..own].iter();
-        let hashes: Vec<CommitHash> = rows.clone().map(|row| row.hash).collect();
-        let contents = rows.clone().flat_map(|row| row.commit.operation.contents());
-        let contents: Vec<ContentHash> = contents.collect();
-        let told = load::contents(view, &contents)?.into_iter();
-        let told = rows.zip(told.zip(view.usage(&hashes)?)).rev();
-        let messages = told.map(|(row, (message, usage))| Outgoing {
-            message,
-            time: row.commit.time,
-            settings: row.commit.settings.clone(),
-            usage,
-            records: Vec::new(),
-            replaces: Vec::new(),
-            is_summary: false,
-        });
-        let messages: Vec<Outgoing> = messages.collect();
-        let context = load::context(view, commit)?;
+        let mut context = load::context(view, commit)?;
         let document = Document {
             after: last_records,
             ..document(view, commit, Some(origin), &context, options)?
         };
+        // What was appended last stands at the end.
+        context.entries = context.entries.split_off(context.entries.len() - own);
+        let messages = outgoing(view, &context, None)?;
         done.remarks = (options.format.write)(&messages, &document, out)?;
         done.written = own as u64;
     }
@@ -385,11 +365,9 @@ fn outgoing(
             (Some(source), Some(spans)) => texts(view, source.id, &spans)?,
             _ => Vec::new(),
         };
-        let changed = entry.edited || !entry.mask.is_empty();
-        let (records, replaces) = if changed {
-            (Vec::new(), records)
-        } else {
-            (records, Vec::new())
+        let (records, replaces) = match entry.edited || !entry.mask.is_empty() {
+            true => (Vec::new(), records),
+            false => (records, Vec::new()),
         };
         outgoing.push(Outgoing {
             message,

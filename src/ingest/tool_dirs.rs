@@ -41,11 +41,7 @@ impl ToolDirs {
                 })
             }));
         }
-        found.sort_by(|a, b| {
-            b.modified
-                .cmp(&a.modified)
-                .then_with(|| a.path.cmp(&b.path))
-        });
+        found.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
         found
     }
 
@@ -67,12 +63,7 @@ impl ToolDirs {
 
 /// The sessions of `cwd` in a tool's directory.
 fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    collect(
-        &directory.join((home.sessions)(cwd)),
-        home.depth,
-        &mut files,
-    );
+    let mut files = session_files(&directory.join((home.sessions)(cwd)), home.depth);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = || first_line(&FileInput::open(path).ok()?).ok()?;
@@ -83,35 +74,31 @@ fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
 
 /// Every regular file below `directory` that could be a session (`.json` or `.jsonl`), by path.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    collect(directory, 16, &mut files);
+    let mut files = session_files(directory, 16);
     files.sort();
     files
 }
 
-/// Adds the session files in `directory` and down to `depth` levels below it. Links to
-/// directories are not followed.
-fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
+/// The session files in `directory` and down to `depth` levels below it. Links to directories are
+/// not followed.
+fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         let Ok(kind) = entry.file_type() else {
             continue;
         };
+        let extension = path.extension().unwrap_or_default();
+        let is_meta = path.to_string_lossy().ends_with(".meta.json");
         if kind.is_dir() {
             if depth > 0 {
-                collect(&path, depth - 1, files);
+                files.extend(session_files(&path, depth - 1));
             }
-        } else if path
-            .extension()
-            .is_some_and(|e| e == "jsonl" || e == "json")
-            && !path.to_string_lossy().ends_with(".meta.json")
-        {
+        } else if (extension == "jsonl" || extension == "json") && !is_meta {
             files.push(path);
         }
     }
+    files
 }
 
 #[cfg(test)]
