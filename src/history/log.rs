@@ -59,16 +59,13 @@ pub struct LogRow {
     pub refs: Vec<RefName>,
 }
 
-/// What the database says of the commits to list, before anything is counted.
+/// A commit to list, before anything is counted.
 struct Read {
-    /// Oldest first, each with what happened before it that is not listed, and what it changed.
-    rows: Vec<(CommitRow, Change, Change)>,
-    /// The context before the first of them.
-    base: Context,
-    headlines: HashMap<CommitHash, Headline>,
-    refs: HashMap<CommitHash, Vec<RefName>>,
-    /// Where the entries stand in the context at the tip, if asked for.
-    places: HashMap<EntryId, usize>,
+    row: CommitRow,
+    /// What happened before it that is not listed.
+    skipped: Change,
+    own: Change,
+    headline: Headline,
 }
 
 impl Repo {
@@ -97,51 +94,56 @@ impl Repo {
     ///
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
-        let mut read = read(&*self.store.read()?, tip, options)?;
-        let changes = read.rows.iter().flat_map(|(_, skipped, own)| {
+        let view = self.store.read()?;
+        let (base, read) = read(&*view, tip, options)?;
+        let refs = decorations(&*view)?;
+        let places = match options.numbers {
+            true => load::context(&*view, tip)?.positions(),
+            false => HashMap::new(),
+        };
+        drop(view);
+        let changes = read.iter().flat_map(|Read { skipped, own, .. }| {
             let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
             all.into_iter().flatten().map(|(_, entry)| entry)
         });
-        let entries = read.base.entries.iter().chain(changes);
+        let entries = base.entries.iter().chain(changes);
         let counts = Counts::of(&*self.store, entries, options.encoding)?;
         let mut total = RunningTotal::default();
-        for entry in &read.base.entries {
+        for entry in &base.entries {
             total.add(counts.get(entry));
         }
-        let mut listed = Vec::with_capacity(read.rows.len());
-        for (row, skipped, own) in read.rows {
-            total.apply(&skipped, &counts);
+        let listed = read.into_iter().map(|read| {
+            let Read { row, headline, .. } = read;
+            total.apply(&read.skipped, &counts);
             let before = total.total();
-            total.apply(&own, &counts);
+            total.apply(&read.own, &counts);
             let running = total.total();
-            let headline = read.headlines.remove(&row.hash).unwrap_or_default();
-            listed.push(LogRow {
+            let place = headline.entry.and_then(|id| places.get(&id));
+            LogRow {
                 role: headline.role,
                 preview: headline.preview,
                 parts: headline.parts,
-                number: headline
-                    .entry
-                    .and_then(|id| Some(read.places.get(&id)? + 1)),
+                number: place.map(|at| at + 1),
                 delta: running.tokens as i64 - before.tokens as i64,
-                messages: own.messages(),
+                messages: read.own.messages(),
                 running,
-                refs: read.refs.get(&row.hash).cloned().unwrap_or_default(),
+                refs: refs.get(&row.hash).cloned().unwrap_or_default(),
                 hash: row.hash,
                 commit: row.commit,
-            });
-        }
+            }
+        });
+        let mut listed: Vec<LogRow> = listed.collect();
         listed.reverse();
         Ok(listed)
     }
 }
 
-fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Read> {
-    let matching = matching(view, tip, options)?;
+/// The commits to list, oldest first, and the context before the first of them.
+fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<(Context, Vec<Read>)> {
     let mut along = Along::default();
     let mut base = None;
-    let mut rows = Vec::with_capacity(matching.len());
-    let mut headlines = Vec::with_capacity(matching.len());
-    for row in matching.into_iter().rev() {
+    let mut all = Vec::new();
+    for row in matching(view, tip, options)?.into_iter().rev() {
         let left = along.context.clone();
         along.advance_to(view, &row)?;
         let skipped = match &base {
@@ -149,22 +151,18 @@ fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Read>
             None => Change::default(),
         };
         base.get_or_insert_with(|| along.context.clone());
-        headlines.push((row.hash, Headline::of(view, &row, &along.context)?));
+        let headline = Headline::of(view, &row, &along.context)?;
         let own = along.step(view, &row)?;
-        rows.push((row, skipped, own));
+        all.push(Read {
+            row,
+            skipped,
+            own,
+            headline,
+        });
     }
-    let mut read = Read {
-        rows,
-        base: base.unwrap_or_default(),
-        headlines: HashMap::new(),
-        refs: decorations(view)?,
-        places: HashMap::new(),
-    };
-    if options.numbers {
-        read.places = load::context(view, tip)?.positions();
-    }
-    read.headlines = spoken(view, headlines, options.parts)?;
-    Ok(read)
+    let headlines = all.iter_mut().map(|read| &mut read.headline);
+    speak(view, headlines.collect(), options.parts)?;
+    Ok((base.unwrap_or_default(), all))
 }
 
 /// The message that says what a commit is about.
@@ -220,15 +218,10 @@ impl Headline {
 }
 
 /// Adds who speaks and what, for all of them at once.
-fn spoken(
-    view: &dyn View,
-    headlines: Vec<(CommitHash, Headline)>,
-    parts: bool,
-) -> Result<HashMap<CommitHash, Headline>> {
-    let contents: Vec<ContentHash> = headlines.iter().filter_map(|(_, h)| h.content).collect();
+fn speak(view: &dyn View, headlines: Vec<&mut Headline>, parts: bool) -> Result<()> {
+    let contents: Vec<ContentHash> = headlines.iter().filter_map(|one| one.content).collect();
     let rows = load::rows(view, &contents)?;
-    let mut spoken = HashMap::with_capacity(headlines.len());
-    for (hash, mut headline) in headlines {
+    for headline in headlines {
         if let Some(row) = headline.content.and_then(|content| rows.get(&content)) {
             headline.role = Some(row.role);
             headline.preview.clone_from(&row.preview);
@@ -236,9 +229,8 @@ fn spoken(
                 headline.parts = load::content(view, &row.hash)?.part_types();
             }
         }
-        spoken.insert(hash, headline);
     }
-    Ok(spoken)
+    Ok(())
 }
 
 /// The commits to list, newest first: back from `tip` until there are enough.
@@ -246,10 +238,7 @@ fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<V
     let until = match &options.until {
         None => None,
         // Where the paths have parted, what both have is left out.
-        Some(until) => match path::shared_commits(view, until, tip)? {
-            0 => None,
-            shared => view.ancestor_at(tip, shared - 1)?,
-        },
+        Some(until) => path::last_shared(view, until, tip)?,
     };
     let until = until.as_ref();
     let most = match options.limit {
@@ -281,13 +270,10 @@ fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<V
 
 /// Whether an operation is one of those that these words name.
 pub(crate) fn wanted(operation: &Operation, words: &[String]) -> bool {
-    let matches = |word: &String| {
-        let kind = match operation {
-            Operation::Hide(hide) => word == hide.kind.as_str(),
-            _ => false,
-        };
-        kind || word == operation.type_name() || word == operation.verb()
-    };
+    let kind =
+        |word: &str| matches!(operation, Operation::Hide(hide) if word == hide.kind.as_str());
+    let matches =
+        |word: &String| kind(word) || word == operation.type_name() || word == operation.verb();
     words.is_empty() || words.iter().any(matches)
 }
 

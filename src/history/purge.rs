@@ -80,9 +80,11 @@ impl Repo {
         let tx = self.store.write()?;
         let head = repo::head(&*tx, call.on)?;
         let Some(tip) = head.commit() else {
-            return Err(Error::EmptyBranch {
-                branch: on_name(call.on),
-            });
+            let branch = match call.on {
+                On::Branch(branch) => branch.short().to_owned(),
+                On::Head => "HEAD".to_owned(),
+            };
+            return Err(Error::EmptyBranch { branch });
         };
         let mut path = erasable(&*tx, &tip)?;
         path.retain(|row| row.hash != tip);
@@ -120,10 +122,8 @@ impl Repo {
                 tx.put_session(&source.session, &session)?;
             }
         }
-        for (name, value) in tx.references(RefName::TAGS)? {
-            if let RefValue::Commit(commit) = value
-                && tx.is_ancestor(&commit, &tip)?
-            {
+        for (name, commit) in load::tips(&*tx, RefName::TAGS)? {
+            if tx.is_ancestor(&commit, &tip)? {
                 tx.set_tag_note(&name, None)?;
             }
         }
@@ -158,13 +158,6 @@ fn purged_of(view: &dyn View, contents: &[ContentHash]) -> Result<HashSet<Conten
     Ok(purged.map(|(hash, _)| *hash).collect())
 }
 
-fn on_name(on: &On) -> String {
-    match on {
-        On::Branch(branch) => branch.short().to_owned(),
-        On::Head => "HEAD".to_owned(),
-    }
-}
-
 /// All contents that these commits name.
 fn contents(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
     let rows = rows.iter();
@@ -182,11 +175,8 @@ fn needed(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<ContentHash>> {
     }
     needed.extend(load::commit(view, tip)?.commit.operation.contents());
     let mut seen: HashSet<CommitHash> = HashSet::new();
-    for (_, value) in view.references("refs/")? {
-        if let RefValue::Commit(other) = value
-            && seen.insert(other)
-            && !view.is_ancestor(&other, tip)?
-        {
+    for (_, other) in load::tips(view, "refs/")? {
+        if seen.insert(other) && !view.is_ancestor(&other, tip)? {
             needed.extend(contents(&view.ancestors(&other, None, usize::MAX)?));
         }
     }
@@ -203,8 +193,24 @@ fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
     for commit in left_behind(view, tip)? {
         rows.extend(view.ancestors(&commit, None, usize::MAX)?);
     }
-    refuse_notes(&rows)?;
-    Ok(rows)
+    let noted = |row: &&CommitRow| {
+        let reasoned = matches!(
+            row.commit.operation,
+            Operation::Annotate {
+                reason: Some(_),
+                ..
+            }
+        );
+        let note = row.commit.note.as_deref();
+        reasoned || note.is_some_and(|note| note != budget::NOTE)
+    };
+    match rows.iter().find(noted) {
+        None => Ok(rows),
+        Some(row) => {
+            let commit = row.hash.short();
+            Err(Error::Refused(Refusal::Noted { commit }))
+        }
+    }
 }
 
 /// The commits that a ref once held and that no branch, tag or session reaches any more: what was
@@ -213,54 +219,29 @@ fn left_behind(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<CommitHash>
     let mut held = BTreeSet::new();
     for operation in view.operations(None, usize::MAX)? {
         for row in view.moves(operation.id)? {
-            for value in [row.old, row.new].into_iter().flatten() {
-                if let RefValue::Commit(commit) = value {
-                    held.insert(commit);
-                }
+            let values = [row.old, row.new].into_iter().flatten();
+            held.extend(values.filter_map(|value| match value {
+                RefValue::Commit(commit) => Some(commit),
+                RefValue::Symbolic(_) => None,
+            }));
+        }
+    }
+    let tips = load::tips(view, "refs/")?;
+    for by in tips.iter().map(|(_, commit)| commit).chain([tip]) {
+        let asked: Vec<CommitHash> = held.iter().copied().collect();
+        for (commit, is_reached) in asked.iter().zip(view.are_ancestors(&asked, by)?) {
+            if is_reached {
+                held.remove(commit);
             }
         }
     }
-    let mut reached = vec![*tip];
-    for (_, value) in view.references("refs/")? {
-        if let RefValue::Commit(commit) = value {
-            reached.push(commit);
-        }
-    }
-    let mut left = BTreeSet::new();
-    for commit in held {
-        let mut is_reached = false;
-        for by in &reached {
-            is_reached = is_reached || view.is_ancestor(&commit, by)?;
-        }
-        if !is_reached {
-            left.insert(commit);
-        }
-    }
-    Ok(left)
+    Ok(held)
 }
 
 /// Whether a session has commits that the path to `tip` has not.
 fn is_elsewhere(view: &dyn View, session: &RefName, tip: &CommitHash) -> Result<bool> {
-    match view.reference(session)? {
-        Some(RefValue::Commit(theirs)) => Ok(!view.is_ancestor(&theirs, tip)?),
-        _ => Ok(false),
-    }
-}
-
-fn refuse_notes(rows: &[CommitRow]) -> Result<()> {
-    let noted = |row: &&CommitRow| {
-        let reason = match &row.commit.operation {
-            Operation::Annotate { reason, .. } => reason.is_some(),
-            _ => false,
-        };
-        let own = row.commit.note.as_deref() == Some(budget::NOTE);
-        reason || (row.commit.note.is_some() && !own)
-    };
-    match rows.iter().find(noted) {
-        None => Ok(()),
-        Some(row) => {
-            let commit = row.hash.short();
-            Err(Error::Refused(Refusal::Noted { commit }))
-        }
+    match load::tip(view, session)? {
+        Some(theirs) => Ok(!view.is_ancestor(&theirs, tip)?),
+        None => Ok(false),
     }
 }

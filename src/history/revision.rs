@@ -7,7 +7,7 @@ use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
 use crate::history::{find, load, path};
-use crate::model::{self, EntryId, Head, Operation, RefName, RefValue};
+use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// How many commits an ambiguous prefix lists.
@@ -67,14 +67,9 @@ impl Repo {
         let Some((from, to)) = ends else {
             return Ok((resolve(&*view, on, text)?, None));
         };
-        let end = |text: &str| resolve(&*view, on, if text.is_empty() { "HEAD" } else { text });
+        let end = |text: &str| resolve(&*view, on, or_head(text));
         let (from, to) = (end(from)?, end(to)?);
-        let shared = path::shared_commits(&*view, &from, &to)?;
-        let until = match shared.checked_sub(1) {
-            Some(depth) => view.ancestor_at(&to, depth)?,
-            None => None,
-        };
-        Ok((to, until))
+        Ok((to, path::last_shared(&*view, &from, &to)?))
     }
 
     /// The ref that `text` means: its full name, or a branch, tag or session by its short name.
@@ -117,19 +112,11 @@ impl Repo {
         if let Some(entry) = visible_entry(&*view, on, text)? {
             return Ok(entry);
         }
-        let (base, index) = match text.rsplit_once('#') {
-            Some((base, index)) => match index.parse::<u32>() {
-                Ok(index) => (base, Some(index)),
-                Err(_) => (text, None),
-            },
+        let (base, index) = match part(text) {
+            Some((base, index)) => (base, Some(index)),
             None => (text, None),
         };
         let hash = resolve(&*view, on, base)?;
-        let none = || {
-            Err(Error::NotOnPath {
-                entry: text.to_owned(),
-            })
-        };
         match (load::commit(&*view, &hash)?.commit.operation, index) {
             (Operation::Append { .. }, None) => Ok(EntryId::of(hash)),
             (Operation::Edit { target, .. }, None) => path::entry_of(&*view, target),
@@ -141,7 +128,9 @@ impl Repo {
                     hide.replacements.len(),
                 ))
             }
-            _ => none(),
+            _ => Err(Error::NotOnPath {
+                entry: text.to_owned(),
+            }),
         }
     }
 
@@ -152,9 +141,7 @@ impl Repo {
     ///
     /// As [`Repo::resolve_entry`].
     pub fn resolve_named(&self, on: &On, text: &str) -> Result<Named> {
-        let part = text.rsplit_once('#');
-        let part = part.and_then(|(base, part)| Some((base, part.parse::<u32>().ok()?)));
-        if let Some((base, part)) = part {
+        if let Some((base, part)) = part(text) {
             match self.resolve_entry(on, base) {
                 // A hide with several replacements: the number names one of them.
                 Err(Error::NotOnPath { .. }) => {}
@@ -163,6 +150,17 @@ impl Repo {
         }
         self.resolve_entry(on, text).map(Named::Entry)
     }
+}
+
+/// `TEXT#N`.
+fn part(text: &str) -> Option<(&str, u32)> {
+    let (base, part) = text.rsplit_once('#')?;
+    Some((base, part.parse().ok()?))
+}
+
+/// `HEAD` where no revision is named.
+fn or_head(text: &str) -> &str {
+    if text.is_empty() { "HEAD" } else { text }
 }
 
 /// The visible entry that `[REV]:N` names; none if `text` has another form.
@@ -177,8 +175,7 @@ fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>
     let Ok(place) = place.parse::<i64>() else {
         return Ok(None);
     };
-    let base = if base.is_empty() { "HEAD" } else { base };
-    let context = load::context(view, &resolve(view, on, base)?)?;
+    let context = load::context(view, &resolve(view, on, or_head(base))?)?;
     let count = context.entries.len();
     let index = match usize::try_from(place) {
         Ok(place) => place.checked_sub(1),
@@ -195,27 +192,28 @@ fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>
 
 /// The commit that `text` names, inside a transaction. Errors name `text` as it was typed.
 pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash> {
-    let unknown = || -> Result<CommitHash> {
-        Err(Error::UnknownRevision {
-            text: text.to_owned(),
-            nearest: nearest(view, text)?,
-        })
+    if let Some(commit) = named(view, on, text)? {
+        return Ok(commit);
+    }
+    let nearest = match text.starts_with(":/") {
+        true => None,
+        false => nearest(view, text)?,
     };
+    let text = text.to_owned();
+    Err(Error::UnknownRevision { text, nearest })
+}
+
+/// The commit that `text` names, if there is such a one.
+fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     if let Some(words) = text.strip_prefix(":/") {
         let tip = resolve(view, on, "HEAD")?;
-        return match find::newest_containing(view, &tip, words)? {
-            Some(commit) => Ok(commit),
-            None => Err(Error::UnknownRevision {
-                text: text.to_owned(),
-                nearest: None,
-            }),
-        };
+        return find::newest_containing(view, &tip, words);
     }
     if let Some(entry) = visible_entry(view, on, text)? {
-        return Ok(entry.commit);
+        return Ok(Some(entry.commit));
     }
     if let Some((base, back)) = steps_back(text) {
-        let base = if base.is_empty() { "HEAD" } else { base };
+        let base = or_head(base);
         let tip = match resolve(view, on, base) {
             // The whole that was typed is what people recognise.
             Err(Error::UnknownRevision {
@@ -228,53 +226,42 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
             found => found?,
         };
         let depth = load::commit(view, &tip)?.depth;
-        let back = depth.checked_sub(back);
-        let Some(back) = back else {
+        let Some(depth) = depth.checked_sub(back) else {
             let first = view.ancestor_at(&tip, 0)?.unwrap_or(tip);
             return Err(Error::BeyondFirst {
                 text: text.to_owned(),
                 first: describe(view, &first)?,
             });
         };
-        return match view.ancestor_at(&tip, back)? {
-            Some(commit) => Ok(commit),
-            None => unknown(),
-        };
+        return view.ancestor_at(&tip, depth);
     }
-    if let Some((base, back)) = text
-        .strip_suffix('}')
-        .and_then(|text| text.rsplit_once("@{"))
+    let moved = text.strip_suffix('}');
+    if let Some((base, back)) = moved.and_then(|text| text.rsplit_once("@{"))
         && let Ok(back) = back.parse::<usize>()
     {
-        return match earlier(view, on, base, back)? {
-            Some(commit) => Ok(commit),
-            None => unknown(),
-        };
+        return earlier(view, on, base, back);
     }
     if matches!(text, "HEAD" | "@") {
         let head = repo::head(view, on)?;
-        return match (head.commit(), head) {
-            (Some(commit), _) => Ok(commit),
-            (None, Head::Attached { branch, .. }) => Err(Error::EmptyBranch {
+        return match (head.commit(), head.branch()) {
+            (None, Some(branch)) => Err(Error::EmptyBranch {
                 branch: branch.short().to_owned(),
             }),
-            (None, Head::Detached(_)) => unknown(),
+            (commit, _) => Ok(commit),
         };
     }
     if let Some(name) = find_reference(view, text)?
         && let Some(commit) = target(view, &name)?
     {
-        return Ok(commit);
+        return Ok(Some(commit));
     }
     if let Some(commit) = by_hash(view, text)? {
-        return Ok(commit);
+        return Ok(Some(commit));
     }
     // A part: the commit that holds it.
-    match text.rsplit_once('#') {
-        Some((base, part)) if !base.is_empty() && part.parse::<u32>().is_ok() => {
-            resolve(view, on, base)
-        }
-        _ => unknown(),
+    match part(text) {
+        Some((base, _)) if !base.is_empty() => resolve(view, on, base).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -314,9 +301,9 @@ fn by_hash(view: &dyn View, text: &str) -> Result<Option<CommitHash>> {
 /// What the ref held `back` moves ago.
 fn earlier(view: &dyn View, on: &On, base: &str, back: usize) -> Result<Option<CommitHash>> {
     let name = match (base, on) {
-        ("", _) => match repo::head(view, on)? {
-            Head::Attached { branch, .. } => branch,
-            Head::Detached(_) => return head_earlier(view, back),
+        ("", _) => match repo::head(view, on)?.branch() {
+            Some(branch) => branch.clone(),
+            None => return head_earlier(view, back),
         },
         ("HEAD" | "@", On::Head) => return head_earlier(view, back),
         ("HEAD" | "@", On::Branch(branch)) => branch.clone(),
@@ -401,10 +388,7 @@ fn names(text: &str) -> impl Iterator<Item = RefName> {
 fn target(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
     match view.reference(name)? {
         Some(RefValue::Commit(commit)) => Ok(Some(commit)),
-        Some(RefValue::Symbolic(name)) => match view.reference(&name)? {
-            Some(RefValue::Commit(commit)) => Ok(Some(commit)),
-            _ => Ok(None),
-        },
+        Some(RefValue::Symbolic(name)) => load::tip(view, &name),
         None => Ok(None),
     }
 }

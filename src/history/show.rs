@@ -1,10 +1,10 @@
 //! One commit, whole.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::hash::CommitHash;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::On;
 use crate::history::change::{Change, Placed, Touched, told};
 use crate::history::counts::Counts;
@@ -71,7 +71,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownRevision`] if it is not here.
+    /// [`crate::Error::UnknownRevision`] if it is not here.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo};
@@ -91,13 +91,8 @@ impl Repo {
             encoding,
             ..LogOptions::default()
         };
-        let row = self
-            .log(hash, &options)?
-            .pop()
-            .ok_or_else(|| Error::UnknownRevision {
-                text: hash.to_string(),
-                nearest: None,
-            })?;
+        let row = self.log(hash, &options)?.pop();
+        let row = row.ok_or_else(|| load::unknown(hash))?;
         // An append changes nothing of what stood before it: the contexts need not be read.
         let view = self.store.read()?;
         let (before, after) = match (&row.commit.operation, &row.commit.parent) {
@@ -156,10 +151,9 @@ impl Repo {
                 };
             }
             Operation::Hide(hide) => {
-                for replacement in &hide.replacements {
-                    let message = load::content(&*view, &replacement.content)?;
-                    shown.replacements.push(message);
-                }
+                let replacements = hide.replacements.iter().map(|one| one.content);
+                let replacements: Vec<ContentHash> = replacements.collect();
+                shown.replacements = load::contents(&*view, &replacements)?;
                 shown.survivors = told(named.iter().collect())?;
                 for part in &hide.parts {
                     shown.parts.push(shown_part(&*view, part, &was)?);
@@ -182,7 +176,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownRevision`] if a commit is not here.
+    /// [`crate::Error::UnknownRevision`] if a commit is not here.
     pub fn life(&self, commit: &CommitHash, tip: &CommitHash) -> Result<Life> {
         let view = self.store.read()?;
         let mut life = Life::default();
@@ -218,9 +212,7 @@ impl Repo {
         }
         Ok(life)
     }
-}
 
-impl Repo {
     /// The message that an entry holds where `on` stands, hidden or not; none, if it is not there.
     pub fn message_of(&self, on: &On, id: &EntryId) -> Result<Option<Message>> {
         let Some(tip) = self.head(on)?.commit() else {
@@ -270,14 +262,13 @@ fn still_hidden(
     let named = path::entries_of(view, named)?;
     let order = load::order(view, restore)?;
     let before = load::order(view, target)?;
-    let covered: BTreeMap<EntryId, bool> = before
-        .entries()
-        .map(|entry| (entry.id, entry.hidden_by.contains(target)))
-        .collect();
+    let covered = before.entries();
+    let covered = covered.filter(|entry| entry.hidden_by.contains(target));
+    let covered: HashSet<EntryId> = covered.map(|entry| entry.id).collect();
     let mut still = Vec::new();
     for entry in order.entries() {
         let meant = match named.is_empty() {
-            true => covered.get(&entry.id) == Some(&true),
+            true => covered.contains(&entry.id),
             false => named.contains(&entry.id),
         };
         if let Some(hide) = entry.hidden_by.last().filter(|_| meant)

@@ -3,12 +3,12 @@
 //! An undo reverses all refs that an operation moved, at once, and is an operation itself; what
 //! undoes and redoes stand in the log is all the state there is.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::{Millis, RefName, RefValue};
+use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
 /// How far back an undo counts as recent, in operations.
@@ -122,17 +122,14 @@ impl Repo {
                 named_operation(&*tx, id)?
             }
         };
-        let what = format!("undo {}: {}", operation.id, operation.what);
-        tx.begin_reversal(now, &what, Reversal::Undo(operation.id))?;
-        for row in moves.iter().rev() {
-            set_if_unmoved(&*tx, &operation, &row.name, &row.new, &row.old)?;
-        }
-        tx.commit()?;
-        Ok(OperationEntry {
+        let undone = OperationEntry {
             operation,
             moves,
             undone: true,
-        })
+        };
+        reverse(&*tx, &undone, now)?;
+        tx.commit()?;
+        Ok(undone)
     }
 
     /// Does again what the newest undo reversed.
@@ -144,47 +141,34 @@ impl Repo {
         let tx = self.store.write()?;
         let id = newest_undone(&*tx)?;
         refuse_purged(&*tx, id)?;
-        let operation = operation(&*tx, id)?;
-        let moves = tx.moves(id)?;
-        let what = format!("redo {}: {}", operation.id, operation.what);
-        tx.begin_reversal(now, &what, Reversal::Redo(id))?;
-        for row in &moves {
-            set_if_unmoved(&*tx, &operation, &row.name, &row.old, &row.new)?;
-        }
-        tx.commit()?;
-        Ok(OperationEntry {
-            operation,
-            moves,
+        let redone = OperationEntry {
+            operation: operation(&*tx, id)?,
+            moves: tx.moves(id)?,
             undone: false,
-        })
+        };
+        reverse(&*tx, &redone, now)?;
+        tx.commit()?;
+        Ok(redone)
     }
 }
 
 /// What is known of operations while they are read from the newest back.
 #[derive(Default)]
 struct State {
-    /// Those whose newest reversal has been seen.
-    settled: HashSet<u64>,
-    /// Those of them that an undo reversed last.
-    undone: HashSet<u64>,
+    /// Whether the newest reversal of each was an undo.
+    undone: HashMap<u64, bool>,
 }
 
 impl State {
     /// Whether the operation is undone now.
     fn see(&mut self, operation: &OperationRow) -> bool {
-        match operation.reversal {
-            Reversal::None => self.undone.contains(&operation.id),
-            Reversal::Undo(id) => {
-                if self.settled.insert(id) {
-                    self.undone.insert(id);
-                }
-                false
-            }
-            Reversal::Redo(id) => {
-                self.settled.insert(id);
-                false
-            }
-        }
+        let (id, undo) = match operation.reversal {
+            Reversal::None => return self.undone.get(&operation.id) == Some(&true),
+            Reversal::Undo(id) => (id, true),
+            Reversal::Redo(id) => (id, false),
+        };
+        self.undone.entry(id).or_insert(undo);
+        false
     }
 }
 
@@ -293,20 +277,32 @@ fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
         .ok_or(Error::UnknownOperation { id })
 }
 
-/// Moves a ref from one value to another, if it holds the first.
-fn set_if_unmoved(
-    tx: &dyn Tx,
-    operation: &OperationRow,
-    name: &RefName,
-    expected: &Option<RefValue>,
-    new: &Option<RefValue>,
-) -> Result<()> {
-    if tx.reference(name)? != *expected {
-        return Err(Error::OperationSuperseded {
-            id: operation.id,
-            what: operation.what.clone(),
-            name: name.short().to_owned(),
-        });
+/// Takes the moves of an operation back, from the last, or does them again, as `to` says; each only
+/// where its ref has not moved since.
+fn reverse(tx: &dyn Tx, to: &OperationEntry, now: Millis) -> Result<()> {
+    let OperationRow { id, what, .. } = &to.operation;
+    let (verb, reversal) = match to.undone {
+        true => ("undo", Reversal::Undo(*id)),
+        false => ("redo", Reversal::Redo(*id)),
+    };
+    tx.begin_reversal(now, &format!("{verb} {id}: {what}"), reversal)?;
+    let moves = to.moves.iter().map(|row| (&row.name, &row.old, &row.new));
+    let moves: Vec<_> = match to.undone {
+        true => moves
+            .rev()
+            .map(|(name, old, new)| (name, new, old))
+            .collect(),
+        false => moves.collect(),
+    };
+    for (name, expected, new) in moves {
+        if tx.reference(name)? != *expected {
+            return Err(Error::OperationSuperseded {
+                id: *id,
+                what: what.clone(),
+                name: name.short().to_owned(),
+            });
+        }
+        tx.set_reference(name, new.as_ref())?;
     }
-    tx.set_reference(name, new.as_ref())
+    Ok(())
 }

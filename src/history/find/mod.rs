@@ -18,7 +18,7 @@ use crate::history::call::On;
 use crate::history::log::wanted;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
-use crate::model::{Commit, EntryId, Head, Message, Millis, Operation, Part, RefName, Role};
+use crate::model::{Commit, EntryId, Message, Millis, Operation, Part, RefName, Role};
 use crate::store::{CommitRow, Hit, View};
 
 use merge::Merge;
@@ -253,16 +253,13 @@ fn tips(
     if let Some(commit) = within {
         return Ok(vec![(None, commit)]);
     }
-    let head = match repo::head(view, on)? {
-        Head::Attached { branch, .. } => Some(branch),
-        Head::Detached(_) => None,
-    };
+    let head = repo::head(view, on)?;
     let rank = |name: &RefName| {
         let kinds = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
         let kind = kinds
             .iter()
             .position(|kind| name.as_str().starts_with(kind));
-        (Some(name) != head.as_ref(), kind.unwrap_or(kinds.len()))
+        (Some(name) != head.branch(), kind.unwrap_or(kinds.len()))
     };
     let mut tips = load::tips(view, "refs/")?;
     tips.sort_by_key(|(name, _)| rank(name));
@@ -278,21 +275,19 @@ fn read(
     options: &FindOptions,
 ) -> Result<Option<(Role, Vec<MatchedLine>)>> {
     let time = row.commit.time;
-    let in_time = options
-        .since
-        .is_none_or(|since| time.is_some_and(|time| time >= since))
-        && options
-            .until
-            .is_none_or(|until| time.is_some_and(|time| time <= until));
-    if !in_time || !wanted(&row.commit.operation, &options.operations) {
-        return Ok(None);
-    }
-    if let Some(role) = options.role
-        && view
-            .content_row(&hit.content)?
-            .is_none_or(|row| row.role != role)
+    let early = options.since.is_some_and(|since| time < Some(since));
+    let late = |until| time.is_none_or(|time| time > until);
+    if early
+        || options.until.is_some_and(late)
+        || !wanted(&row.commit.operation, &options.operations)
     {
         return Ok(None);
+    }
+    if options.role.is_some() {
+        let found = view.content_row(&hit.content)?;
+        if found.map(|row| row.role) != options.role {
+            return Ok(None);
+        }
     }
     let Some(message) = view.content(&hit.content)? else {
         return Ok(None);
@@ -350,24 +345,17 @@ fn uses(view: &dyn View, row: &CommitRow, message: &Message, tool: &str) -> Resu
 
 /// The entry to which a commit gives a content.
 fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId> {
-    let entry = match operation {
-        Operation::Edit { target, .. } => path::entry_of(view, *target)?,
-        Operation::Hide(hide) => {
-            let count = hide.replacements.len();
-            let mut replacements = hide.replacements.iter();
-            let replaced = replacements.position(|one| one.content == hit.content);
-            let stubbed = || {
-                hide.parts
-                    .iter()
-                    .find(|part| part.stub == Some(hit.content))
-            };
-            match (replaced, stubbed()) {
-                (Some(index), _) => EntryId::replacement(hit.commit, index, count),
-                (None, Some(part)) => part.entry,
-                (None, None) => EntryId::of(hit.commit),
-            }
-        }
-        _ => EntryId::of(hit.commit),
+    let hide = match operation {
+        Operation::Edit { target, .. } => return path::entry_of(view, *target),
+        Operation::Hide(hide) => hide,
+        _ => return Ok(EntryId::of(hit.commit)),
     };
-    Ok(entry)
+    let (mut replacements, mut parts) = (hide.replacements.iter(), hide.parts.iter());
+    let replaced = replacements.position(|one| one.content == hit.content);
+    let stubbed = parts.find(|part| part.stub == Some(hit.content));
+    Ok(match (replaced, stubbed) {
+        (Some(index), _) => EntryId::replacement(hit.commit, index, hide.replacements.len()),
+        (None, Some(part)) => part.entry,
+        (None, None) => EntryId::of(hit.commit),
+    })
 }
