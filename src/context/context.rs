@@ -6,7 +6,7 @@ use std::sync::Arc;
 use imbl::Vector;
 
 use crate::hash::{CommitHash, ContentHash, HashBytes, fingerprint};
-use crate::model::{EntryId, HideKind, Message, Priority};
+use crate::model::{EntryId, HideKind, Message, PartHide, Priority};
 
 /// The visible entries at a commit, in order.
 ///
@@ -51,6 +51,15 @@ pub struct MaskedPart {
     pub part: u32,
     /// The message whose parts stand in its place; none: nothing does.
     pub stub: Option<ContentHash>,
+}
+
+impl From<&PartHide> for MaskedPart {
+    fn from(hidden: &PartHide) -> Self {
+        Self {
+            part: hidden.part,
+            stub: hidden.stub,
+        }
+    }
 }
 
 impl Entry {
@@ -123,14 +132,11 @@ impl Mask {
         if self.is_empty() {
             return None;
         }
-        let text: String = self
-            .parts()
-            .iter()
-            .map(|part| match part.stub {
-                Some(stub) => format!("{}:{stub};", part.part),
-                None => format!("{};", part.part),
-            })
-            .collect();
+        let parts = self.parts().iter().map(|part| match part.stub {
+            Some(stub) => format!("{}:{stub};", part.part),
+            None => format!("{};", part.part),
+        });
+        let text: String = parts.collect();
         Some(fingerprint(text.as_bytes()))
     }
 
@@ -146,11 +152,8 @@ impl Mask {
         }
         let mut parts = Vec::with_capacity(message.parts.len());
         for (index, part) in message.parts.into_iter().enumerate() {
-            match self
-                .parts()
-                .iter()
-                .find(|masked| masked.part as usize == index)
-            {
+            let mut masked = self.parts().iter();
+            match masked.find(|masked| masked.part as usize == index) {
                 None => parts.push(part),
                 Some(masked) => {
                     let stub = masked.stub.as_ref().and_then(&stub);

@@ -133,11 +133,7 @@ impl Order {
             Operation::Annotate {
                 targets, priority, ..
             } => {
-                let slots: Vec<usize> = targets
-                    .iter()
-                    .map(|target| self.editable(target))
-                    .collect::<Result<_>>()?;
-                for slot in slots {
+                for slot in self.all_editable(targets)? {
                     self.slots[slot].priority = *priority;
                 }
                 self.others.insert(hash);
@@ -185,47 +181,33 @@ impl Order {
         }
     }
 
+    fn all_editable(&self, ids: &[EntryId]) -> Result<Vec<usize>> {
+        ids.iter().map(|id| self.editable(id)).collect()
+    }
+
     fn hide(&mut self, hash: CommitHash, hide: &Hide) -> Result<()> {
-        let keep: HashSet<usize> = hide
-            .keep
-            .iter()
-            .map(|id| self.slot(id))
-            .collect::<Result<_>>()?;
+        let keep = hide.keep.iter().map(|id| self.slot(id));
+        let keep = keep.collect::<Result<HashSet<usize>>>()?;
         let mut whole: BTreeSet<usize> = BTreeSet::new();
         for interval in &hide.intervals {
             let (first, last) = (self.slot(&interval.first)?, self.slot(&interval.last)?);
-            let place = |slot| self.place(slot);
-            let (from, to) = (place(first), place(last));
+            let (from, to) = (self.place(first), self.place(last));
             if from > to {
                 return Err(Error::NotOnPath {
                     entry: format!("{} before {}", interval.first, interval.last),
                 });
             }
-            whole.extend(
-                self.sequence[from..=to]
-                    .iter()
-                    .filter(|slot| !keep.contains(slot)),
-            );
+            let between = self.sequence[from..=to].iter();
+            whole.extend(between.filter(|slot| !keep.contains(slot)));
         }
         let mut parts = Vec::with_capacity(hide.parts.len());
         for part in &hide.parts {
-            parts.push((
-                self.slot(&part.entry)?,
-                MaskedPart {
-                    part: part.part,
-                    stub: part.stub,
-                },
-            ));
+            parts.push((self.slot(&part.entry)?, part.into()));
         }
         let mut places = Vec::with_capacity(hide.replacements.len());
         for replacement in &hide.replacements {
-            places.push(
-                replacement
-                    .before
-                    .as_ref()
-                    .map(|id| self.slot(id))
-                    .transpose()?,
-            );
+            let before = replacement.before.as_ref();
+            places.push(before.map(|id| self.slot(id)).transpose()?);
         }
         // Everything is known to be there; from here on nothing fails.
         for slot in &whole {
@@ -249,14 +231,12 @@ impl Order {
                 None => self.sequence.push(slot),
             }
         }
-        self.hides.insert(
-            hash,
-            Hiding {
-                kind: hide.kind,
-                covered,
-                active: true,
-            },
-        );
+        let hiding = Hiding {
+            kind: hide.kind,
+            covered,
+            active: true,
+        };
+        self.hides.insert(hash, hiding);
         Ok(())
     }
 
@@ -276,11 +256,8 @@ impl Order {
             })
         };
         if let Some((slot, version)) = self.edits.get(target).copied() {
-            if !entries.is_empty()
-                && entries
-                    .iter()
-                    .any(|id| self.editable(id).ok() != Some(slot))
-            {
+            let mut named = entries.iter().map(|id| self.editable(id).ok());
+            if named.any(|named| named != Some(slot)) {
                 return refuse("the edit is of another message");
             }
             let version = &mut self.slots[slot].versions[version];
@@ -304,18 +281,13 @@ impl Order {
         if !hiding.active {
             return refuse("it is undone already");
         }
-        let slots: Vec<usize> = if entries.is_empty() {
-            hiding.covered.iter().copied().collect()
-        } else {
-            let slots: Vec<usize> = entries
-                .iter()
-                .map(|id| self.editable(id))
-                .collect::<Result<_>>()?;
-            if slots.iter().any(|slot| !hiding.covered.contains(slot)) {
-                return refuse("it does not hide that message, or no longer");
-            }
-            slots
+        let slots = match entries {
+            [] => hiding.covered.iter().copied().collect(),
+            entries => self.all_editable(entries)?,
         };
+        if slots.iter().any(|slot| !hiding.covered.contains(slot)) {
+            return refuse("it does not hide that message, or no longer");
+        }
         let hiding = self.hides.get_mut(target).expect("found above");
         hiding.active = !entries.is_empty();
         for slot in slots {
@@ -336,7 +308,7 @@ impl Order {
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
         self.sequence.iter().map(|slot| {
             let slot = &self.slots[*slot];
-            let version = slot.version();
+            let (version, parts) = (slot.version(), slot.hidden_parts());
             OrderEntry {
                 id: slot.id,
                 content: slot.versions[version].content,
@@ -346,10 +318,7 @@ impl Order {
                 edited: version > 0,
                 visible: self.is_visible(slot),
                 hidden_by: slot.covers.clone(),
-                parts_hidden_by: slot
-                    .hidden_parts()
-                    .map(|(hide, part)| (hide, part.part))
-                    .collect(),
+                parts_hidden_by: parts.map(|(hide, part)| (hide, part.part)).collect(),
             }
         })
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use imbl::Vector;
 
-use crate::context::{Context, Entry, Mask, MaskedPart};
+use crate::context::{Context, Entry, Mask};
 use crate::hash::CommitHash;
 use crate::model::{Commit, EntryId, Hide, Operation, Priority};
 
@@ -102,11 +102,7 @@ impl Context {
         for part in &hide.parts {
             let entry = &mut self.entries[places[&part.entry]];
             let parts = entry.mask.parts().iter().copied();
-            let part = MaskedPart {
-                part: part.part,
-                stub: part.stub,
-            };
-            entry.mask = Mask::new(parts.chain([part]));
+            entry.mask = Mask::new(parts.chain([part.into()]));
         }
         let count = hide.replacements.len();
         let mut placed = Vec::with_capacity(count);

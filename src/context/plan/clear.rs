@@ -12,5 +12,5 @@ pub fn clear(input: &PlanInput, all: bool) -> Option<Draft> {
     if !chosen.iter().any(|at| input.order[*at].visible()) {
         return None;
     }
-    Some(input.hide(HideKind::Clear, &chosen, Vec::new(), None, Vec::new()))
+    Some(input.hide(HideKind::Clear, &chosen, Vec::new(), None))
 }

@@ -61,16 +61,17 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
             return Err(Error::Refused(Refusal::CompactedAlready));
         }
     }
-    let wanted = (from..to)
-        .filter(|at| !input.order[*at].role.is_system())
-        .collect();
-    let chosen = input.settle(&wanted, true, |at| {
-        !(from..to).contains(&at) || input.order[at].role.is_system()
-    });
-    if !chosen.iter().any(|at| input.order[*at].visible()) {
-        return Err(Error::Refused(Refusal::NothingToCompact));
+    let wanted = (from..to).filter(|at| !input.order[*at].role.is_system());
+    settled(input, &wanted.collect())
+}
+
+/// Which of `wanted` can go, and nothing beside them.
+fn settled(input: &PlanInput, wanted: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
+    let chosen = input.settle(wanted, true, |at| !wanted.contains(&at));
+    match chosen.iter().any(|at| input.order[*at].visible()) {
+        true => Ok(chosen),
+        false => Err(Error::Refused(Refusal::NothingToCompact)),
     }
-    Ok(chosen)
 }
 
 /// Replaces a span by a summary, a user message placed where the span was. Pinned messages and
@@ -98,11 +99,7 @@ pub fn entries(
 ) -> Result<Draft> {
     let wanted = chosen.iter().map(|id| input.place(id));
     let wanted = wanted.collect::<Result<BTreeSet<usize>>>()?;
-    let chosen = input.settle(&wanted, true, |at| !wanted.contains(&at));
-    if !chosen.iter().any(|at| input.order[*at].visible()) {
-        return Err(Error::Refused(Refusal::NothingToCompact));
-    }
-    Ok(draft(input, &chosen, summary))
+    Ok(draft(input, &settled(input, &wanted)?, summary))
 }
 
 /// The hide of entries that may go, see [`replaced`], with a summary in their place.
@@ -110,11 +107,5 @@ pub(crate) fn draft(input: &PlanInput, chosen: &BTreeSet<usize>, summary: Option
     let last = chosen.iter().rev().find(|at| input.order[**at].visible());
     let before = last.and_then(|last| input.slot_after(*last, chosen));
     let summary = summary.map(|text| (before, Message::text(Role::User, text)));
-    input.hide(
-        HideKind::Compaction,
-        chosen,
-        Vec::new(),
-        summary,
-        Vec::new(),
-    )
+    input.hide(HideKind::Compaction, chosen, Vec::new(), summary)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::plan::{PartLink, PlanInput};
+use crate::context::plan::{GonePart, PartLink, PlanInput};
 use crate::error::{Error, Refusal, Result};
-use crate::model::{Draft, EntryId, HideKind, PartHide, Role};
+use crate::model::{Draft, EntryId, HideKind, Role};
 
 /// Hides the named entries and parts, all or nothing. A call and its results go together; a part
 /// that is a call or a result takes the other parts of its pair; a message whose parts are all
@@ -65,12 +65,11 @@ pub fn drop(
         .visible()
         .rfind(|at| input.order[*at].role == Role::User);
     for at in chosen.iter().chain(gone.keys()) {
+        let commit = input.order[*at].commit();
         if input.order[*at].pinned() {
-            let commit = input.order[*at].commit();
             return Err(Error::Refused(Refusal::Pinned { commit }));
         }
         if pairs.is_open(*at) {
-            let commit = input.order[*at].commit();
             return Err(Error::Refused(Refusal::CallOpen { commit }));
         }
         if !force && input.task() == Some(*at) {
@@ -84,20 +83,14 @@ pub fn drop(
     if chosen.is_empty() && gone.is_empty() {
         return Ok(None);
     }
-    let hidden = gone.iter().flat_map(|(at, parts)| {
-        let entry = input.order[*at].entry.id;
-        parts.iter().map(move |part| PartHide {
-            entry,
-            part: *part as u32,
+    let parts = gone.into_iter().flat_map(|(at, parts)| {
+        let parts = parts.into_iter();
+        parts.map(move |part| GonePart {
+            at,
+            part,
             stub: None,
         })
     });
-    let hidden = hidden.collect();
-    Ok(Some(input.hide(
-        HideKind::Drop,
-        &chosen,
-        hidden,
-        None,
-        Vec::new(),
-    )))
+    let parts = parts.collect();
+    Ok(Some(input.hide(HideKind::Drop, &chosen, parts, None)))
 }

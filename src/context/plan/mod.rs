@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::context::OrderEntry;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::pairs::{Groups, Links, Pairs};
+use crate::model::pairs::{Groups, Links, Pair, Pairs};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Part, PartHide, Priority,
     Replacement, Role, Sealed, TokenCount,
@@ -88,6 +88,15 @@ impl PartLink {
     }
 }
 
+/// A part that a plan hides.
+struct GonePart {
+    /// Its entry's place.
+    at: usize,
+    part: usize,
+    /// What stands for it.
+    stub: Option<Sealed<Message>>,
+}
+
 impl PlanEntry {
     fn visible(&self) -> bool {
         self.entry.visible
@@ -121,12 +130,15 @@ impl PlanInput {
 
     /// The pairs of the context; places are those of the order.
     pub fn pairs(&self) -> Pairs {
-        self.pairs_where(PlanEntry::visible)
+        self.pairs_of(|entry| match entry.visible() {
+            true => entry.links.clone(),
+            false => Links::default(),
+        })
     }
 
     /// The pairs of the whole order, hidden entries included.
     fn pairs_of_all(&self) -> Pairs {
-        self.pairs_where(|_| true)
+        self.pairs_of(|entry| entry.links.clone())
     }
 
     /// The pairs of the whole order as it was before any part was hidden.
@@ -142,14 +154,10 @@ impl PlanInput {
             }
             links
         };
-        Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
+        self.pairs_of(links)
     }
 
-    fn pairs_where(&self, counts: impl Fn(&PlanEntry) -> bool) -> Pairs {
-        let links = |entry: &PlanEntry| match counts(entry) {
-            true => entry.links.clone(),
-            false => Links::default(),
-        };
+    fn pairs_of(&self, links: impl Fn(&PlanEntry) -> Links) -> Pairs {
         Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
     }
 
@@ -208,10 +216,9 @@ impl PlanInput {
         protects: impl Fn(usize) -> bool,
     ) -> BTreeSet<usize> {
         let pairs = self.pairs();
-        let all = if hidden {
-            self.pairs_of_all()
-        } else {
-            Pairs::default()
+        let all = match hidden {
+            true => self.pairs_of_all(),
+            false => Pairs::default(),
         };
         let joined = pairs.pairs().iter().chain(all.pairs());
         let joined = joined.map(|pair| (pair.call.0, pair.result.0));
@@ -250,16 +257,22 @@ impl PlanInput {
         (intervals, keep)
     }
 
-    /// The draft of a hide.
+    /// The draft of a hide of entries and of single parts, each with what stands in its place.
     fn hide(
         &self,
         kind: HideKind,
         chosen: &BTreeSet<usize>,
-        parts: Vec<PartHide>,
+        parts: Vec<GonePart>,
         replacement: Option<(Option<EntryId>, Message)>,
-        mut messages: Vec<Sealed<Message>>,
     ) -> Draft {
         let (intervals, keep) = self.intervals(chosen);
+        let part = |gone: &GonePart| PartHide {
+            entry: self.order[gone.at].entry.id,
+            part: gone.part as u32,
+            stub: gone.stub.as_ref().map(Sealed::hash),
+        };
+        let hidden = parts.iter().map(part).collect();
+        let mut messages: Vec<_> = parts.into_iter().filter_map(|gone| gone.stub).collect();
         let mut replacements = Vec::new();
         if let Some((before, message)) = replacement {
             let message = Sealed::new(message);
@@ -271,7 +284,7 @@ impl PlanInput {
             kind,
             intervals,
             keep,
-            parts,
+            parts: hidden,
             replacements,
         };
         Draft::new(Operation::Hide(hide), messages)
@@ -282,7 +295,7 @@ impl PlanInput {
     fn slot_after(&self, after: usize, chosen: &BTreeSet<usize>) -> Option<EntryId> {
         let pairs = self.pairs();
         let splits = |at: usize| {
-            let stays = |pair: &&crate::model::pairs::Pair| !chosen.contains(&pair.call.0);
+            let stays = |pair: &&Pair| !chosen.contains(&pair.call.0);
             let mut kept = pairs.pairs().iter().filter(stays);
             kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
         };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::plan::{PartLink, PlanEntry, PlanInput};
-use crate::model::{Draft, HideKind, Message, Part, PartHide, Role, Sealed};
+use crate::context::plan::{GonePart, PartLink, PlanEntry, PlanInput};
+use crate::model::{Draft, HideKind, Message, Part, Role, Sealed};
 
 /// What is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +50,11 @@ pub fn prune(
     for at in input.visible().rev().filter(|at| *at < end) {
         let entry = &input.order[at];
         for (index, part) in entry.parts.iter().enumerate().rev() {
-            let hidden = |masked: &crate::context::MaskedPart| masked.part as usize == index;
             let PartLink::Result(call) = &part.link else {
                 continue;
             };
-            if entry.entry.mask.parts().iter().any(hidden) {
+            let mut hidden = entry.entry.mask.parts().iter();
+            if hidden.any(|masked| masked.part as usize == index) {
                 continue;
             }
             newest = newest.saturating_add(part.tokens);
@@ -76,27 +76,25 @@ pub fn prune(
                     is_error: false,
                 }],
             });
-            let hide = PartHide {
-                entry: entry.entry.id,
-                part: index as u32,
-                stub: Some(stub.hash()),
+            let gone = GonePart {
+                at,
+                part: index,
+                stub: Some(stub),
             };
-            found.push((part.tokens - tokens, hide, stub));
+            found.push((part.tokens - tokens, gone));
         }
     }
     let mut saved = 0_u64;
-    let (mut parts, mut messages) = (Vec::new(), Vec::new());
-    for (saves, hide, stub) in found.into_iter().rev() {
+    let mut parts = Vec::new();
+    for (saves, gone) in found.into_iter().rev() {
         if saved >= limits.enough {
             break;
         }
         saved += saves;
-        parts.push(hide);
-        messages.push(stub);
+        parts.push(gone);
     }
     if parts.is_empty() || saved < limits.min {
         return None;
     }
-    let nothing = BTreeSet::new();
-    Some(input.hide(HideKind::Prune, &nothing, parts, None, messages))
+    Some(input.hide(HideKind::Prune, &BTreeSet::new(), parts, None))
 }

@@ -38,41 +38,37 @@ enum Scope {
 pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
     let mut undone: BTreeMap<CommitHash, Scope> = BTreeMap::new();
     for lost in lost {
-        match lost {
+        let (at, hides, not_hidden): (usize, Vec<CommitHash>, Refusal) = match lost {
             Lost::Whole(commit) => {
                 undone.insert(*commit, Scope::Whole);
+                continue;
             }
             Lost::Entry(id) => {
                 let at = input.place(id)?;
                 let entry = &input.order[at].entry;
                 let parts = entry.parts_hidden_by.iter().map(|(hide, _)| *hide);
-                let hides: BTreeSet<CommitHash> = match entry.hidden_by.as_slice() {
+                let hides = match entry.hidden_by.as_slice() {
                     [] => parts.collect(),
-                    covers => covers.iter().copied().collect(),
+                    covers => covers.to_vec(),
                 };
-                if hides.is_empty() {
-                    let why = match entry.priority {
-                        Priority::Skip => Refusal::Skipped,
-                        _ => Refusal::NotHidden,
-                    };
-                    return Err(Error::Refused(why));
-                }
-                for hide in hides {
-                    add(&mut undone, hide, at);
+                match entry.priority {
+                    Priority::Skip => (at, hides, Refusal::Skipped),
+                    _ => (at, hides, Refusal::NotHidden),
                 }
             }
             Lost::Part(id, part) => {
                 let at = input.place(id)?;
                 let hides = input.order[at].entry.parts_hidden_by.iter();
                 let hides = hides.filter(|(_, hidden)| hidden == part);
-                let mut hides = hides.map(|(hide, _)| *hide).peekable();
-                if hides.peek().is_none() {
-                    return Err(Error::Refused(Refusal::PartNotHidden));
-                }
-                for hide in hides {
-                    add(&mut undone, hide, at);
-                }
+                let hides = hides.map(|(hide, _)| *hide).collect();
+                (at, hides, Refusal::PartNotHidden)
             }
+        };
+        if hides.is_empty() {
+            return Err(Error::Refused(not_hidden));
+        }
+        for hide in hides {
+            add(&mut undone, hide, at);
         }
     }
     grow(input, &mut undone);

@@ -235,13 +235,8 @@ pub fn truncate(
     let message = marker.message(chosen.len() as u64 + stated);
     let gone = &chosen | &absorbed;
     let replacement = message.map(|message| (input.slot_after(*last, &gone), message));
-    Ok(Some(input.hide(
-        HideKind::Truncation,
-        &gone,
-        Vec::new(),
-        replacement,
-        Vec::new(),
-    )))
+    let draft = input.hide(HideKind::Truncation, &gone, Vec::new(), replacement);
+    Ok(Some(draft))
 }
 
 /// Whether a visible entry is a message that a truncation counts and may hide.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::engine;
 use crate::error::{Error, Result};
@@ -100,9 +100,8 @@ pub(super) fn journal_bytes(path: &Path) -> u64 {
 }
 
 fn version(connection: &Connection) -> Result<u32> {
-    connection
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .map_err(engine)
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    version.map_err(engine)
 }
 
 /// Whether tables are missing; refuses a format from the future.
@@ -124,9 +123,8 @@ pub(super) fn migrate(connection: &Connection) -> Result<()> {
 
 /// The same up to a version, which is an earlier one only where tests want an old database.
 pub(super) fn migrate_to(connection: &Connection, wanted: u32) -> Result<()> {
-    let transaction =
-        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-            .map_err(engine)?;
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+    let transaction = transaction.map_err(engine)?;
     // Another process may have done it while this one waited.
     if is_behind(&transaction)? {
         let done = version(&transaction)? as usize;
