@@ -8,7 +8,7 @@ use crate::history::counts;
 use crate::history::repo::{self, Repo};
 use crate::model::tokens::Counter;
 use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue};
-use crate::store::Tx;
+use crate::store::{Tx, View};
 
 /// Where the caller expects the branch to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,13 +83,7 @@ impl Repo {
         then: impl FnOnce(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
         let tx = self.store.write()?;
-        let (branch, tip) = match repo::head(&*tx, call.on)? {
-            Head::Attached { branch, tip } => (branch, tip),
-            Head::Detached(_) => {
-                let branch = repo::last_branch(&*tx)?;
-                return Err(Error::DetachedHead { branch });
-            }
-        };
+        let (branch, tip) = attached(&*tx, call.on)?;
         if let Some(expect) = options.expect {
             let expected = match expect {
                 Expect::Nothing => None,
@@ -131,13 +125,17 @@ impl Repo {
     ///
     /// [`Error::DetachedHead`], which names the branch that HEAD was last on.
     pub(crate) fn refuse_detached(&self, on: &On) -> Result<()> {
-        let view = self.store.read()?;
-        match repo::head(&*view, on)? {
-            Head::Attached { .. } => Ok(()),
-            Head::Detached(_) => Err(Error::DetachedHead {
-                branch: repo::last_branch(&*view)?,
-            }),
-        }
+        attached(&*self.store.read()?, on).map(|_| ())
+    }
+}
+
+/// The branch that `on` is, with its tip.
+fn attached(view: &dyn View, on: &On) -> Result<(RefName, Option<CommitHash>)> {
+    match repo::head(view, on)? {
+        Head::Attached { branch, tip } => Ok((branch, tip)),
+        Head::Detached(_) => Err(Error::DetachedHead {
+            branch: repo::last_branch(view)?,
+        }),
     }
 }
 

@@ -176,15 +176,6 @@ impl FromStr for BudgetAction {
 }
 
 impl Repo {
-    /// The budget that the configuration sets; none without `budget.max`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidInput`] if a value of the configuration is none.
-    pub fn budget(&self) -> Result<Option<Budget>> {
-        self.config()?.budget()
-    }
-
     /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.
     ///
     /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
@@ -200,7 +191,7 @@ impl Repo {
     ///
     /// let repo = Repo::ephemeral()?;
     /// repo.set_config("budget.max", Some("9"))?;
-    /// let budget = repo.budget()?.expect("just set");
+    /// let budget = repo.config()?.budget()?.expect("just set");
     /// let draft = |text| Draft::append(Message::text(Role::User, text));
     ///
     /// let options = CommitOptions::default();
@@ -628,16 +619,20 @@ mod tests {
     #[test]
     fn settings_are_read_as_they_are_written() {
         let repo = Repo::ephemeral().expect("a repository");
-        assert_eq!(repo.budget().expect("read"), None);
+        assert_eq!(repo.config().and_then(|c| c.budget()).expect("read"), None);
         let set = |key: &str, value: &str| repo.set_config(key, Some(value)).expect("set");
         set("budget.max", "1000");
         assert_eq!(
-            repo.budget().expect("read"),
+            repo.config().and_then(|c| c.budget()).expect("read"),
             Some(budget(1_000, BudgetAction::Warn))
         );
         set("budget.action", "compact:llm -m small");
         set("budget.target", "2000");
-        let read = repo.budget().expect("read").expect("set");
+        let read = repo
+            .config()
+            .and_then(|c| c.budget())
+            .expect("read")
+            .expect("set");
         assert_eq!(read.target, 1_000, "never above the most");
         assert_eq!(read.action.to_string(), "compact:llm -m small");
         for bad in ["", "0", "0%", "101%", "-1", "80 %"] {

@@ -124,10 +124,9 @@ impl Cache {
             None => Some(&root),
             Some(parent) => self.snapshots.get(parent),
         };
-        let Some(before) = before else {
-            return;
-        };
-        if let Some(context) = before.context.step(*hash, commit) {
+        if let Some(before) = before
+            && let Some(context) = before.context.step(*hash, commit)
+        {
             let parts = match &commit.operation {
                 Operation::Hide(hide) => hide.parts.len(),
                 _ => 0,

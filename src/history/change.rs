@@ -60,12 +60,9 @@ impl Change {
 
     /// An append of the entry at the end of `after`.
     pub(crate) fn appended(after: &Context) -> Self {
-        let last = after.entries.last().cloned();
+        let last = after.entries.iter().cloned().enumerate().next_back();
         Self {
-            gained: last
-                .map(|last| (after.entries.len() - 1, last))
-                .into_iter()
-                .collect(),
+            gained: last.into_iter().collect(),
             lost: Vec::new(),
         }
     }
@@ -104,13 +101,9 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
 
 /// The `entries` that are not the same in `others`.
 fn without(entries: &[Placed], others: &[Placed]) -> Vec<Placed> {
-    let others: HashMap<EntryId, &Entry> =
-        others.iter().map(|(_, entry)| (entry.id, entry)).collect();
-    let is_there = |entry: &Entry| {
-        others
-            .get(&entry.id)
-            .is_some_and(|other| is_same(other, entry))
-    };
+    let others = others.iter().map(|(_, entry)| (entry.id, entry));
+    let others: HashMap<EntryId, &Entry> = others.collect();
+    let is_there = |entry: &Entry| others.get(&entry.id).is_some_and(|it| is_same(it, entry));
     let left = entries.iter().filter(|(_, entry)| !is_there(entry));
     left.cloned().collect()
 }
@@ -118,9 +111,8 @@ fn without(entries: &[Placed], others: &[Placed]) -> Vec<Placed> {
 /// The `entries` that are among `others` in some form, or are not.
 fn unlike<'a>(entries: &'a [Placed], others: &[Placed], among: bool) -> Vec<&'a Placed> {
     let others: HashSet<EntryId> = others.iter().map(|(_, entry)| entry.id).collect();
-    let wanted = entries
-        .iter()
-        .filter(|(_, entry)| others.contains(&entry.id) == among);
+    let entries = entries.iter();
+    let wanted = entries.filter(|(_, entry)| others.contains(&entry.id) == among);
     wanted.collect()
 }
 

@@ -107,7 +107,10 @@ mod tests {
         let repo = Repo::ephemeral().expect("a repository");
         repo.set_config("budget.max", Some("much")).expect("kept");
         let wanted = Error::input("budget.max", "invalid digit found in string").to_string();
-        let of_commit = repo.budget().expect_err("no number");
+        let of_commit = repo
+            .config()
+            .and_then(|c| c.budget())
+            .expect_err("no number");
         let of_status = repo.status(&On::Head, Encoding::default());
         assert_eq!(of_commit.to_string(), wanted);
         assert_eq!(of_status.expect_err("no number").to_string(), wanted);
@@ -118,7 +121,7 @@ mod tests {
             repo.config().and_then(|c| c.budget_max()).ok(),
             Some(Some(90))
         );
-        assert!(repo.budget().is_err());
+        assert!(repo.config().and_then(|c| c.budget()).is_err());
         assert!(repo.set_config("note.refs/tags/v1", Some("x")).is_err());
     }
 }

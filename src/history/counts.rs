@@ -85,10 +85,8 @@ impl<'a> Counting<'a> {
         fresh: &Fresh<'_>,
     ) -> Result<(Vec<TokenCount>, Missing)> {
         let known = self.known(view, entries)?;
-        let unknown = entries
-            .iter()
-            .zip(&known)
-            .filter(|(_, known)| known.is_none());
+        let all = entries.iter().zip(&known);
+        let unknown = all.filter(|(_, known)| known.is_none());
         let unknown: Vec<&Entry> = unknown.map(|(entry, _)| *entry).collect();
         let mut missing = Vec::with_capacity(unknown.len());
         for slice in unknown.chunks(BODIES) {
@@ -158,28 +156,23 @@ impl Counts {
         let wanted: HashMap<CountKey, &Entry> = wanted.collect();
         let wanted: Vec<&Entry> = wanted.into_values().collect();
         let counts = of_entries(store, &wanted, encoding)?;
-        Ok(wanted.into_iter().zip(counts).collect())
+        let mut all = Self::default();
+        all.add(wanted, counts);
+        Ok(all)
+    }
+
+    /// Takes in what is known of more entries.
+    pub(crate) fn add<'a>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        counts: impl IntoIterator<Item = TokenCount>,
+    ) {
+        self.0.extend(entries.into_iter().map(key).zip(counts));
     }
 
     /// The tokens of an entry, which must be one of those.
     pub(crate) fn get(&self, entry: &Entry) -> TokenCount {
         self.0[&key(entry)]
-    }
-}
-
-impl<'a> Extend<(&'a Entry, TokenCount)> for Counts {
-    fn extend<T: IntoIterator<Item = (&'a Entry, TokenCount)>>(&mut self, counts: T) {
-        let counts = counts.into_iter();
-        self.0
-            .extend(counts.map(|(entry, count)| (key(entry), count)));
-    }
-}
-
-impl<'a> FromIterator<(&'a Entry, TokenCount)> for Counts {
-    fn from_iter<T: IntoIterator<Item = (&'a Entry, TokenCount)>>(counts: T) -> Self {
-        let mut all = Self::default();
-        all.extend(counts);
-        all
     }
 }
 

@@ -1,5 +1,7 @@
 //! Calls that wait for their results at the end of a context.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::load;
@@ -48,24 +50,17 @@ pub(crate) fn open_call(
     let context = load::context(view, tip)?;
     // Open calls stand at the end: the last message that calls, and what answers it.
     let mut waiting: Vec<String> = Vec::new();
-    let mut number = 0;
-    let mut answered: Vec<String> = Vec::new();
-    for (at, entry) in context.entries.iter().enumerate().rev() {
+    let mut answered: HashSet<String> = HashSet::new();
+    let mut number = context.entries.len();
+    for entry in context.entries.iter().rev() {
         let message = load::message(view, entry)?;
         answered.extend(message.results().map(str::to_owned));
-        let calls: Vec<&str> = message.calls().collect();
-        if !calls.is_empty() {
-            waiting = calls
-                .into_iter()
-                .filter(|id| !answered.iter().any(|done| done == id))
-                .map(str::to_owned)
-                .collect();
-            number = at + 1;
+        if message.calls().next().is_some() || message.results().next().is_none() {
+            let open = message.calls().filter(|id| !answered.contains(*id));
+            waiting = open.map(str::to_owned).collect();
             break;
         }
-        if message.results().next().is_none() {
-            break;
-        }
+        number -= 1;
     }
     if waiting.is_empty() {
         return Ok(None);

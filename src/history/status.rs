@@ -67,21 +67,18 @@ impl Repo {
         let view = self.store.read()?;
         let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
         let rows = view.content_rows(&contents)?;
-        let by_role = Role::ALL
-            .into_iter()
-            .filter_map(|role| {
-                let of_role = rows.iter().zip(&counts);
-                let of_role =
-                    of_role.filter(|(row, _)| row.as_ref().is_some_and(|row| row.role == role));
-                let tokens = of_role.map(|(_, count)| count.tokens).sum::<u64>();
-                (tokens > 0).then_some((role, tokens))
-            })
-            .collect();
-        let largest = counts
-            .iter()
-            .enumerate()
-            .rev()
-            .max_by_key(|(_, count)| count.tokens)
+        let of = |role| {
+            let spoken = rows.iter().zip(&counts).filter_map(|(row, count)| {
+                let is_of = row.as_ref().is_some_and(|row| row.role == role);
+                is_of.then_some(count.tokens)
+            });
+            (role, spoken.sum::<u64>())
+        };
+        let by_role = Role::ALL.into_iter().map(of);
+        let by_role = by_role.filter(|(_, tokens)| *tokens > 0).collect();
+        let numbered = counts.iter().enumerate().rev();
+        let largest = numbered.max_by_key(|(_, count)| count.tokens);
+        let largest = largest
             .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.as_ref()?.preview.clone())));
         let provider = provider::newest_count(&*view, &context, &counts)?;
         let (mut session, mut session_new) = (None, 0);

@@ -110,7 +110,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let counter = None;
     let options = CommitOptions { expect, counter };
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
-    let (done, verdict) = match repo.budget()? {
+    let (done, verdict) = match repo.config()?.budget()? {
         Some(budget) => {
             let within = repo.commit_within(call, &drafts, &options, &budget)?;
             (within.commits, Some((within.verdict, budget.max)))

@@ -57,11 +57,7 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Annotated> {
         let mut annotated = Annotated::default();
-        let needs = Needs {
-            hidden_links: true,
-            ..Needs::default()
-        };
-        annotated.surgery = self.operate(call, needs, options, |scene| {
+        annotated.surgery = self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
             let plan = skip::annotate(&scene.input, entries, priority, reason)?;
             annotated.entries = match plan.as_ref().map(|draft| &draft.operation) {
                 Some(Operation::Annotate { targets, .. }) => targets.clone(),

@@ -16,10 +16,7 @@ pub struct Clear {
 
 impl Plan for Clear {
     fn needs(&self) -> Needs {
-        Needs {
-            hidden_links: true,
-            ..Needs::default()
-        }
+        Needs::HIDDEN_LINKS
     }
 
     fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {

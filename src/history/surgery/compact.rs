@@ -48,15 +48,9 @@ pub struct Compact<'a> {
     pub summary: Option<&'a str>,
 }
 
-const NEEDS: Needs = Needs {
-    hidden_links: true,
-    part_tokens: false,
-    plain_parts: false,
-};
-
 impl Plan for Compact<'_> {
     fn needs(&self) -> Needs {
-        NEEDS
+        Needs::HIDDEN_LINKS
     }
 
     fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {
@@ -107,7 +101,7 @@ impl Repo {
             // Before a summary is made that could not be kept.
             self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(call.on, options.encoding, NEEDS)?;
+        let scene = self.scene(call.on, options.encoding, Needs::HIDDEN_LINKS)?;
         let chosen = compact::replaced(&scene.input, span)?.into_iter();
         let chosen: BTreeSet<EntryId> = chosen.map(|at| scene.input.order[at].entry.id).collect();
         let entries = scene.context.entries.iter().zip(&scene.counts);
@@ -128,7 +122,7 @@ impl Repo {
         if !known && !options.dry_run {
             return Err(Error::Refused(Refusal::EmptySummary));
         }
-        let surgery = self.operate_on(scene, call, NEEDS, options, |scene| {
+        let surgery = self.operate_on(scene, call, Needs::HIDDEN_LINKS, options, |scene| {
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])
         })?;

@@ -81,15 +81,11 @@ impl Repo {
         let change = Change::between(&scene.context, after);
 
         // Most are known; what isn't stored yet is counted.
-        let before = scene
-            .context
-            .entries
-            .iter()
-            .zip(scene.counts.iter().copied());
-        let mut known: Counts = before.collect();
+        let mut known = Counts::default();
+        known.add(&scene.context.entries, scene.counts.iter().copied());
         let gained: Vec<&Entry> = change.gained.iter().map(|(_, entry)| entry).collect();
         let (counts, _) = Counting::new(encoding, None).fill(&*view, &gained, &fresh)?;
-        known.extend(gained.into_iter().zip(counts));
+        known.add(gained, counts);
         let counts: Vec<TokenCount> = after.entries.iter().map(|entry| known.get(entry)).collect();
 
         let kept = change.begins().unwrap_or(scene.counts.len());

@@ -123,11 +123,8 @@ fn stub_text(tool: Option<&str>, tokens: u64, entry: &EntryId) -> String {
 fn tools(input: &PlanInput) -> HashMap<(EntryId, usize), &str> {
     let mut tools = HashMap::new();
     for pair in input.pairs().pairs() {
-        let ends = (
-            input.part_of(pair.call, true),
-            input.part_of(pair.result, false),
-        );
-        if let (Some(call), Some(result)) = ends
+        if let Some(call) = input.part_of(pair.call, true)
+            && let Some(result) = input.part_of(pair.result, false)
             && let PartLink::Call { tool, .. } = &input.order[pair.call.0].parts[call].link
         {
             let entry = input.order[pair.result.0].entry.id;

@@ -96,11 +96,7 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Restored> {
         let mut covered = BTreeMap::new();
-        let needs = Needs {
-            hidden_links: true,
-            ..Needs::default()
-        };
-        let surgery = self.operate(call, needs, options, |scene| {
+        let surgery = self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
             let drafts = restore::restore(&scene.input, lost)?;
             covered = still_covered(scene, &drafts);
             Ok(drafts)

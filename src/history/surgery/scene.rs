@@ -28,6 +28,13 @@ pub struct Needs {
 }
 
 impl Needs {
+    /// Of plans that reach over hidden entries.
+    pub(super) const HIDDEN_LINKS: Self = Self {
+        hidden_links: true,
+        part_tokens: false,
+        plain_parts: false,
+    };
+
     /// What either asks for.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
