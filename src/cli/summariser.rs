@@ -1,6 +1,7 @@
 //! A command of the user's that makes summaries: what `compact --exec` names, or `budget.action`.
 
 use std::cell::RefCell;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use tract::Error;
@@ -14,7 +15,7 @@ use tract::render::{plural, tokens};
 use super::{App, Failure, exec, outcome};
 
 /// How long a summariser may take unless something else is said, in seconds.
-pub const TIMEOUT_SECONDS: u64 = 600;
+pub const TIMEOUT_SECONDS: NonZeroU64 = NonZeroU64::new(600).expect("not zero");
 
 /// A command that makes summaries.
 pub struct Summariser<'a> {
@@ -32,7 +33,7 @@ impl<'a> Summariser<'a> {
         Self {
             command,
             format: Provider::Text,
-            timeout: Duration::from_secs(TIMEOUT_SECONDS),
+            timeout: Duration::from_secs(TIMEOUT_SECONDS.get()),
         }
     }
 

@@ -49,9 +49,8 @@ impl Typed {
 
 /// A revision without the text that it looks for.
 pub fn rev(text: &str) -> &str {
-    if text.starts_with(":/") {
-        ":/…"
-    } else {
-        text
+    match text.starts_with(":/") {
+        true => ":/…",
+        false => text,
     }
 }

@@ -5,7 +5,7 @@ use tract::model::{Head, RefName};
 use tract::render::{Label, Line};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, Typed, typed};
+use crate::cli::{App, Failure, Typed};
 
 /// Go to a branch, or look at an earlier commit
 ///
@@ -36,20 +36,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         );
     }
     let repo = app.repo()?;
-    let (target, what) = match (&args.branch, args.rev.as_deref()) {
-        (Some(name), rev) => {
-            let what = Typed::new("checkout").option("-b", Some(name));
-            let what = what.revs(&args.rev).line();
-            let target = Target::NewBranch(RefName::branch(name)?, rev.map(str::to_owned));
-            (target, what)
-        }
-        (None, Some("-")) => (Target::Previous, "checkout -".to_owned()),
-        (None, rev) => {
-            let rev = rev.unwrap_or("HEAD");
-            let what = format!("checkout {}", typed::rev(rev));
-            (Target::Named(rev.to_owned()), what)
-        }
+    let target = match (&args.branch, args.rev.as_deref()) {
+        (Some(name), rev) => Target::NewBranch(RefName::branch(name)?, rev.map(str::to_owned)),
+        (None, Some("-")) => Target::Previous,
+        (None, rev) => Target::Named(rev.unwrap_or("HEAD").to_owned()),
     };
+    let what = Typed::new("checkout").option("-b", args.branch.as_ref());
+    let what = what.revs(&args.rev).line();
     let done = repo.checkout(app.call(&On::Head, &what), &target)?;
     let made = args.branch.is_some();
     let line = match &done.to {

@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "exec")]
     exec_format: Provider,
     /// How long the command may take
-    #[arg(long, value_name = "SECONDS", default_value_t = default_timeout(), requires = "exec")]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS, requires = "exec")]
     timeout: NonZeroU64,
     /// Leave the newest N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
@@ -50,10 +50,6 @@ pub struct Args {
     /// The span, both ends included; or - for a summary on standard input
     #[arg(value_name = "A..B|-")]
     range: Vec<String>,
-}
-
-fn default_timeout() -> NonZeroU64 {
-    NonZeroU64::new(TIMEOUT_SECONDS).expect("not zero")
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! `tract config`: the repository's settings.
 
-use tract::history::{BudgetAction, BudgetTarget, Config, Repo};
+use tract::history::{BudgetAction, BudgetTarget, Config};
 use tract::model::{Encoding, nearest};
 use tract::render::read_tokens;
 
@@ -37,7 +37,8 @@ pub struct Args {
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let Some(key) = &args.key else {
-        return list(&repo, app);
+        let line = |(key, value)| format!("{key} = {value}").into();
+        return Ok(app.ui.print_all(repo.config()?.iter().map(line))?);
     };
     if !Config::KEYS.contains(&key.as_str()) {
         let hint = match nearest(key, Config::KEYS) {
@@ -56,13 +57,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
     }
-}
-
-fn list(repo: &Repo, app: &mut App) -> Result<(), Failure> {
-    for (key, value) in repo.config()?.iter() {
-        app.ui.print(format!("{key} = {value}"))?;
-    }
-    Ok(())
 }
 
 /// The value as it is stored.

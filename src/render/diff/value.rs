@@ -1,6 +1,6 @@
 //! Texts by hunks, and JSON by paths.
 
-use crate::diff::{Json, JsonChange, JsonChanged, LineDiff, Piece, Tag, ValueDiff};
+use crate::diff::{Json, JsonChange, JsonChanged, LineDiff, Tag, ValueDiff};
 use crate::render::diff::page::Page;
 use crate::render::{Label, Line};
 
@@ -84,14 +84,10 @@ fn json(page: &mut Page, indent: usize, root: &str, change: &JsonChange<'_>) {
 /// A value that is on one side alone: on the line of its path if it fits there.
 fn whole(page: &mut Page, indent: usize, tag: Tag, path: &str, value: &Json) {
     let line = format!("{path}: {value}");
-    let piece = |text: String| Piece {
-        text,
-        changed: false,
-    };
     if line.len() <= room(page, indent) {
-        page.line(indent, tag, &[piece(line)]);
+        page.text(indent, tag, &line);
     } else {
-        page.line(indent, tag, &[piece(format!("{path}:"))]);
+        page.text(indent, tag, &format!("{path}:"));
         pretty(page, indent + 2, tag, value);
     }
 }
