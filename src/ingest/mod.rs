@@ -9,6 +9,7 @@ mod file;
 mod import;
 mod inspect;
 mod place;
+mod report;
 mod session;
 mod slices;
 mod source;
@@ -17,7 +18,6 @@ pub mod tool_dirs;
 pub use adopt::adopt;
 pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
 pub use file::FileInput;
-pub use import::{
-    BranchOutcome, ImportReport, ImportRequest, ImportedSession, Outcome, Progress, import,
-};
+pub use import::{ImportRequest, Progress, import};
 pub use inspect::{Inspected, check_strict, inspect};
+pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};

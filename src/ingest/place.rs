@@ -1,6 +1,6 @@
 //! Which ref a session that came in belongs to, and the refs that move for it.
 
-use super::import::{BranchOutcome, ImportedSession, Outcome};
+use super::report::{BranchOutcome, ImportedSession, Outcome};
 use super::session::Session;
 use super::source::SourceFile;
 use crate::error::Result;

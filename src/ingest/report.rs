@@ -1,0 +1,77 @@
+//! What an import says of what it found and did.
+
+use crate::hash::CommitHash;
+use crate::interop::{Format, Problem, SessionEnd};
+use crate::model::{HideKind, RefName};
+
+/// What an import found and did.
+#[derive(Clone, Debug)]
+pub struct ImportReport {
+    /// The format.
+    pub format: &'static Format,
+    /// The sessions in the file.
+    pub sessions: Vec<ImportedSession>,
+    /// The first problems, in order.
+    pub problems: Vec<Problem>,
+    /// How many problems there are in all, by reason, harmless ones aside.
+    pub problem_count: u64,
+    /// Harmless oddities: a torn last line.
+    pub notes: Vec<Problem>,
+}
+
+/// One imported session.
+#[derive(Clone, Debug)]
+pub struct ImportedSession {
+    /// Its ref.
+    pub name: RefName,
+    /// How it relates to what was here.
+    pub outcome: Outcome,
+    /// Messages on its main path, hidden ones included.
+    pub messages: u64,
+    /// Commits that were not here before, on all paths.
+    pub new_commits: u64,
+    /// The end of its main path.
+    pub tip: Option<CommitHash>,
+    /// The vendor's own hides on the main path: kind, commit, and the commit before.
+    pub hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
+    /// The branch that follows it.
+    pub branch: BranchOutcome,
+    /// Its further paths: sub-agents and abandoned leaves.
+    pub further: Vec<RefName>,
+    /// What the importer said at its end: title, what was kept and is no message, what is absent.
+    pub end: SessionEnd,
+}
+
+/// How a session relates to what was here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Not seen before.
+    New,
+    /// Known; the file has grown.
+    Grown,
+    /// Known; nothing new.
+    Unchanged,
+    /// Known, but its history was rewritten: the session has a new ref.
+    Rewritten,
+}
+
+/// What became of the branch that follows a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchOutcome {
+    /// It is where the session is.
+    Follows(RefName),
+    /// It has commits of its own and stays.
+    Stays(RefName),
+    /// The session has no messages, so there is none.
+    None,
+}
+
+impl BranchOutcome {
+    /// The branch, if there is one.
+    pub fn name(&self) -> Option<&RefName> {
+        match self {
+            Self::Follows(name) | Self::Stays(name) => Some(name),
+            Self::None => None,
+        }
+    }
+}
