@@ -5,6 +5,8 @@ mod arguments;
 mod bad_use;
 mod budgets;
 mod check;
+mod circles;
+mod code;
 mod committing;
 mod compacting;
 mod concurrency;
