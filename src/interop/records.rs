@@ -13,6 +13,7 @@ use super::spans::{Broken, members, skip_space, skip_value};
 use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::error::{Error, Result};
 use crate::model::Span;
+use crate::wire::Notes;
 use crate::wire::json::Object;
 
 /// How often progress is told, in lines.
@@ -109,28 +110,33 @@ impl Held {
     }
 
     /// Tells the sink the session that is the document: these are its messages, with why there may
-    /// be more, and `steps` are those of one.
+    /// be more. `steps` gives the type of one, and its steps.
     pub(super) fn tell(
         &self,
         start: SessionStart,
         mut end: SessionEnd,
         (messages, broken): (Vec<Range<usize>>, Option<Broken>),
         sink: &mut dyn Sink,
-        mut steps: impl FnMut(&RawValue, Span, &mut SessionEnd) -> Result<Vec<Step>, String>,
+        steps: impl Fn(&str, Span, &mut Notes) -> Result<(String, Vec<Step>), String>,
     ) -> Result<()> {
-        let text = self.text();
+        let (text, mut notes) = (self.text(), Notes::default());
         sink.session(start)?;
         for at in &messages {
-            let mut lone = 0;
-            let read = |raw: &RawValue| steps(raw, text.span(at), &mut end);
-            let found = text.message(at, &mut lone, sink, read)?;
-            end.lone_surrogates += lone;
-            for step in found.unwrap_or_default() {
+            let read = |raw: &RawValue| steps(raw.get(), text.span(at), &mut notes);
+            let found = text.message(at, &mut end.lone_surrogates, sink, read)?;
+            let Some((kind, found)) = found else {
+                continue;
+            };
+            if found.is_empty() {
+                end.other(kind);
+            }
+            for step in found {
                 sink.step(step)?;
             }
         }
         self.end(broken, sink)?;
         sink.progress(text.bytes.len() as u64, messages.len() as u64);
+        end.opaque_blocks = notes.opaque_blocks;
         sink.end(end)
     }
 

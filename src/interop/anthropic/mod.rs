@@ -18,7 +18,7 @@ pub static ANTHROPIC: Format = Format {
         (at, Kind::Anthropic) => Some(at),
         _ => None,
     },
-    read: |input, options, sink| chat::read(&read::AnthropicDialect, input, options, sink),
+    read: |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
     write: write::export,
     provider: Some("anthropic"),
     bare_messages: true,

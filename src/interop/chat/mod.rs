@@ -33,13 +33,11 @@ pub(super) struct Reply {
 }
 
 /// What the two formats do differently.
-pub(super) trait Dialect {
+pub(super) struct Dialect {
     /// Reads one element of `messages`.
-    fn message(&self, raw: &RawValue, notes: &mut Notes) -> Result<Message, String>;
-
+    pub(super) message: fn(&RawValue, &mut Notes) -> Result<Message, String>,
     /// Reads the value of a top-level `system`; none if the format has no such key.
-    fn system(&self, raw: &RawValue, notes: &mut Notes) -> Option<Message>;
-
+    pub(super) system: fn(&RawValue, &mut Notes) -> Option<Message>,
     /// Reads what stands beside the message of a response body; none if it is none.
-    fn reply(&self, raw: &RawValue) -> Option<Reply>;
+    pub(super) reply: fn(&RawValue) -> Option<Reply>,
 }

@@ -19,7 +19,7 @@ const ROW_SETTINGS: [&str; 4] = ["tools", "parallel_tool_calls", "functions", "f
 
 /// Reads a source of either chat format.
 pub(crate) fn read(
-    dialect: &dyn Dialect,
+    dialect: &Dialect,
     input: &dyn Input,
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
@@ -48,7 +48,7 @@ pub(crate) fn read(
 }
 
 struct Reader<'a> {
-    dialect: &'a dyn Dialect,
+    dialect: &'a Dialect,
     sink: &'a mut dyn Sink,
     stem: &'a str,
     /// Messages read, of a document.
@@ -192,7 +192,7 @@ impl Reader<'_> {
         told: &mut Conversation,
     ) -> Option<Message> {
         let (raw, lone) = text.decode(at).ok()?;
-        let message = self.dialect.system(&raw, &mut told.notes)?;
+        let message = (self.dialect.system)(&raw, &mut told.notes)?;
         told.end.lone_surrogates += lone;
         Some(message)
     }
@@ -208,7 +208,7 @@ impl Reader<'_> {
             Ok(decoded) => decoded,
             Err(reason) => return self.problem(text, start, &reason),
         };
-        let Some(reply) = self.dialect.reply(&raw) else {
+        let Some(reply) = (self.dialect.reply)(&raw) else {
             return self.problem(text, start, "an object without messages");
         };
         let mut spans = Vec::new();
@@ -282,7 +282,7 @@ impl Reader<'_> {
         told: &mut Conversation,
     ) -> Result<Option<Message>> {
         let (dialect, notes) = (self.dialect, &mut told.notes);
-        let read = |raw: &RawValue| dialect.message(raw, notes);
+        let read = |raw: &RawValue| (dialect.message)(raw, notes);
         let Some(message) = text.message(at, &mut told.end.lone_surrogates, self.sink, read)?
         else {
             return Ok(None);

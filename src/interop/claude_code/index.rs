@@ -8,13 +8,13 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use super::record::{
-    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, Text, is_true,
+    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, is_true,
 };
 use crate::error::{Error, Result};
 use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::{Input, Problem, SessionEnd, Sink};
 use crate::model::Span;
-use crate::wire::json::{decode, string};
+use crate::wire::json::{Raw, decode, string, word};
 
 /// An interned string.
 pub(super) type Name = u32;
@@ -92,8 +92,8 @@ impl Names {
         number
     }
 
-    fn text(&mut self, text: &Text<'_>) -> Option<Name> {
-        text.as_str().map(|text| self.intern(text))
+    fn text(&mut self, raw: Raw<'_>) -> Option<Name> {
+        word(raw).map(|text| self.intern(&text))
     }
 
     pub(super) fn of(&self, name: Name) -> &str {
@@ -206,14 +206,15 @@ impl Index {
             return Err(serde::de::Error::custom("it is no object"));
         }
         let record: Record<'_> = serde_json::from_str(value.get())?;
-        let kind = record.kind.as_str().unwrap_or("(no type)");
+        let kind = word(record.kind);
+        let kind = kind.as_deref().unwrap_or("(no type)");
         if self.session_id.is_none() {
-            self.session_id = record.session_id.as_str().map(str::to_owned);
+            self.session_id = string(record.session_id);
         }
         if self.end.cwd.is_none() {
-            self.end.cwd = record.cwd.as_str().map(str::to_owned);
+            self.end.cwd = string(record.cwd);
         }
-        let Some(uuid) = self.names.text(&record.uuid) else {
+        let Some(uuid) = self.names.text(record.uuid) else {
             self.add_loose(kind, &record, span, line);
             return Ok(None);
         };
@@ -226,9 +227,9 @@ impl Index {
             line,
             sidechain: is_true(record.is_sidechain),
             uuid: Some(uuid),
-            parent: self.names.text(&record.parent_uuid),
-            logical_parent: self.names.text(&record.logical_parent_uuid),
-            agent: self.names.text(&record.agent_id),
+            parent: self.names.text(record.parent_uuid),
+            logical_parent: self.names.text(record.logical_parent_uuid),
+            agent: self.names.text(record.agent_id),
             epoch: self.epoch,
             ..Entry::default()
         };
@@ -246,13 +247,14 @@ impl Index {
                     entry.kind = Kind::Synthetic;
                 }
                 if self.agent_id.is_none() && entry.sidechain {
-                    self.agent_id = record.agent_id.as_str().map(str::to_owned);
+                    self.agent_id = string(record.agent_id);
                 }
             }
             "system" => self.add_system(&record, &mut entry),
             "attachment" => {
                 let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
-                let name = attachment.kind.as_str().unwrap_or("(no type)");
+                let name = word(attachment.kind);
+                let name = name.as_deref().unwrap_or("(no type)");
                 if name == "queued_command" && attachment.prompt.is_some() {
                     entry.kind = Kind::QueuedCommand;
                     self.say(attachment.prompt);
@@ -289,16 +291,16 @@ impl Index {
         };
         let head: MessageHead<'_> = serde_json::from_str(raw.get())?;
         if matches!(entry.kind, Kind::Assistant | Kind::Mirror(true)) {
-            entry.message = self.names.text(&head.id);
+            entry.message = self.names.text(head.id);
         }
         match head.content.map(RawValue::get) {
             Some(text) if text.starts_with('[') => {
                 let blocks: Vec<BlockHead<'_>> = serde_json::from_str(text)?;
                 for block in blocks {
-                    match block.kind.as_str() {
-                        Some("tool_use") => entry.calls.extend(self.names.text(&block.id)),
+                    match word(block.kind).as_deref() {
+                        Some("tool_use") => entry.calls.extend(self.names.text(block.id)),
                         Some("tool_result") => {
-                            entry.results.extend(self.names.text(&block.tool_use_id));
+                            entry.results.extend(self.names.text(block.tool_use_id));
                         }
                         Some("text") if entry.kind == Kind::User => self.say(block.text),
                         _ => {}
@@ -311,7 +313,7 @@ impl Index {
             _ if entry.kind == Kind::User => self.say(head.content),
             _ => {}
         }
-        Ok(head.model.as_str() == Some("<synthetic>"))
+        Ok(word(head.model).as_deref() == Some("<synthetic>"))
     }
 
     fn say(&mut self, text: Option<&RawValue>) {
@@ -321,7 +323,7 @@ impl Index {
     }
 
     fn add_system(&mut self, record: &Record<'_>, entry: &mut Entry) {
-        match record.subtype.as_str() {
+        match word(record.subtype).as_deref() {
             Some("compact_boundary") => {
                 entry.kind = Kind::Boundary;
                 self.epoch += 1;
@@ -345,13 +347,13 @@ impl Index {
     /// A mirrored sub-agent's record, or any other sign of progress.
     fn add_progress(&mut self, record: &Record<'_>, entry: &mut Entry) {
         let data: ProgressData<'_> = decode(record.data).unwrap_or_default();
-        if data.kind.as_str() == Some("agent_progress")
-            && let Some(agent) = self.names.text(&data.agent_id)
+        if word(data.kind).as_deref() == Some("agent_progress")
+            && let Some(agent) = self.names.text(data.agent_id)
             && let Some(inner) = decode::<Record<'_>>(data.message)
-            && let Some(role @ ("user" | "assistant")) = inner.kind.as_str()
+            && let Some(role @ ("user" | "assistant")) = word(inner.kind).as_deref()
             && inner.message.is_some()
         {
-            let uuid = self.names.text(&inner.uuid);
+            let uuid = self.names.text(inner.uuid);
             let repeated = uuid.is_some_and(|uuid| !self.mirrored.insert(uuid));
             entry.kind = Kind::Mirror(role == "assistant");
             if !repeated && self.add_message(inner.message, entry).is_ok() {
@@ -366,21 +368,21 @@ impl Index {
     /// A record that is no node of the tree.
     fn add_loose(&mut self, kind: &str, record: &Record<'_>, span: Span, line: u64) {
         match kind {
-            "custom-title" => self.custom_title = record.custom_title.as_str().map(str::to_owned),
-            "ai-title" => self.ai_title = record.ai_title.as_str().map(str::to_owned),
+            "custom-title" => self.custom_title = string(record.custom_title),
+            "ai-title" => self.ai_title = string(record.ai_title),
             "summary" => {
                 if let (Some(leaf), Some(title)) =
-                    (self.names.text(&record.leaf_uuid), record.summary.as_str())
+                    (self.names.text(record.leaf_uuid), string(record.summary))
                 {
-                    self.summaries.push((leaf, title.to_owned()));
+                    self.summaries.push((leaf, title));
                 }
             }
             "last-prompt" => {
-                if let Some(leaf) = self.names.text(&record.leaf_uuid) {
+                if let Some(leaf) = self.names.text(record.leaf_uuid) {
                     self.last_prompt = Some((leaf, self.entries.len()));
                 }
             }
-            "queue-operation" => match record.operation.as_str() {
+            "queue-operation" => match word(record.operation).as_deref() {
                 Some("enqueue") => {
                     let content = string(record.content);
                     self.queue

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
-use super::record::{Attachment, MessageHead, ProgressData, Record};
+use super::record::{Attachment, MessageHead, ProgressData, Record, time};
 use crate::error::Result;
 use crate::interop::lines::mend;
 use crate::interop::{
@@ -17,6 +17,7 @@ use crate::interop::{
     StepEntry, StepId,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::wire::json::string;
 use crate::wire::{Notes, anthropic};
 
 /// A step on a path that has been told to the sink.
@@ -242,7 +243,7 @@ impl Reader<'_> {
 
     fn parse(&mut self, record: u32, text: &str) -> Result<Piece, serde_json::Error> {
         let outer: Record<'_> = serde_json::from_str(text)?;
-        let mut time = outer.timestamp.as_str().and_then(Millis::parse);
+        let mut at = time(outer.timestamp);
         let said = |content| MessageHead {
             content,
             ..MessageHead::default()
@@ -253,16 +254,16 @@ impl Reader<'_> {
             Kind::Mirror(_) => {
                 let data: ProgressData<'_> = object(outer.data)?;
                 let inner: Record<'_> = object(data.message)?;
-                time = inner.timestamp.as_str().and_then(Millis::parse).or(time);
+                at = time(inner.timestamp).or(at);
                 object(inner.message)?
             }
             _ => object(outer.message)?,
         };
         Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.notes)?,
-            model: head.model.as_str().map(str::to_owned),
+            model: string(head.model),
             usage: anthropic::usage(head.usage),
-            time,
+            time: at,
         })
     }
 

@@ -1,73 +1,58 @@
 //! The keys of a record that the importer looks at; everything else stays in the source.
 
-use std::borrow::Cow;
+use serde::Deserialize;
 
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use crate::model::Millis;
+use crate::wire::json::{Raw, word};
 
-use crate::wire::json::word;
-
-/// A string, borrowed where it can be; none for anything else, so that a key of an unknown record
-/// type may hold what it likes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Text<'a>(pub(super) Option<Cow<'a, str>>);
-
-impl Text<'_> {
-    pub(super) fn as_str(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&RawValue>::deserialize(deserializer)?;
-        Ok(Self(word(Some(raw))))
-    }
+/// A point in time, written out.
+pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
+    Millis::parse(&word(raw)?)
 }
 
 /// Whether a flag is there and true.
-pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
+pub(super) fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// One JSON value of a line.
+/// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) uuid: Text<'a>,
-    pub(super) parent_uuid: Text<'a>,
-    pub(super) logical_parent_uuid: Text<'a>,
-    pub(super) session_id: Text<'a>,
-    pub(super) agent_id: Text<'a>,
-    pub(super) timestamp: Text<'a>,
-    pub(super) cwd: Text<'a>,
-    pub(super) subtype: Text<'a>,
-    pub(super) operation: Text<'a>,
-    pub(super) leaf_uuid: Text<'a>,
-    pub(super) is_sidechain: Option<&'a RawValue>,
-    pub(super) is_api_error_message: Option<&'a RawValue>,
-    pub(super) is_compact_summary: Option<&'a RawValue>,
-    pub(super) message: Option<&'a RawValue>,
-    pub(super) attachment: Option<&'a RawValue>,
-    pub(super) data: Option<&'a RawValue>,
-    pub(super) content: Option<&'a RawValue>,
-    pub(super) compact_metadata: Option<&'a RawValue>,
-    pub(super) microcompact_metadata: Option<&'a RawValue>,
-    pub(super) summary: Text<'a>,
-    pub(super) custom_title: Text<'a>,
-    pub(super) ai_title: Text<'a>,
+    pub(super) kind: Raw<'a>,
+    pub(super) uuid: Raw<'a>,
+    pub(super) parent_uuid: Raw<'a>,
+    pub(super) logical_parent_uuid: Raw<'a>,
+    pub(super) session_id: Raw<'a>,
+    pub(super) agent_id: Raw<'a>,
+    pub(super) timestamp: Raw<'a>,
+    pub(super) cwd: Raw<'a>,
+    pub(super) subtype: Raw<'a>,
+    pub(super) operation: Raw<'a>,
+    pub(super) leaf_uuid: Raw<'a>,
+    pub(super) is_sidechain: Raw<'a>,
+    pub(super) is_api_error_message: Raw<'a>,
+    pub(super) is_compact_summary: Raw<'a>,
+    pub(super) message: Raw<'a>,
+    pub(super) attachment: Raw<'a>,
+    pub(super) data: Raw<'a>,
+    pub(super) content: Raw<'a>,
+    pub(super) compact_metadata: Raw<'a>,
+    pub(super) microcompact_metadata: Raw<'a>,
+    pub(super) summary: Raw<'a>,
+    pub(super) custom_title: Raw<'a>,
+    pub(super) ai_title: Raw<'a>,
 }
 
 /// `message` of a user or assistant record.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageHead<'a> {
-    pub(super) id: Text<'a>,
-    pub(super) model: Text<'a>,
-    pub(super) content: Option<&'a RawValue>,
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) id: Raw<'a>,
+    pub(super) model: Raw<'a>,
+    pub(super) content: Raw<'a>,
+    pub(super) usage: Raw<'a>,
 }
 
 /// What pairs calls and results.
@@ -75,10 +60,10 @@ pub(super) struct MessageHead<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct BlockHead<'a> {
     #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) id: Text<'a>,
-    pub(super) tool_use_id: Text<'a>,
-    pub(super) text: Option<&'a RawValue>,
+    pub(super) kind: Raw<'a>,
+    pub(super) id: Raw<'a>,
+    pub(super) tool_use_id: Raw<'a>,
+    pub(super) text: Raw<'a>,
 }
 
 /// `attachment`.
@@ -86,8 +71,8 @@ pub(super) struct BlockHead<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Attachment<'a> {
     #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) prompt: Option<&'a RawValue>,
+    pub(super) kind: Raw<'a>,
+    pub(super) prompt: Raw<'a>,
 }
 
 /// `data` of a progress record.
@@ -95,9 +80,9 @@ pub(super) struct Attachment<'a> {
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ProgressData<'a> {
     #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) agent_id: Text<'a>,
-    pub(super) message: Option<&'a RawValue>,
+    pub(super) kind: Raw<'a>,
+    pub(super) agent_id: Raw<'a>,
+    pub(super) message: Raw<'a>,
 }
 
 /// `compactMetadata`.

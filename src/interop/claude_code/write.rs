@@ -20,7 +20,7 @@ use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
-use crate::wire::json::{array, decode, quoted};
+use crate::wire::json::{array, decode, quoted, string, word};
 use crate::wire::{INTERRUPTED, Repair};
 
 /// The version in records that are written anew where none is known: the one whose records ours
@@ -152,10 +152,10 @@ impl<'a> Writer<'a> {
             return;
         };
         for block in blocks(fields) {
-            if block.kind.as_str() == Some("tool_use")
-                && let Some(id) = block.id.as_str()
+            if word(block.kind).as_deref() == Some("tool_use")
+                && let Some(id) = string(block.id)
             {
-                self.calls.insert(id.to_owned(), uuid.clone());
+                self.calls.insert(id, uuid.clone());
             }
         }
         self.written.insert(uuid.clone());
@@ -348,8 +348,9 @@ impl<'a> Writer<'a> {
                 continue;
             };
             let own = take(&mut replaced, |blocks| {
-                let mut answered = blocks.iter().map(|block| block.tool_use_id.as_str());
-                answered.any(|id| id == Some(call))
+                let answers =
+                    |block: &BlockHead<'_>| word(block.tool_use_id).as_deref() == Some(call);
+                blocks.iter().any(answers)
             });
             self.result(outgoing, own.as_ref(), call, block);
         }
@@ -395,8 +396,9 @@ impl<'a> Writer<'a> {
             }
         };
         let own = take(replaced, |blocks| {
-            let mut kinds = blocks.iter().map(|block| block.kind.as_str());
-            kinds.all(|kind| kind != Some("tool_result"))
+            let is_result =
+                |block: &BlockHead<'_>| word(block.kind).as_deref() == Some("tool_result");
+            !blocks.iter().any(is_result)
         });
         let mut fields = self.envelope(outgoing, "user", own.as_ref());
         set_content(&mut fields, &content);

@@ -16,7 +16,7 @@ pub(super) fn history<'a>(
     for item in items {
         let (message, is_reply) = match responses::read(item, notes) {
             Meaning::Aside => continue,
-            Meaning::Reply { parts, .. } => {
+            Meaning::Reply(parts) => {
                 if let (true, Some((last, items))) = (reply, messages.last_mut()) {
                     last.parts.extend(parts);
                     items.push(item);
@@ -24,7 +24,7 @@ pub(super) fn history<'a>(
                 }
                 (Message::new(Role::Assistant, parts), true)
             }
-            Meaning::Input(message) | Meaning::Output { message, .. } => (message, false),
+            Meaning::Input(message) | Meaning::Output(message) => (message, false),
         };
         reply = is_reply;
         messages.push((message, vec![item]));

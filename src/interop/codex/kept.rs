@@ -96,7 +96,7 @@ pub(super) fn calls(records: &[String]) -> Vec<(String, Option<String>)> {
             },
             _ => continue,
         };
-        if let Meaning::Reply { parts, .. } = responses::read(raw, &mut Notes::default()) {
+        if let Meaning::Reply(parts) = responses::read(raw, &mut Notes::default()) {
             calls.extend(parts.into_iter().filter_map(|part| match part {
                 Part::ToolCall { id, kind, .. } => Some((id, kind)),
                 _ => None,

@@ -12,7 +12,7 @@ use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::{
     Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
 };
-use crate::model::{Message, Millis, Role, Settings, Span, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::responses::{self, Meaning};
@@ -283,9 +283,11 @@ impl<'s> Reader<'s> {
                 Ok(())
             }
             Meaning::Input(message) => self.input(message),
-            Meaning::Reply { parts, call } => {
-                if let Some(call) = call {
-                    *self.calls.entry(call).or_default() += 1;
+            Meaning::Reply(parts) => {
+                for part in &parts {
+                    if let Part::ToolCall { id, .. } = part {
+                        *self.calls.entry(id.clone()).or_default() += 1;
+                    }
                 }
                 if let Some(step) = &mut self.group {
                     step.records.push(self.span);
@@ -299,11 +301,12 @@ impl<'s> Reader<'s> {
                 }
                 Ok(())
             }
-            Meaning::Output { call, message } => {
+            Meaning::Output(message) => {
                 self.close()?;
-                match self.calls.get_mut(&call) {
+                let call = message.results().next().unwrap_or_default();
+                match self.calls.get_mut(call) {
                     Some(1) => {
-                        self.calls.remove(&call);
+                        self.calls.remove(call);
                     }
                     Some(count) => *count -= 1,
                     None => {

@@ -37,17 +37,7 @@ pub(super) fn import(
             key => end.other(key),
         }
     }
-    held.tell(start, end, messages, sink, |raw, span, end| {
-        let opaque_blocks = std::mem::take(&mut end.opaque_blocks);
-        let mut notes = Notes { opaque_blocks };
-        let found = steps(raw.get(), span, &mut notes);
-        end.opaque_blocks = notes.opaque_blocks;
-        let (kind, steps) = found?;
-        if steps.is_empty() {
-            end.other(kind);
-        }
-        Ok(steps)
-    })
+    held.tell(start, end, messages, sink, steps)
 }
 
 /// What of a record is kept as it is written.

@@ -55,8 +55,7 @@ pub(super) fn export(
 
 /// Whether a record says just these parts.
 fn holds(record: &str, parts: &[&Part]) -> bool {
-    let nowhere = Span { offset: 0, len: 0 };
-    let steps = steps(record, nowhere, &mut Notes::default());
+    let steps = steps(record, Span::default(), &mut Notes::default());
     let said = steps.iter().flat_map(|(_, steps)| steps);
     let said = said.filter_map(Step::message);
     said.flat_map(|message| &message.parts)

@@ -21,7 +21,7 @@ pub static OPENAI: Format = Format {
         (_, Kind::Plain) => Some(usize::MAX),
         _ => None,
     },
-    read: |input, options, sink| chat::read(&read::OpenAiDialect, input, options, sink),
+    read: |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
     write: write::export,
     provider: Some("openai"),
     bare_messages: true,

@@ -4,46 +4,37 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::chat::{Dialect, Reply};
-use crate::model::{Message, Millis, Settings};
+use crate::model::{Millis, Settings};
 use crate::wire::json::Raw;
-use crate::wire::{Notes, openai};
+use crate::wire::openai;
 
 /// OpenAI's messages.
-pub(super) struct OpenAiDialect;
+pub(super) static DIALECT: Dialect = Dialect {
+    message: openai::message,
+    system: |_, _| None,
+    reply,
+};
 
-impl Dialect for OpenAiDialect {
-    fn message(&self, raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
-        openai::message(raw, notes)
+fn reply(raw: &RawValue) -> Option<Reply> {
+    #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Body<'a> {
+        choices: &'a RawValue,
+        model: Raw<'a>,
+        created: Option<f64>,
+        usage: Raw<'a>,
     }
-
-    fn system(&self, _: &RawValue, _: &mut Notes) -> Option<Message> {
-        None
-    }
-
-    fn reply(&self, raw: &RawValue) -> Option<Reply> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Body<'a> {
-            choices: &'a RawValue,
-            #[serde(default)]
-            model: Raw<'a>,
-            #[serde(default)]
-            created: Option<f64>,
-            #[serde(default)]
-            usage: Raw<'a>,
-        }
-        let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
-        body.choices.get().starts_with('[').then_some(())?;
-        let model = body
-            .model
-            .map(|model| ("model".to_owned(), model.get().to_owned()));
-        Some(Reply {
-            choices: Some("choices"),
-            settings: Settings::from_iter(model),
-            time: body
-                .created
-                .map(|seconds| Millis((seconds * 1000.0) as i64)),
-            usage: openai::usage(body.usage),
-        })
-    }
+    let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
+    body.choices.get().starts_with('[').then_some(())?;
+    let model = body
+        .model
+        .map(|model| ("model".to_owned(), model.get().to_owned()));
+    Some(Reply {
+        choices: Some("choices"),
+        settings: Settings::from_iter(model),
+        time: body
+            .created
+            .map(|seconds| Millis((seconds * 1000.0) as i64)),
+        usage: openai::usage(body.usage),
+    })
 }

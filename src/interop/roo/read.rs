@@ -7,12 +7,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::steps::{Record, Telling};
+use super::steps::Telling;
 use super::tags::Tags;
 use crate::error::Result;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::elements;
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
+use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
@@ -48,8 +48,8 @@ pub(super) fn import(
         notes,
         lone_surrogates,
     } = found;
-    let task = records.iter().find(|r| r.message.role == Role::User);
-    let title = task.and_then(|record| title(&record.message));
+    let mut messages = records.iter().filter_map(Step::message);
+    let title = messages.find(|m| m.role == Role::User).and_then(title);
     Telling::new(&tags, sink).tell(records)?;
     sink.end(SessionEnd {
         title,
@@ -66,7 +66,8 @@ pub(super) fn import(
 /// The records of a file that could be read.
 #[derive(Default)]
 struct Found {
-    records: Vec<Record>,
+    /// Each as a message at the end, tags aside.
+    records: Vec<Step>,
     tags: Vec<Tags>,
     notes: Notes,
     lone_surrogates: u64,
@@ -97,9 +98,7 @@ impl Found {
             .then(|| ("model".to_owned(), model.to_string()));
         let tokens = |key: &str| beside.metrics["tokens"][key].as_u64();
         self.tags.push(Tags::of(raw.get()));
-        self.records.push(Record {
-            span: text.span(&at),
-            message,
+        self.records.push(Step {
             time: beside.ts.as_f64().map(|ts| Millis(ts as i64)),
             settings: Settings::from_iter(model),
             usage: tokens("prompt")
@@ -108,6 +107,7 @@ impl Found {
                     input_tokens: input,
                     output_tokens: output,
                 }),
+            ..Step::append(message, text.span(&at))
         });
         Ok(())
     }
@@ -125,11 +125,8 @@ fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         notes.opaque("reasoning");
         let data = raw.get().to_owned();
         let provider = PROVIDER.to_owned();
-        return Ok(Message {
-            role: Role::Assistant,
-            name: None,
-            parts: vec![Part::Opaque { provider, data }],
-        });
+        let block = Part::Opaque { provider, data };
+        return Ok(Message::new(Role::Assistant, vec![block]));
     }
     let mut message = anthropic::message(raw, notes)?;
     for part in &mut message.parts {

@@ -6,7 +6,7 @@
 use super::tags::{Hidden, Mark, Tags};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
+use crate::model::{HideKind, Message};
 
 /// How many messages a condensation leaves behind an assistant's summary.
 ///
@@ -15,15 +15,6 @@ use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 /// `N_MESSAGES_TO_KEEP` in `src/core/condense/index.ts`. Later versions write a user's summary
 /// and leave none.
 const LEFT_BY_SUMMARY: usize = 3;
-
-/// One message with what stands beside it, tags aside.
-pub(super) struct Record {
-    pub(super) span: Span,
-    pub(super) message: Message,
-    pub(super) time: Option<Millis>,
-    pub(super) settings: Settings,
-    pub(super) usage: Option<Usage>,
-}
 
 /// Tells the sink the steps of a file.
 pub(super) struct Telling<'a, 's> {
@@ -50,15 +41,15 @@ impl<'a, 's> Telling<'a, 's> {
         }
     }
 
-    pub(super) fn tell(mut self, records: Vec<Record>) -> Result<()> {
+    pub(super) fn tell(mut self, records: Vec<Step>) -> Result<()> {
         for (at, record) in records.into_iter().enumerate() {
             self.record(at, record)?;
         }
         Ok(())
     }
 
-    fn record(&mut self, at: usize, record: Record) -> Result<()> {
-        let (time, span) = (record.time, record.span);
+    fn record(&mut self, at: usize, mut record: Step) -> Result<()> {
+        let (time, span) = (record.time, record.records[0]);
         let hide_alone = |hide: HideStep| Step {
             time,
             ..Step::new(Action::Hide(hide), span)
@@ -78,18 +69,16 @@ impl<'a, 's> Telling<'a, 's> {
             step: StepId(self.steps),
             replacement: (!covered.is_empty()).then_some(0),
         };
-        let action = if covered.is_empty() {
-            Action::Append(record.message)
-        } else {
+        if !covered.is_empty() {
             let (kind, since) = self.guess(at, covered.len());
-            Action::Hide(self.hide(kind, &covered, since, Some(record.message)))
-        };
-        self.step(Step {
-            time,
-            settings: record.settings,
-            usage: record.usage,
-            ..Step::new(action, span)
-        })?;
+            record.action = match record.action {
+                Action::Append(message) => {
+                    Action::Hide(self.hide(kind, &covered, since, Some(message)))
+                }
+                hide => hide,
+            };
+        }
+        self.step(record)?;
         self.entries.push(Some(entry));
         for (_, step) in self
             .put_off

@@ -62,22 +62,15 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     let parts = parts(wire.content, notes).map_err(|error| format!("its content: {error}"))?;
     let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
     let results = role == Role::User && !parts.is_empty() && parts.iter().all(is_result);
-    Ok(Message {
-        role: if results { Role::Tool } else { role },
-        name: None,
-        parts,
-    })
+    let role = if results { Role::Tool } else { role };
+    Ok(Message::new(role, parts))
 }
 
 /// The message that the `system` of a request is; none if it says nothing.
 pub fn system(raw: &RawValue, notes: &mut Notes) -> Option<Message> {
     raw.get().starts_with(['"', '[']).then_some(())?;
     let parts = parts(Some(raw), notes).ok()?;
-    (!parts.is_empty()).then_some(Message {
-        role: Role::System,
-        name: None,
-        parts,
-    })
+    (!parts.is_empty()).then(|| Message::new(Role::System, parts))
 }
 
 /// The parts of a `content` value: a string, a list of blocks, or nothing.

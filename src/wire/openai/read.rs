@@ -13,19 +13,12 @@ use crate::wire::media::{image_at, owned_data};
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Wire<'a> {
     role: String,
-    #[serde(default)]
     content: Raw<'a>,
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     tool_calls: Option<Vec<&'a RawValue>>,
-    #[serde(default)]
     function_call: Raw<'a>,
-    #[serde(default)]
     tool_call_id: Option<String>,
-    #[serde(default)]
     reasoning_content: Raw<'a>,
-    #[serde(default)]
     refusal: Raw<'a>,
 }
 
@@ -39,11 +32,9 @@ struct Function<'a> {
 
 #[derive(Deserialize)]
 struct Call<'a> {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     function: Option<Function<'a>>,
-    #[serde(default)]
     custom: Option<Custom>,
 }
 
@@ -222,28 +213,22 @@ fn arguments(raw: Raw<'_>) -> String {
 
 fn tool_call(raw: &RawValue, notes: &mut Notes) -> Part {
     let call = serde_json::from_str::<Call<'_>>(raw.get()).ok();
-    match call {
-        Some(Call {
-            id,
-            function: Some(function),
-            ..
-        }) => Part::ToolCall {
-            id: id.unwrap_or_default(),
-            name: function.name,
-            arguments: arguments(function.arguments),
-            kind: None,
-        },
-        Some(Call {
-            id,
-            custom: Some(custom),
-            ..
-        }) => Part::ToolCall {
-            id: id.unwrap_or_default(),
-            name: custom.name,
-            arguments: custom.input,
-            kind: Some("custom".to_owned()),
-        },
-        _ => opaque(raw.get().to_owned(), "tool_call", notes),
+    let known = call.and_then(|call| match (call.function, call.custom) {
+        (Some(function), _) => {
+            let arguments = arguments(function.arguments);
+            Some((call.id, function.name, arguments, None))
+        }
+        (None, Some(custom)) => Some((call.id, custom.name, custom.input, Some("custom"))),
+        (None, None) => None,
+    });
+    let Some((id, name, arguments, kind)) = known else {
+        return opaque(raw.get().to_owned(), "tool_call", notes);
+    };
+    Part::ToolCall {
+        id: id.unwrap_or_default(),
+        name,
+        arguments,
+        kind: kind.map(str::to_owned),
     }
 }
 

@@ -41,20 +41,10 @@ struct Piece<'a> {
 /// What a response item is.
 #[derive(Debug)]
 pub enum Meaning {
-    /// A piece of the model's reply.
-    Reply {
-        /// Its parts.
-        parts: Vec<Part>,
-        /// The id of the call in it.
-        call: Option<String>,
-    },
-    /// A tool's output.
-    Output {
-        /// The call that it answers.
-        call: String,
-        /// The message.
-        message: Message,
-    },
+    /// A piece of the model's reply: its parts.
+    Reply(Vec<Part>),
+    /// A tool's output: a message of one result.
+    Output(Message),
     /// Input of its own: user, developer, system.
     Input(Message),
     /// Not sent to the model.
@@ -69,38 +59,16 @@ pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
     let kind = word(item.r#type).unwrap_or_default();
     match kind.as_ref() {
         "message" => message(&item, payload, notes),
-        "reasoning" => reply(vec![reasoning(&item)]),
-        "function_call" => match string(item.arguments) {
-            Some(arguments) => call(&item, string(item.name), arguments, None),
-            None => unknown(payload, &kind, notes),
-        },
-        "custom_tool_call" => match string(item.input) {
-            Some(input) => call(&item, string(item.name), input, Some("custom")),
-            None => unknown(payload, &kind, notes),
-        },
-        "local_shell_call" => match item.action {
-            Some(action) => {
-                let name = Some("local_shell".to_owned());
-                call(&item, name, action.get().to_owned(), Some("local_shell"))
-            }
-            None => unknown(payload, &kind, notes),
-        },
-        "tool_search_call" => match item.arguments {
-            Some(arguments) => {
-                let name = Some("tool_search".to_owned());
-                call(&item, name, arguments.get().to_owned(), Some("tool_search"))
-            }
-            None => unknown(payload, &kind, notes),
-        },
+        "reasoning" => Meaning::Reply(vec![reasoning(&item)]),
+        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+            let call = call(&item, &kind).map(|call| Meaning::Reply(vec![call]));
+            call.unwrap_or_else(|| unknown(payload, &kind, notes))
+        }
         "tool_search_output" => {
             notes.opaque(&kind);
             output(&item, vec![opaque_part(payload)])
         }
-        "agent_message" => Meaning::Input(Message {
-            role: Role::User,
-            name: string(item.author),
-            parts: content(item.content, notes),
-        }),
+        "agent_message" => Meaning::Input(from_agent(&item, notes)),
         "ghost_snapshot" => Meaning::Aside,
         _ if kind.ends_with("_output") && item.call_id.is_some() => {
             output(&item, content(item.output, notes))
@@ -113,20 +81,20 @@ pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
 pub fn communication(payload: &RawValue, notes: &mut Notes) -> Option<Message> {
     let item = serde_json::from_str::<Item<'_>>(payload.get()).ok()?;
     item.content?;
-    Some(Message {
+    Some(from_agent(&item, notes))
+}
+
+fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
+    Message {
         role: Role::User,
         name: string(item.author),
         parts: content(item.content, notes),
-    })
-}
-
-fn reply(parts: Vec<Part>) -> Meaning {
-    Meaning::Reply { parts, call: None }
+    }
 }
 
 fn unknown(payload: &RawValue, kind: &str, notes: &mut Notes) -> Meaning {
     notes.opaque(kind);
-    reply(vec![opaque_part(payload)])
+    Meaning::Reply(vec![opaque_part(payload)])
 }
 
 fn opaque_part(raw: &RawValue) -> Part {
@@ -138,17 +106,13 @@ fn opaque_part(raw: &RawValue) -> Part {
 
 fn message(item: &Item<'_>, payload: &RawValue, notes: &mut Notes) -> Meaning {
     let role = match word(item.role).as_deref() {
-        Some("assistant") => return reply(content(item.content, notes)),
+        Some("assistant") => return Meaning::Reply(content(item.content, notes)),
         Some("user") => Role::User,
         Some("developer") => Role::Developer,
         Some("system") => Role::System,
         _ => return unknown(payload, "message", notes),
     };
-    Meaning::Input(Message {
-        role,
-        name: None,
-        parts: content(item.content, notes),
-    })
+    Meaning::Input(Message::new(role, content(item.content, notes)))
 }
 
 /// Content in any of its shapes: nothing, a string, a list of pieces.
@@ -202,38 +166,35 @@ fn reasoning(item: &Item<'_>) -> Part {
     }
 }
 
-fn call(
-    item: &Item<'_>,
-    name: Option<String>,
-    arguments: String,
-    kind: Option<&'static str>,
-) -> Meaning {
-    let id = string(item.call_id)
-        .or_else(|| string(item.id))
-        .unwrap_or_default();
-    let part = Part::ToolCall {
-        id: id.clone(),
-        name: name.unwrap_or_default(),
-        arguments,
-        kind: kind.map(str::to_owned),
+/// The call in an item of a type; none where its arguments are missing.
+fn call(item: &Item<'_>, of_type: &str) -> Option<Part> {
+    let json = |raw: Raw<'_>| Some(raw?.get().to_owned());
+    let own = |name: &str| Some(name.to_owned());
+    let (kind, name, arguments) = match of_type {
+        "custom_tool_call" => (Some("custom"), string(item.name), string(item.input)),
+        // The provider's own tools go by their kind.
+        "local_shell_call" => (Some("local_shell"), own("local_shell"), json(item.action)),
+        "tool_search_call" => (
+            Some("tool_search"),
+            own("tool_search"),
+            json(item.arguments),
+        ),
+        _ => (None, string(item.name), string(item.arguments)),
     };
-    Meaning::Reply {
-        parts: vec![part],
-        call: Some(id),
-    }
+    let id = string(item.call_id).or_else(|| string(item.id));
+    Some(Part::ToolCall {
+        id: id.unwrap_or_default(),
+        name: name.unwrap_or_default(),
+        arguments: arguments?,
+        kind: kind.map(str::to_owned),
+    })
 }
 
 fn output(item: &Item<'_>, content: Vec<Part>) -> Meaning {
-    let call = string(item.call_id).unwrap_or_default();
-    let part = Part::ToolResult {
-        call: call.clone(),
+    let result = Part::ToolResult {
+        call: string(item.call_id).unwrap_or_default(),
         content,
         is_error: false,
     };
-    let message = Message {
-        role: Role::Tool,
-        name: None,
-        parts: vec![part],
-    };
-    Meaning::Output { call, message }
+    Meaning::Output(Message::new(Role::Tool, vec![result]))
 }

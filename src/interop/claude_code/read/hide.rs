@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::{Reader, Told};
 use crate::error::Result;
 use crate::interop::claude_code::path::Item;
-use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
+use crate::interop::claude_code::record::{MicrocompactMetadata, Record, time};
 use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
-use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
+use crate::model::{HideKind, Message, Part, Role, Settings};
 use crate::wire::json::decode;
 
 /// What stands in place of a cleared result, in the client's own words.
@@ -100,7 +100,7 @@ impl Reader<'_> {
             moment: Moment::Here,
         });
         next.step = Some(self.step(Step {
-            time: outer.timestamp.as_str().and_then(Millis::parse),
+            time: time(outer.timestamp),
             ..Step::new(hide, self.entry(record).span)
         })?);
         Ok(())
