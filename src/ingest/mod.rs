@@ -6,6 +6,7 @@
 mod adopt;
 mod export;
 mod file;
+mod folder;
 mod import;
 mod inspect;
 mod place;
@@ -18,6 +19,7 @@ pub mod tool_dirs;
 pub use adopt::adopt;
 pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
 pub use file::FileInput;
+pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import};
 pub use inspect::{Inspected, check_strict, inspect};
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
