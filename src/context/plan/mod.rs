@@ -157,6 +157,13 @@ impl PlanInput {
         self.pairs_of(links)
     }
 
+    /// What stands and falls together by any of these pairings.
+    fn groups(&self, pairings: &[&Pairs]) -> Groups {
+        let joined = pairings.iter().flat_map(|pairs| pairs.pairs());
+        let joined = joined.map(|pair| (pair.call.0, pair.result.0));
+        Groups::new(self.order.len(), joined)
+    }
+
     fn pairs_of(&self, links: impl Fn(&PlanEntry) -> Links) -> Pairs {
         Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
     }
@@ -216,13 +223,10 @@ impl PlanInput {
         protects: impl Fn(usize) -> bool,
     ) -> BTreeSet<usize> {
         let pairs = self.pairs();
-        let all = match hidden {
-            true => self.pairs_of_all(),
-            false => Pairs::default(),
+        let groups = match hidden {
+            true => self.groups(&[&pairs, &self.pairs_of_all()]),
+            false => self.groups(&[&pairs]),
         };
-        let joined = pairs.pairs().iter().chain(all.pairs());
-        let joined = joined.map(|pair| (pair.call.0, pair.result.0));
-        let groups = Groups::new(self.order.len(), joined);
         let stays = |at: usize| self.order[at].pinned() || pairs.is_open(at) || protects(at);
         let mut chosen = BTreeSet::new();
         for at in wanted {

@@ -21,20 +21,16 @@ pub fn annotate(
     reason: Option<&str>,
 ) -> Result<Option<Draft>> {
     let visible = input.pairs();
-    let all = input.pairs_of_all();
+    // By either pairing: what an entry stands with in the context may itself stand with more of
+    // what is hidden. Pairs of contents: what brings a part back can't undo a skip.
+    let groups = input.groups(&[&visible, &input.pairs_of_contents()]);
     let mut targets = BTreeSet::new();
     for id in entries {
         let at = input.place(id)?;
         targets.insert(at);
         let was_skipped = input.order[at].entry.priority == Priority::Skip;
         if priority == Priority::Skip {
-            let group: BTreeSet<usize> = visible
-                .group_of(at)
-                .iter()
-                .chain(all.group_of(at))
-                .copied()
-                .collect();
-            for member in group {
+            for member in groups.of(at).iter().copied() {
                 let commit = input.order[member].commit();
                 if member != at && input.order[member].pinned() {
                     return Err(Error::Refused(Refusal::PartnerPinned { commit }));
@@ -45,7 +41,7 @@ pub fn annotate(
                 targets.insert(member);
             }
         } else if was_skipped {
-            let group = all.group_of(at).iter().copied();
+            let group = groups.of(at).iter().copied();
             targets.extend(group.filter(|at| input.order[*at].entry.priority == Priority::Skip));
         }
     }
