@@ -30,14 +30,15 @@ impl Placement {
         let tip = session.paths[0].tip;
         let id = &session.start.id;
         let mut candidates = Vec::new();
-        let mut free = RefName::session(format.name, id);
+        let first = RefName::session(format.name, id);
+        let mut free = first.clone();
         for number in 2.. {
             let Some(old) = load::tip(view, &free)? else {
                 break;
             };
             let sources = view.sources(&free)?;
             candidates.push((free, old, sources));
-            free = RefName::session(format.name, &format!("{id}-{number}"));
+            free = first.numbered(number);
         }
         let at = |name: &RefName, old: &CommitHash, outcome, is_older| Self {
             name: name.clone(),
@@ -105,10 +106,8 @@ impl Placement {
             let (Some(name), Some(tip)) = (path.name, path.tip) else {
                 continue;
             };
-            let below = |above: &RefName| format!("{above}/{name}").parse::<RefName>().ok();
-            let Some(theirs) = below(&self.name) else {
-                continue;
-            };
+            let below = |above: &RefName| above.path(&name).ok();
+            let theirs = self.name.path(&name)?;
             let value = RefValue::Commit(tip);
             let old = tx.reference(&theirs)?;
             tx.set_reference(&theirs, Some(&value))?;
@@ -184,12 +183,14 @@ fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<Re
         Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
         Err(_) => id.to_owned(),
     };
-    let mut name = RefName::branch(&stem)?;
+    let mut name =
+        RefName::branch(&stem).or_else(|_| RefName::branch(&format!("{tool}-{stem}")))?;
+    let first = name.clone();
     for number in 2.. {
         if load::tip(view, &name)?.is_none_or(|current| current == tip) {
             break;
         }
-        name = RefName::branch(&format!("{stem}-{number}"))?;
+        name = first.numbered(number);
     }
     Ok(name)
 }

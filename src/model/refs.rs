@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, fingerprint};
 
 /// The full name of a ref: `HEAD`, `ORIG_HEAD`, `PREV_HEAD`, `refs/heads/main`,
 /// `refs/tags/v1`, `refs/sessions/claude-code/ID`.
@@ -115,30 +115,20 @@ impl RefName {
         Self::below(Self::TAGS, name)
     }
 
-    /// `refs/sessions/TOOL/ID`, with every character of `id` that a ref name cannot hold
-    /// replaced by `-`.
+    /// `refs/sessions/TOOL/ID`. An `id` that cannot stand in a name, or is too long for one, is
+    /// changed and cut, and ends with a hash of the whole, so that no two ids share a name.
     pub fn session(tool: &str, id: &str) -> Self {
-        let mut clean: String = id
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/') {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        for (from, to) in [("..", "-"), ("//", "/"), ("/.", "/-"), ("./", "-/")] {
-            while clean.contains(from) {
-                clean = clean.replace(from, to);
-            }
-        }
-        let clean = clean.trim_matches(['.', '/']);
-        let clean = if clean.is_empty() { "session" } else { clean };
-        let clean = clean.strip_suffix(".lock").unwrap_or(clean);
-        let name = format!("{}{tool}/{clean}", Self::SESSIONS);
-        name.parse()
-            .unwrap_or_else(|_| Self(format!("{}{tool}/session", Self::SESSIONS)))
+        Self(format!("{}{tool}/{}", Self::SESSIONS, nameable(id)))
+    }
+
+    /// The name of a further path of a session, below the session's own.
+    pub fn path(&self, name: &str) -> Result<Self> {
+        format!("{self}/{}", nameable(name)).parse()
+    }
+
+    /// The name beside this one for what wants the same: `NAME-2`, `NAME-3`, …
+    pub fn numbered(&self, number: usize) -> Self {
+        Self(format!("{self}-{number}"))
     }
 
     /// The full name.
@@ -163,6 +153,41 @@ impl RefName {
     pub fn is_branch(&self) -> bool {
         self.0.starts_with(Self::HEADS)
     }
+}
+
+/// The longest id that stands in a name as it is; a file's name is never longer.
+const ID_BYTES_MAX: usize = 255;
+/// What is left of one that is changed, before its hash. It ends with so many hex digits.
+const CUT_BYTES: usize = 200;
+const HASH_DIGITS: usize = 16;
+
+/// An id as a piece of a name, or several. One that bears a hash already gets another, for it could
+/// be what another id is changed to.
+fn nameable(id: &str) -> String {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let mut clean: String = id.chars().map(|c| if fits(c) { c } else { '-' }).collect();
+    for (from, to) in [("..", "-"), ("//", "/"), ("/.", "/-"), ("./", "-/")] {
+        while clean.contains(from) {
+            clean = clean.replace(from, to);
+        }
+    }
+    clean = clean.replace(".lock/", "-lock/");
+    let mut clean = clean.trim_matches(['.', '/']);
+    while let Some(shorter) = clean.strip_suffix(".lock") {
+        clean = shorter;
+    }
+    let hash = clean.rsplit_once('-').map_or("", |(_, end)| end);
+    let is_hash = hash.len() == HASH_DIGITS && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if clean == id && !clean.is_empty() && clean.len() <= ID_BYTES_MAX && !is_hash {
+        return clean.to_owned();
+    }
+    let clean = &clean[..clean.floor_char_boundary(CUT_BYTES)];
+    let clean = clean.trim_end_matches(['.', '/']);
+    let clean = if clean.is_empty() { "session" } else { clean };
+    let hash = fingerprint(id.as_bytes());
+    let hash = hash[..HASH_DIGITS / 2].iter();
+    let hash: String = hash.map(|byte| format!("{byte:02x}")).collect();
+    format!("{clean}-{hash}")
 }
 
 impl fmt::Display for RefName {
@@ -232,23 +257,67 @@ mod tests {
         }
     }
 
+    const ODD: [&str; 19] = [
+        "",
+        ".",
+        "..",
+        "a b",
+        "a-b",
+        "x",
+        "x.lock",
+        "x.lock.lock",
+        "a.lock/b",
+        "a/b",
+        "/a//b/",
+        "a/.b",
+        "../../etc",
+        "\u{1b}[0m",
+        "@",
+        "@{1}",
+        "-",
+        "HEAD",
+        "session",
+    ];
+
     #[test]
-    fn any_session_id_becomes_a_name() {
+    fn any_session_id_becomes_a_name_of_its_own() {
+        let mut ids: Vec<String> = ODD.map(str::to_owned).into();
+        for length in [255, 256, 1_000, 5_000] {
+            ids.extend(["a", "é", ".", "/", "a."].map(|piece| piece.repeat(length)));
+        }
+        // What one is changed to is no other's name.
+        let changed = ids.iter().map(|id| nameable(id)).collect::<Vec<_>>();
+        ids.extend(changed.into_iter().filter(|id| id.len() > HASH_DIGITS));
+        ids.sort();
+        ids.dedup();
+        let mut names: Vec<RefName> = Vec::new();
+        for id in &ids {
+            let name = RefName::session("codex", id);
+            let inside = name.path(id).expect("it has room");
+            for name in [&name, &name.numbered(usize::MAX), &inside] {
+                assert!(
+                    name.as_str().parse::<RefName>().is_ok(),
+                    "{id:?} gave {name}"
+                );
+            }
+            names.push(name);
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), ids.len());
+    }
+
+    #[test]
+    fn an_id_that_can_be_a_name_is_one() {
         for id in [
-            "",
-            "..",
-            "a b",
-            "x.lock",
-            "/a//b/",
-            "a/.b",
-            "../../etc",
-            "\u{1b}[0m",
+            "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70",
+            "chat/12",
+            "日本",
+            "a.b_c",
+            &"a".repeat(255),
         ] {
             let name = RefName::session("codex", id);
-            assert!(
-                name.as_str().parse::<RefName>().is_ok(),
-                "{id:?} gave {name}"
-            );
+            assert_eq!(name.as_session(), Some(("codex", id)));
         }
     }
 }

@@ -30,6 +30,7 @@ mod request_laws;
 mod restoring;
 mod roo_laws;
 mod sandbox;
+mod session_ids;
 mod showing;
 mod surgery_laws;
 mod terminal;

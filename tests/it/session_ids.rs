@@ -1,0 +1,127 @@
+//! Sessions whose ids were never meant to be names.
+
+use std::collections::BTreeSet;
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::Sandbox;
+
+/// A session of Gemini CLI with this id and these words.
+fn session(id: &str, words: &[&str]) -> String {
+    let messages: Vec<_> = words
+        .iter()
+        .enumerate()
+        .map(|(at, text)| {
+            let kind = ["user", "gemini"][at % 2];
+            let timestamp = format!("2026-01-02T03:04:{at:02}Z");
+            serde_json::json!({"type": kind, "content": text, "timestamp": timestamp})
+        })
+        .collect();
+    serde_json::json!({"sessionId": id, "projectHash": "p", "messages": messages}).to_string()
+}
+
+/// Runs it, but no longer than 20 seconds.
+fn ends(sandbox: &Sandbox, arguments: &[&str]) -> Output {
+    let mut child = sandbox
+        .command(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let begin = Instant::now();
+    while child.try_wait().expect("it can be asked").is_none() {
+        if begin.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("it is there");
+            child.wait().expect("it ends");
+            panic!("{arguments:?} does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+/// Imports a file of each.
+fn imports<'a>(sandbox: &Sandbox, texts: impl IntoIterator<Item = &'a String>) {
+    for (at, text) in texts.into_iter().enumerate() {
+        sandbox.write(&format!("sessions/{at}.json"), text);
+    }
+    let output = ends(sandbox, &["import", "sessions"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+}
+
+fn sessions(sandbox: &Sandbox) -> BTreeSet<String> {
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = rusqlite::Connection::open(path).expect("opens");
+    let mut names = database
+        .prepare("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'")
+        .expect("SQL");
+    let names = names.query_map([], |row| row.get(0)).expect("reads");
+    names.map(|name| name.expect("a name")).collect()
+}
+
+#[test]
+fn an_import_of_a_rewritten_session_with_an_endless_id_ends() {
+    let sandbox = Sandbox::new();
+    let long = "a".repeat(5_000);
+    for words in [
+        ["one", "two"],
+        ["three", "four"],
+        ["five", "six"],
+        ["seven", "eight"],
+    ] {
+        imports(&sandbox, [&session(&long, &words)]);
+    }
+    assert_eq!(sessions(&sandbox).len(), 4);
+}
+
+#[test]
+fn two_ids_never_share_a_name() {
+    let (a, b) = ("a".repeat(5_000), "a".repeat(4_999) + "b");
+    let (c, d) = ("é".repeat(600), "é".repeat(601));
+    let ids = [
+        &a,
+        &b,
+        &c,
+        &d,
+        "",
+        ".",
+        "..",
+        "/",
+        "a b",
+        "a-b",
+        "a:b",
+        "a/b",
+        "a//b",
+        "/a/b",
+        "a..b",
+        "x",
+        "x.",
+        "x.lock",
+        "x/",
+        "-",
+        "-x",
+        "HEAD",
+        "@",
+        "a@{1}",
+        "session",
+        "\u{1b}[0m",
+        "\u{202e}",
+        "x-2",
+        "refs/heads/main",
+        "0123456789abcdef",
+    ];
+    let sandbox = Sandbox::new();
+    // The same words, so that only the ids tell them apart; then again, and nothing is new; then
+    // grown, and each is found again.
+    let grown = ["one", "two", "three", "four"];
+    for words in [&grown[..2], &grown[..2], &grown] {
+        let texts: Vec<String> = ids.iter().map(|id| session(id, words)).collect();
+        imports(&sandbox, &texts);
+        assert_eq!(sessions(&sandbox).len(), ids.len());
+    }
+    // The names have room for what stands below them.
+    assert!(sessions(&sandbox).iter().all(|name| name.len() < 400));
+    sandbox.ok(&["log", "-n", "0"]);
+}
