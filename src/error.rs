@@ -17,6 +17,36 @@ pub enum Error {
         /// Where the search began.
         start: PathBuf,
     },
+    /// A repository of another user, which nobody said is safe.
+    #[error("{} belongs to another user (uid {owner})", path.display())]
+    NotOwned {
+        /// What belongs to them: the `.tract`, or its database.
+        path: PathBuf,
+        /// Their id.
+        owner: u32,
+        /// The directory to call safe, links resolved.
+        place: PathBuf,
+    },
+    /// What bears a repository's name and can be none.
+    #[error("{} is no repository: {reason}", path.display())]
+    NoDirectory {
+        /// The `.tract`, or its database.
+        path: PathBuf,
+        /// What it is instead.
+        reason: &'static str,
+    },
+    /// A directory that one may not look into.
+    #[error("{} cannot be entered: permission denied", path.display())]
+    NoEntry {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A `.tract` without a database.
+    #[error("{} has no database in it", path.display())]
+    Unfinished {
+        /// The `.tract`.
+        path: PathBuf,
+    },
     /// No commit, branch or tag answers to `text`; `nearest` is the closest name.
     #[error("no commit '{text}'")]
     UnknownRevision {

@@ -8,13 +8,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
-use tract::history::{Call, On, Repo};
+use tract::history::{Call, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::interop::FORMATS;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
 use super::ui::{Surroundings, Ui};
+use super::user_config::{SAFE_DIRECTORY, UserConfig};
 use super::{Failure, Globals};
 
 /// All of the environment that the program looks at.
@@ -26,6 +27,12 @@ pub struct Environment {
     repo: Option<PathBuf>,
     /// `TRACT_BRANCH`.
     branch: Option<String>,
+    /// `TRACT_SAFE_DIRECTORY`: whose repository may be opened this time.
+    safe_directory: Option<String>,
+    /// The users whose repositories are our own; none where files have no owners.
+    users: Option<Vec<u32>>,
+    /// What the user set for all repositories: `XDG_CONFIG_HOME`, else `~/.config`.
+    user_config: Option<PathBuf>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     clock: Option<Millis>,
     /// `VISUAL`, else `EDITOR`.
@@ -42,10 +49,15 @@ impl Environment {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let text = |name: &str| given(name).and_then(|value| value.into_string().ok());
         let path = |name: &str| given(name).map(PathBuf::from);
+        let config = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+        let config = config.or_else(|| Some(path("HOME")?.join(".config")));
         Self {
             home: path("HOME"),
             repo: path("TRACT_REPO"),
             branch: text("TRACT_BRANCH"),
+            safe_directory: text("TRACT_SAFE_DIRECTORY"),
+            users: users(text("SUDO_UID")),
+            user_config: config.map(|config| config.join("tract").join("config")),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             tool_dirs: FORMATS
@@ -60,6 +72,24 @@ impl Environment {
             },
         }
     }
+}
+
+/// Who runs and, where that is root on somebody's behalf, who asked for it.
+///
+/// # Source
+///
+/// git-config(1), `safe.directory`.
+#[cfg(unix)]
+fn users(sudo_uid: Option<String>) -> Option<Vec<u32>> {
+    let who = rustix::process::geteuid();
+    let asked = sudo_uid.filter(|_| who.is_root());
+    let asked = asked.and_then(|uid| uid.parse().ok());
+    Some([who.as_raw()].into_iter().chain(asked).collect())
+}
+
+#[cfg(not(unix))]
+fn users(_: Option<String>) -> Option<Vec<u32>> {
+    None
 }
 
 /// What a command is handed.
@@ -143,22 +173,48 @@ impl App {
         if self.globals.ephemeral {
             return Ok(Repo::ephemeral()?);
         }
+        let visitor = self.visitor()?;
         Ok(match self.named_repo()? {
-            Some(place) => Repo::open(&place)?,
-            None => Repo::find(&self.cwd()?)?,
+            Some(place) => Repo::open_as(&place, &visitor)?,
+            None => Repo::find_as(&self.cwd()?, &visitor)?,
         })
+    }
+
+    /// Who opens repositories, and which of others' they call safe: by their own configuration, or
+    /// for this one run. What lies in a repository has no say in it.
+    pub fn visitor(&self) -> Result<Visitor, Failure> {
+        let config = self.user_config()?;
+        let mut safe = Vec::new();
+        for place in config
+            .values(SAFE_DIRECTORY)
+            .chain(self.env.safe_directory.as_deref())
+        {
+            // Any text is a place, if perhaps none that there is.
+            let place = self.path(Path::new(place))?;
+            safe.extend(place.to_str().map(str::parse).into_iter().flatten());
+        }
+        let users = self.env.users.clone();
+        Ok(Visitor { users, safe })
+    }
+
+    /// What the user set for all repositories.
+    pub fn user_config(&self) -> Result<UserConfig, Failure> {
+        UserConfig::load(self.env.user_config.clone())
     }
 
     /// The repository, made where it is missing. The flag says whether it is new.
     pub fn repo_or_init(&self) -> Result<(Repo, bool), Failure> {
-        let place = match self.repo() {
-            Err(Failure::Tract(Error::NoRepository { .. })) => match self.named_repo()? {
-                Some(place) => place,
-                None => self.cwd()?,
-            },
-            found => return Ok((found?, false)),
+        let place = match self.named_repo()? {
+            Some(place) => place,
+            None => self.cwd()?,
         };
-        Ok(Repo::init(&place)?)
+        match self.repo() {
+            Err(Failure::Tract(Error::NoRepository { .. })) => {}
+            // Someone else may be making it.
+            Err(Failure::Tract(Error::Unfinished { path })) if path.parent() == Some(&place) => {}
+            found => return Ok((found?, false)),
+        }
+        Ok(Repo::init_as(&place, &self.visitor()?)?)
     }
 
     /// From here on only the working directory says which repository and branch are meant.

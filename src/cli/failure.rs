@@ -2,6 +2,7 @@
 //! code. Advice names commands, so it lives here and not in the library.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use tract::Error;
@@ -103,6 +104,8 @@ fn exit(error: &Error) -> Exit {
     match error {
         Error::Busy { .. } | Error::RefMoved { .. } => Exit::Lost,
         Error::Damaged { .. }
+        | Error::NoDirectory { .. }
+        | Error::Unfinished { .. }
         | Error::ForeignDatabase { .. }
         | Error::NewerDatabase { .. }
         | Error::Malformed { .. }
@@ -161,6 +164,31 @@ pub fn reason(error: &io::Error) -> String {
 fn hint(error: &Error) -> Option<String> {
     match error {
         Error::NoRepository { .. } => Some("tract init".into()),
+        Error::NotOwned { place, .. } => {
+            let place = shell_word(&place.display().to_string());
+            Some(format!(
+                "if you trust it: tract config --global safe.directory {place}; for one run: TRACT_SAFE_DIRECTORY={place}"
+            ))
+        }
+        Error::NoDirectory { .. } => {
+            Some("move it away; --repo PATH names another repository".into())
+        }
+        Error::NoEntry { path } => {
+            let path = shell_word(&path.display().to_string());
+            Some(format!(
+                "its owner can open it: chmod u+rwx {path}; --repo PATH names another"
+            ))
+        }
+        Error::Unfinished { path } => {
+            let holder = path
+                .parent()
+                .filter(|holder| !holder.as_os_str().is_empty());
+            let holder = holder.unwrap_or(Path::new(".")).display().to_string();
+            let holder = shell_word(&holder);
+            Some(format!(
+                "tract init {holder} completes it; --repo PATH names another repository"
+            ))
+        }
         Error::UnknownRevision { text, nearest } => Some(match nearest {
             Some(name) => format!("did you mean {name}?"),
             None if text.starts_with(":/") => {
@@ -207,6 +235,10 @@ fn hint(error: &Error) -> Option<String> {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".into(),
         }),
+        Error::Io { source, .. } => no_room(source).then(|| "make room, then try again".into()),
+        Error::Store(_) => {
+            Some("is the disk full, or failing? tract log says what was kept".into())
+        }
         Error::ReadOnly => Some("reading still works; writing needs .tract to be writable".into()),
         Error::Essential { .. } => Some("--force drops it all the same".into()),
         Error::EmptyMessage => {
@@ -236,6 +268,21 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         _ => None,
+    }
+}
+
+/// Whether there is no room for what was to be written.
+fn no_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
+}
+
+/// A text as a shell takes it for one word.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+,@:".contains(letter);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

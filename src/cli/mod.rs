@@ -19,6 +19,7 @@ mod summariser;
 mod template;
 mod typed;
 mod ui;
+mod user_config;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

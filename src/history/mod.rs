@@ -14,6 +14,7 @@ mod change;
 mod config;
 mod counts;
 pub mod diff;
+mod directory;
 pub mod find;
 #[cfg(test)]
 mod laws;
@@ -31,6 +32,7 @@ pub mod status;
 pub mod surgery;
 mod totals;
 pub mod undo;
+mod visitor;
 
 pub use append::{CommitOptions, Committed, Expect};
 pub use branches::{BranchRow, Made, TagRow};
@@ -51,3 +53,4 @@ pub use show::{Life, Shown, ShownPart};
 pub use status::Status;
 pub use surgery::{Needs, Plan, Scene, Size, Surgery, SurgeryOptions};
 pub use undo::OperationEntry;
+pub use visitor::{SafePlace, Visitor};

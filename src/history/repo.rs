@@ -1,95 +1,140 @@
 //! The repository: a directory `.tract/` with one database, or one in memory.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::context::{Context, Order};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
+use crate::history::directory::{self, DIRECTORY, Standing};
+use crate::history::visitor::Visitor;
 use crate::history::{load, path};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
 
-/// The name of a repository's directory.
-pub const DIRECTORY: &str = ".tract";
-const DATABASE: &str = "tract.db";
 const DEFAULT_BRANCH: &str = "refs/heads/main";
 
 /// An open repository.
 pub struct Repo {
     pub(crate) store: Box<dyn Store>,
     directory: Option<PathBuf>,
+    own: bool,
 }
 
 impl Repo {
-    /// Makes `.tract/` in `dir`, or opens the one that is there. The flag says whether it is new.
+    /// Makes `.tract/` in `dir`, or opens the one that is there, whoever it belongs to: see
+    /// [`Repo::init_as`].
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be made, and whatever [`Repo::open`] returns.
+    /// As [`Repo::init_as`].
     pub fn init(dir: &Path) -> Result<(Self, bool)> {
+        Self::init_as(dir, &Visitor::default())
+    }
+
+    /// Makes `.tract/` in `dir`, completes one that has no database, or opens the one that is there.
+    /// The flag says whether the repository is new. Where it fails, nothing is left behind.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be made, [`Error::Damaged`] if only its journal is left, and
+    /// whatever [`Repo::open_as`] returns.
+    pub fn init_as(dir: &Path, visitor: &Visitor) -> Result<(Self, bool)> {
         let directory = dir.join(DIRECTORY);
-        if directory.join(DATABASE).exists() {
-            return Ok((Self::open(&directory)?, false));
-        }
-        fs::create_dir_all(&directory).map_err(Error::io(&directory))?;
-        restrict(&directory)?;
-        let ignore = directory.join(".gitignore");
-        fs::write(&ignore, "*\n").map_err(Error::io(&ignore))?;
-        let store = Sqlite::create(&directory.join(DATABASE))?;
-        Ok((
-            Self {
-                store: Box::new(store),
-                directory: Some(directory),
-            },
-            true,
-        ))
+        let database = directory::database(&directory);
+        match directory::look(&directory)? {
+            Standing::Whole => return Ok((Self::enter(directory, visitor)?, false)),
+            Standing::Unfinished => visitor.enter(&directory, &database)?,
+            Standing::Nothing => true,
+        };
+        let store = directory::make(&directory)?;
+        // Someone else may have been first.
+        let own = visitor.enter(&directory, &database)?;
+        let repo = Self {
+            store: Box::new(store),
+            directory: Some(directory),
+            own,
+        };
+        Ok((repo, true))
+    }
+
+    /// Finds the repository of `start`: its own `.tract`, or that of the nearest directory above,
+    /// whoever it belongs to: see [`Repo::find_as`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::find_as`].
+    pub fn find(start: &Path) -> Result<Self> {
+        Self::find_as(start, &Visitor::default())
     }
 
     /// Finds the repository of `start`: its own `.tract`, or that of the nearest directory above.
+    /// The first `.tract` is the one, repository or not.
     ///
     /// # Errors
     ///
-    /// [`Error::NoRepository`] if there is none, and whatever [`Repo::open`] returns.
-    pub fn find(start: &Path) -> Result<Self> {
-        start
-            .ancestors()
-            .map(|dir| dir.join(DIRECTORY))
-            .find(|dir| dir.join(DATABASE).exists())
-            .map_or_else(
-                || {
-                    Err(Error::NoRepository {
-                        start: start.to_owned(),
-                    })
-                },
-                |dir| Self::open(&dir),
-            )
+    /// [`Error::NoRepository`] if there is none, and whatever [`Repo::open_as`] returns.
+    pub fn find_as(start: &Path, visitor: &Visitor) -> Result<Self> {
+        for dir in start.ancestors() {
+            let directory = dir.join(DIRECTORY);
+            if directory::look(&directory)? != Standing::Nothing {
+                return Self::enter(directory, visitor);
+            }
+        }
+        Err(Error::NoRepository {
+            start: start.to_owned(),
+        })
     }
 
-    /// Opens a `.tract` directory, or the directory that holds one.
+    /// Opens a `.tract` directory, or the directory that holds one, whoever it belongs to: see
+    /// [`Repo::open_as`].
     ///
     /// # Errors
     ///
-    /// [`Error::NoRepository`], [`Error::Damaged`], [`Error::ForeignDatabase`],
-    /// [`Error::NewerDatabase`]; a database that is refused is left as it was.
+    /// As [`Repo::open_as`].
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_as(path, &Visitor::default())
+    }
+
+    /// Opens a `.tract` directory, or the directory that holds one, for somebody who may: a program
+    /// that people run in directories of others says who runs it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOwned`] for a repository of another user that wasn't said to be safe;
+    /// [`Error::NoRepository`], [`Error::NoDirectory`], [`Error::NoEntry`], [`Error::Unfinished`],
+    /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::NewerDatabase`]; what is refused is
+    /// left as it was.
+    pub fn open_as(path: &Path, visitor: &Visitor) -> Result<Self> {
         let inner = path.join(DIRECTORY);
-        let directory = if inner.join(DATABASE).exists() {
-            inner
-        } else {
-            path.to_owned()
-        };
-        if !directory.join(DATABASE).exists() {
-            return Err(Error::NoRepository {
-                start: path.to_owned(),
-            });
+        if directory::look(&inner)? != Standing::Nothing {
+            return Self::enter(inner, visitor);
         }
-        let store = Sqlite::open(&directory.join(DATABASE))?;
+        let is_meant = path.file_name().is_some_and(|name| name == DIRECTORY);
+        match directory::look(path) {
+            Ok(Standing::Whole) => Self::enter(path.to_owned(), visitor),
+            Ok(Standing::Unfinished) if is_meant => Self::enter(path.to_owned(), visitor),
+            Err(error) if is_meant => Err(error),
+            Err(error @ Error::NoEntry { .. }) => Err(error),
+            _ => Err(Error::NoRepository {
+                start: path.to_owned(),
+            }),
+        }
+    }
+
+    /// Opens the repository in a directory of which is known that it is there.
+    fn enter(directory: PathBuf, visitor: &Visitor) -> Result<Self> {
+        let database = directory::database(&directory);
+        let own = visitor.enter(&directory, &database)?;
+        if directory::look(&directory)? != Standing::Whole {
+            directory::refuse_leftovers(&directory)?;
+            return Err(Error::Unfinished { path: directory });
+        }
         Ok(Self {
-            store: Box::new(store),
+            store: Box::new(Sqlite::open(&database)?),
             directory: Some(directory),
+            own,
         })
     }
 
@@ -98,6 +143,7 @@ impl Repo {
         Ok(Self {
             store: Box::new(Sqlite::in_memory()?),
             directory: None,
+            own: true,
         })
     }
 
@@ -109,6 +155,7 @@ impl Repo {
         let repo = Self {
             store: Box::new(store),
             directory: None,
+            own: true,
         };
         (repo, steps)
     }
@@ -121,6 +168,7 @@ impl Repo {
         let repo = Self {
             store: Box::new(store),
             directory: None,
+            own: true,
         };
         (repo, statements)
     }
@@ -128,6 +176,12 @@ impl Repo {
     /// The `.tract` directory; none for a repository in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
+    }
+
+    /// Whether it belongs to who opened it, as far as that was asked. Where it doesn't, the commands
+    /// that its configuration names are another's, and are not to be run.
+    pub fn is_own(&self) -> bool {
+        self.own
     }
 
     /// Where `on` stands.
@@ -220,14 +274,103 @@ pub(crate) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
     }
 }
 
-#[cfg(unix)]
-fn restrict(directory: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let owner_only = fs::Permissions::from_mode(0o700);
-    fs::set_permissions(directory, owner_only).map_err(Error::io(directory))
-}
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
-#[cfg(not(unix))]
-fn restrict(_: &Path) -> Result<()> {
-    Ok(())
+    use super::*;
+
+    /// A folder with a repository in it, and who owns both.
+    fn owned() -> (tempfile::TempDir, PathBuf, u32) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = fs::canonicalize(folder.path()).expect("it is there");
+        Repo::init(&place).expect("made");
+        let owner = fs::metadata(&place).expect("it is there").uid();
+        (folder, place, owner)
+    }
+
+    fn refused(found: Result<Repo>) -> (PathBuf, u32, PathBuf) {
+        match found.err().expect("it is refused") {
+            Error::NotOwned { path, owner, place } => (path, owner, place),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn ones_own_repository_is_opened_and_anothers_is_not() {
+        let (_folder, place, owner) = owned();
+        let own = Visitor::new([owner]);
+        assert!(Repo::open_as(&place, &own).expect("opens").is_own());
+        assert!(Repo::open(&place).expect("opens").is_own());
+        let asked = Visitor::new([owner + 2, owner]);
+        assert!(Repo::find_as(&place, &asked).expect("opens").is_own());
+
+        let other = Visitor::new([owner + 1]);
+        let below = place.join("a/b");
+        fs::create_dir_all(&below).expect("made");
+        let wanted = (place.join(".tract"), owner, place.clone());
+        assert_eq!(refused(Repo::open_as(&place, &other)), wanted);
+        assert_eq!(
+            refused(Repo::open_as(&place.join(".tract"), &other)),
+            wanted
+        );
+        assert_eq!(refused(Repo::find_as(&below, &other)), wanted);
+        assert_eq!(
+            refused(Repo::init_as(&place, &other).map(|made| made.0)),
+            wanted
+        );
+        let nobody = Visitor::new([]);
+        assert_eq!(refused(Repo::find_as(&below, &nobody)), wanted);
+    }
+
+    #[test]
+    fn what_is_said_to_be_safe_is_opened_and_stays_anothers() {
+        let (folder, place, owner) = owned();
+        let link = folder.path().join("link");
+        symlink(&place, &link).expect("linked");
+        let opens = |safe: &str, path: &Path| {
+            let mut visitor = Visitor::new([owner + 1]);
+            visitor.safe.push(safe.parse().expect("any text"));
+            Repo::open_as(path, &visitor).map(|repo| repo.is_own())
+        };
+        let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+        let above = text(place.parent().expect("not the root"));
+        for safe in [
+            "*".to_owned(),
+            text(&place),
+            text(&place.join(".tract")),
+            format!("{}/", text(&place)),
+            text(&link),
+            format!("{above}/*"),
+            "/*".to_owned(),
+        ] {
+            assert!(!opens(&safe, &place).expect(&safe), "{safe}");
+            assert!(!opens(&safe, &link).expect(&safe), "{safe}");
+        }
+        for safe in [
+            "",
+            ".",
+            "/",
+            &above,
+            &format!("{above}/"),
+            &format!("{}x", text(&place)),
+            &format!("{}/.tract/tract.db", text(&place)),
+            "/nowhere",
+        ] {
+            assert!(opens(safe, &place).is_err(), "{safe}");
+        }
+    }
+
+    #[test]
+    fn a_link_does_not_hide_whose_it_is() {
+        let (folder, place, owner) = owned();
+        let elsewhere = folder.path().join("elsewhere");
+        fs::create_dir(&elsewhere).expect("made");
+        symlink(place.join(".tract"), elsewhere.join(".tract")).expect("linked");
+        let other = Visitor::new([owner + 1]);
+        let (path, found, allow) = refused(Repo::find_as(&elsewhere, &other));
+        assert_eq!((path, found), (elsewhere.join(".tract"), owner));
+        assert_eq!(allow, place, "what is allowed is where it leads to");
+    }
 }

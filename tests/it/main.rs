@@ -3,6 +3,8 @@
 mod annotating;
 mod arguments;
 mod bad_use;
+#[cfg(unix)]
+mod broken_directory;
 mod budgets;
 mod check;
 mod circles;
@@ -21,6 +23,8 @@ mod importing_roo;
 mod layers;
 mod looking;
 mod moving;
+#[cfg(unix)]
+mod owners;
 mod painting;
 mod pruning;
 mod purging;

@@ -119,9 +119,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     report(&repo, &done, &drafts, app)?;
     if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
-        tell(&verdict, max, last, app);
-        if let Verdict::Compact { command, .. } = &verdict {
-            compact(&repo, &on, command, app);
+        match &verdict {
+            // Whose the repository is, theirs is the command.
+            Verdict::Compact { total, .. } if !repo.is_own() => {
+                tell(&Verdict::Over { total: *total }, max, last, app);
+                app.ui
+                    .notice("budget.action names a command of another user's; it was not run");
+            }
+            Verdict::Compact { command, .. } => {
+                tell(&verdict, max, last, app);
+                compact(&repo, &on, command, app);
+            }
+            _ => tell(&verdict, max, last, app),
         }
     }
     if let Some((entry, old)) = &target
@@ -190,6 +199,12 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
 /// Has the command of `budget.action` summarise what came before the current turn. The commit
 /// stands whatever comes of it.
 fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
+    if !repo.is_own() {
+        app.ui
+            .warn("the command is another user's, as the repository is, and was not run");
+        app.ui.hint("tract compact --exec CMD runs one of yours");
+        return;
+    }
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
         Summariser::new(command).compact(repo, call, &Extent::KeepTurn, &options, app)

@@ -1,9 +1,12 @@
 //! `tract config`: the repository's settings.
 
+use std::path::{Path, PathBuf};
+
 use tract::history::{BudgetAction, BudgetTarget, Config};
 use tract::model::{Encoding, nearest};
-use tract::render::read_tokens;
+use tract::render::{Line, read_tokens};
 
+use crate::cli::user_config::UserConfig;
 use crate::cli::{App, Failure};
 
 /// Read and change the repository's settings
@@ -15,13 +18,17 @@ use crate::cli::{App, Failure};
 /// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
 /// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
+///
+/// With --global, your own settings, for all repositories. safe.directory: a repository of another
+/// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract config budget.max 128k
   tract config budget.action truncate
   tract config compile.format anthropic
-  tract config --unset budget.max")]
+  tract config --unset budget.max
+  tract config --global safe.directory /srv/shared")]
 pub struct Args {
     /// Which setting
     #[arg(value_name = "KEY")]
@@ -32,21 +39,29 @@ pub struct Args {
     /// Remove it
     #[arg(long, requires = "key", conflicts_with = "value")]
     unset: bool,
+    /// Your own settings, for all repositories
+    #[arg(long)]
+    global: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    if args.global {
+        return global(args, app);
+    }
+    if let Some(key) = args
+        .key
+        .as_ref()
+        .filter(|key| UserConfig::KEYS.contains(&key.as_str()))
+    {
+        let what = format!("{key} is yours to set, not the repository's");
+        return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
+    }
     let repo = app.repo()?;
     let Some(key) = &args.key else {
         let line = |(key, value)| format!("{key} = {value}").into();
         return Ok(app.ui.print_all(repo.config()?.iter().map(line))?);
     };
-    if !Config::KEYS.contains(&key.as_str()) {
-        let hint = match nearest(key, Config::KEYS) {
-            Some(near) => format!("did you mean {near}?"),
-            None => Config::KEYS.join(", "),
-        };
-        return Err(Failure::usage(format!("unknown setting '{key}'")).with_hint(hint));
-    }
+    known(key, &Config::KEYS)?;
     if args.unset {
         return Ok(repo.set_config(key, None)?);
     }
@@ -57,6 +72,56 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
     }
+}
+
+/// Refuses a key that there isn't.
+fn known(key: &str, keys: &[&str]) -> Result<(), Failure> {
+    if keys.contains(&key) {
+        return Ok(());
+    }
+    let hint = match nearest(key, keys.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => keys.join(", "),
+    };
+    Err(Failure::usage(format!("unknown setting '{key}'")).with_hint(hint))
+}
+
+/// The user's own settings.
+fn global(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let mut config = app.user_config()?;
+    let Some(key) = &args.key else {
+        let line = |(key, value)| format!("{key} = {value}").into();
+        return Ok(app.ui.print_all(config.iter().map(line))?);
+    };
+    if Config::KEYS.contains(&key.as_str()) {
+        let what = format!("{key} is the repository's, not yours");
+        return Err(
+            Failure::usage(what).with_hint(format!("without --global: tract config {key} …"))
+        );
+    }
+    known(key, &UserConfig::KEYS)?;
+    match &args.value {
+        _ if args.unset => config.remove(key),
+        Some(value) => config.add(key, &safe(value, app)?),
+        None if config.values(key).next().is_none() => {
+            Err(Failure::refused(format!("{key} is not set")))
+        }
+        None => {
+            let values = config.values(key).map(Line::from);
+            Ok(app.ui.print_all(values)?)
+        }
+    }
+}
+
+/// A directory as it is kept: from the root on, whatever the working directory will be.
+fn safe(value: &str, app: &App) -> Result<String, Failure> {
+    if value == "*" {
+        return Ok(value.to_owned());
+    }
+    let path = app.cwd()?.join(app.path(Path::new(value))?);
+    let path = path.components().collect::<PathBuf>().into_os_string();
+    let odd = |_| Failure::usage(format!("'{value}' is not UTF-8"));
+    path.into_string().map_err(odd)
 }
 
 /// The value as it is stored.

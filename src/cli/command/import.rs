@@ -259,10 +259,14 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
         .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
     if app.named_repo()?.is_none() {
         let cwd = hook.cwd.filter(|cwd| cwd.is_dir());
-        app.globals.repo = cwd.map(|cwd| match Repo::find(&cwd) {
-            Ok(repo) => repo.directory().map_or(cwd, Path::to_owned),
-            Err(_) => cwd,
-        });
+        app.globals.repo = match cwd {
+            None => None,
+            Some(cwd) => match Repo::find_as(&cwd, &app.visitor()?) {
+                Ok(repo) => Some(repo.directory().map_or(cwd, Path::to_owned)),
+                Err(Error::NoRepository { .. }) => Some(cwd),
+                Err(error) => return Err(error.into()),
+            },
+        };
     }
     app.path(&hook.transcript_path)
 }

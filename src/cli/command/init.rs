@@ -29,7 +29,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             None => app.cwd()?,
         },
     };
-    let (repo, created) = Repo::init(&dir)?;
+    let (repo, created) = Repo::init_as(&dir, &app.visitor()?)?;
     let place = app.short_path(repo.directory().unwrap_or(Path::new("memory")));
     let ui = &mut app.ui;
     if created {

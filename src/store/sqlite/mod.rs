@@ -35,6 +35,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const CHECKPOINT_PAGES: u32 = 1_000;
 /// What the journal's file is cut to once it was folded in.
 const JOURNAL_LIMIT_BYTES: u32 = 8 * 1024 * 1024;
+/// What a database's name is followed by while it is being made.
+const DRAFT: &str = ".new-";
 /// All statements of this folder fit.
 const STATEMENTS: usize = 128;
 
@@ -242,7 +244,7 @@ fn make(path: &Path) -> Result<()> {
     let mut number = 0u32;
     let draft = loop {
         let mut draft = path.as_os_str().to_owned();
-        draft.push(format!(".new-{}-{number}", std::process::id()));
+        draft.push(format!("{DRAFT}{}-{number}", std::process::id()));
         let draft = PathBuf::from(draft);
         match options.open(&draft) {
             Ok(_) => break draft,
@@ -256,14 +258,38 @@ fn make(path: &Path) -> Result<()> {
         // Some file systems have no links.
         Err(_) => fs::rename(&draft, path).map_err(Error::io(path)),
     });
-    // Where it was renamed it is gone already; a draft that stays behind harms nothing.
-    let _ = fs::remove_file(&draft);
+    sweep(path, &draft);
     #[cfg(unix)]
     if let Some(folder) = path.parent().and_then(|folder| fs::File::open(folder).ok()) {
         // Not every file system can, and the next commit doesn't depend on it.
         let _ = folder.sync_all();
     }
-    made
+    match made {
+        // Whoever was first has swept this draft away.
+        Err(_) if path.exists() => Ok(()),
+        made => made,
+    }
+}
+
+/// Takes away the draft and its journals, and once the database is there all drafts: those of makers
+/// that were stopped, and those of makers that come too late. What stays behind harms nothing.
+fn sweep(path: &Path, draft: &Path) {
+    for journal in ["", "-journal", "-wal", "-shm"] {
+        let mut name = draft.as_os_str().to_owned();
+        name.push(journal);
+        let _ = fs::remove_file(name);
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    if !path.exists() {
+        return;
+    }
+    let drafts = format!("{}{DRAFT}", name.to_string_lossy());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&drafts)) {
+        let _ = fs::remove_file(entry.path());
+    }
 }
 
 fn fill(draft: &Path) -> Result<()> {

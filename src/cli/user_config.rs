@@ -1,0 +1,148 @@
+//! What a user has set for all repositories: a file of lines `KEY = VALUE`, in their own home.
+//!
+//! A key may stand there several times. A line that begins with `#` is a remark; a key that is not
+//! known here may be known to a newer tract.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use tract::Error;
+
+use super::Failure;
+
+/// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
+pub const SAFE_DIRECTORY: &str = "safe.directory";
+
+/// The user's own settings.
+#[derive(Clone, Debug, Default)]
+pub struct UserConfig {
+    /// Where they are kept; none where there is no home.
+    path: Option<PathBuf>,
+    lines: Vec<String>,
+}
+
+impl UserConfig {
+    /// The keys that there are.
+    pub const KEYS: [&str; 1] = [SAFE_DIRECTORY];
+
+    /// Reads the file; one that isn't there, or is kept from us, is empty.
+    pub fn load(path: Option<PathBuf>) -> Result<Self, Failure> {
+        let Some(file) = &path else {
+            return Ok(Self::default());
+        };
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied => {
+                    String::new()
+                }
+                _ => return Err(Error::io(file)(error).into()),
+            },
+        };
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let is_odd = |line: &String| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#') && setting(line).is_none()
+        };
+        if let Some(at) = lines.iter().position(is_odd) {
+            let what = format!("{}:{}: no KEY = VALUE", file.display(), at + 1);
+            let hint = format!("such as {SAFE_DIRECTORY} = /srv/shared");
+            return Err(Failure::usage(what).with_hint(hint));
+        }
+        Ok(Self { path, lines })
+    }
+
+    /// All that is set, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.iter().filter_map(|line| setting(line))
+    }
+
+    /// The values of one key, in order.
+    pub fn values<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        let of_key = self.iter().filter(move |(of, _)| *of == key);
+        of_key.map(|(_, value)| value)
+    }
+
+    /// Adds a value, unless it is there, and keeps it.
+    pub fn add(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        if value.chars().any(char::is_control) || value.trim() != value || value.is_empty() {
+            let what = format!("{key}: '{value}' can't be kept: it doesn't fit into a line");
+            return Err(Failure::usage(what));
+        }
+        if self.values(key).any(|kept| kept == value) {
+            return Ok(());
+        }
+        self.lines.push(format!("{key} = {value}"));
+        self.save()
+    }
+
+    /// Removes all values of a key.
+    pub fn remove(&mut self, key: &str) -> Result<(), Failure> {
+        self.lines
+            .retain(|line| setting(line).is_none_or(|(of, _)| of != key));
+        self.save()
+    }
+
+    /// Writes the file anew under another name first, so that it is never there in half. Where it
+    /// is a link, what it leads to is written.
+    fn save(&self) -> Result<(), Failure> {
+        let Some(path) = &self.path else {
+            return Err(Failure::refused(
+                "HOME is not set, so there is no place to keep it",
+            ));
+        };
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        }
+        let mut draft = path.clone().into_os_string();
+        draft.push(format!(".new-{}", std::process::id()));
+        let draft = PathBuf::from(draft);
+        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        Ok(written.map_err(Error::io(path))?)
+    }
+}
+
+/// A line's key and value.
+fn setting(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let (key, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
+    let (key, value) = (key.trim(), value.trim());
+    (!key.is_empty() && !key.contains(char::is_whitespace)).then_some((key, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_and_removed_leaves_the_rest_of_the_file_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("tract/config");
+        let load = || UserConfig::load(Some(path.clone())).expect("it can be read");
+        let text = || fs::read_to_string(&path).expect("it is there");
+        load().add(SAFE_DIRECTORY, "/a = b").expect("kept");
+        load().add(SAFE_DIRECTORY, "/a = b").expect("kept");
+        assert_eq!(text(), "safe.directory = /a = b\n");
+        fs::write(&path, "# mine\n\nlater.key=1\nsafe.directory=*\n").expect("written");
+        load().add(SAFE_DIRECTORY, "/c").expect("kept");
+        assert_eq!(
+            load().values(SAFE_DIRECTORY).collect::<Vec<_>>(),
+            ["*", "/c"]
+        );
+        load().remove(SAFE_DIRECTORY).expect("kept");
+        assert_eq!(text(), "# mine\n\nlater.key=1\n");
+        for odd in ["", " /x", "/x\ny", "/x\u{1b}[2J"] {
+            assert!(load().add(SAFE_DIRECTORY, odd).is_err(), "{odd:?}");
+        }
+        fs::write(&path, "safe.directory /x\n").expect("written");
+        assert!(UserConfig::load(Some(path.clone())).is_err());
+        let nowhere = UserConfig::load(None).expect("nothing is set");
+        assert_eq!(nowhere.iter().count(), 0);
+    }
+}
