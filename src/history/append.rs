@@ -153,7 +153,7 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
-        let commit = self.chain.push(self.tx, draft, Some(self.now))?;
+        let (commit, draft) = self.chain.push(self.tx, draft, Some(self.now))?;
         if let Some(counter) = self.counter {
             for message in &draft.messages {
                 let key = counts::key_of(message.hash());

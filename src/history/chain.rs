@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::context::{Context, Order};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::load;
+use crate::history::{again, load};
 use crate::model::{Commit, Draft, Message, Millis, Operation, Sealed};
 use crate::store::{Tx, View};
 
@@ -82,7 +82,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// The commit that `draft` would be here.
+    /// The commit that `draft` would be here, word for word.
     pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Sealed<Commit> {
         Sealed::new(Commit {
             parent: self.tip,
@@ -93,22 +93,24 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Moves on to the commit that `draft` would be here, without storing it.
+    /// Moves on to the commit that `draft` would be here, without storing it. What becomes of the
+    /// draft is returned, as by [`Chain::push`].
     ///
     /// # Errors
     ///
     /// Those of [`Order::apply`].
-    pub(crate) fn try_draft(
+    pub(crate) fn try_draft<'d>(
         &mut self,
         view: &dyn View,
-        draft: &Draft,
+        draft: &'d Draft,
         time: Option<Millis>,
-    ) -> Result<()> {
-        let commit = self.commit_of(draft, time);
+    ) -> Result<Cow<'d, Draft>> {
+        let draft = again::renew(view, draft)?;
+        let commit = self.commit_of(&draft, time);
         let hash = commit.hash();
         self.fold(view, hash, &commit)?;
         self.tip = Some(hash);
-        Ok(())
+        Ok(draft)
     }
 
     /// Folds the next commit into the context: into what is visible, or, where it names anything
@@ -140,16 +142,18 @@ impl<'a> Chain<'a> {
         Ok(takes_whole)
     }
 
-    /// Adds the commit of a draft.
-    pub(crate) fn push(
+    /// Adds the commit of a draft, and returns it with the draft as it came in: a message that was
+    /// erased once has another name there.
+    pub(crate) fn push<'d>(
         &mut self,
         tx: &dyn Tx,
-        draft: &Draft,
+        draft: &'d Draft,
         time: Option<Millis>,
-    ) -> Result<Sealed<Commit>> {
-        let commit = self.commit_of(draft, time);
+    ) -> Result<(Sealed<Commit>, Cow<'d, Draft>)> {
+        let draft = again::renew(tx, draft)?;
+        let commit = self.commit_of(&draft, time);
         self.add(tx, &draft.messages, &commit)?;
-        Ok(commit)
+        Ok((commit, draft))
     }
 
     /// Adds a commit with the messages that it names. An append reads nothing of what stands before

@@ -4,6 +4,7 @@
 //! and SQL.
 
 pub(crate) mod adopted;
+pub(crate) mod again;
 pub mod append;
 pub mod branches;
 pub mod budget;

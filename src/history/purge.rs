@@ -12,7 +12,7 @@ use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
-use crate::model::{Message, Operation, PURGED, RefName, RefValue};
+use crate::model::{Operation, RefName, RefValue};
 use crate::store::{CommitRow, View};
 
 /// What a purge erased.
@@ -100,8 +100,8 @@ impl Repo {
             sources.extend(records.into_iter().map(|(source, _)| source));
         }
         let gone: Vec<ContentHash> = erased.difference(&stays).copied().collect();
-        let already = purged_of(&*tx, &gone)?;
-        for content in gone.iter().filter(|content| !already.contains(*content)) {
+        let already = tx.purged(&gone)?;
+        for (content, _) in gone.iter().zip(already).filter(|(_, already)| !already) {
             purged.contents += 1;
             purged.size_bytes += tx.purge_content(content)?;
         }
@@ -142,20 +142,7 @@ pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     }
     let named = contents(&view.ancestors(tip, None, usize::MAX)?);
     let named: Vec<ContentHash> = named.into_iter().collect();
-    Ok(!purged_of(view, &named)?.is_empty())
-}
-
-/// Those of these contents in whose place a tombstone stands: its hash is not their name.
-fn purged_of(view: &dyn View, contents: &[ContentHash]) -> Result<HashSet<ContentHash>> {
-    let rows = view.content_rows(contents)?.into_iter().flatten();
-    let look_so = rows.filter(|row| row.preview == PURGED);
-    let look_so: Vec<ContentHash> = look_so.map(|row| row.hash).collect();
-    let stored = look_so.iter().zip(view.contents(&look_so)?);
-    let purged = stored.filter(|(hash, message)| {
-        let hash_here = message.as_ref().map(Message::hash);
-        hash_here.is_some_and(|here| here != **hash)
-    });
-    Ok(purged.map(|(hash, _)| *hash).collect())
+    Ok(view.purged(&named)?.contains(&true))
 }
 
 /// All contents that these commits name.

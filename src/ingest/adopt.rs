@@ -45,7 +45,7 @@ pub fn adopt(
             settings: row.commit.settings.clone(),
             note: row.commit.note.clone(),
         };
-        let hash = chain.push(&*tx, &draft, row.commit.time)?.hash();
+        let hash = chain.push(&*tx, &draft, row.commit.time)?.0.hash();
         renamed.insert(row.hash, hash);
         if let Some(usage) = usage {
             tx.put_usage(&hash, usage)?;

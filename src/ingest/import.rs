@@ -166,11 +166,9 @@ impl Intake<'_> {
 
 impl Sink for Intake<'_> {
     fn session(&mut self, start: SessionStart) -> Result<()> {
-        let resumed = self
-            .slices
-            .tx()?
-            .resumed(self.file.format.name, &start.id)?;
-        self.current = Some(Session::new(start, resumed, self.request.counter));
+        let (tool, counter) = (self.file.format.name, self.request.counter);
+        let session = Session::begin(self.slices.tx()?, tool, start, counter)?;
+        self.current = Some(session);
         Ok(())
     }
 

@@ -9,6 +9,8 @@ mod file;
 mod folder;
 mod import;
 mod inspect;
+#[cfg(test)]
+mod laws;
 mod place;
 mod report;
 mod session;

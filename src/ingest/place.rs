@@ -1,7 +1,7 @@
 //! Which ref a session that came in belongs to, and the refs that move for it.
 
 use super::report::{BranchOutcome, ImportedSession, Outcome};
-use super::session::Session;
+use super::session::{Session, refs_of};
 use super::source::SourceFile;
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -29,16 +29,11 @@ impl Placement {
     ) -> Result<Self> {
         let tip = session.paths[0].tip;
         let id = &session.start.id;
-        let mut candidates = Vec::new();
-        let first = RefName::session(format.name, id);
-        let mut free = first.clone();
-        for number in 2.. {
-            let Some(old) = load::tip(view, &free)? else {
-                break;
-            };
-            let sources = view.sources(&free)?;
-            candidates.push((free, old, sources));
-            free = first.numbered(number);
+        let (known, free) = refs_of(view, format.name, id)?;
+        let mut candidates = Vec::with_capacity(known.len());
+        for (name, old) in known {
+            let sources = view.sources(&name)?;
+            candidates.push((name, old, sources));
         }
         let at = |name: &RefName, old: &CommitHash, outcome, is_older| Self {
             name: name.clone(),

@@ -1,16 +1,20 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
 mod deferred;
+mod own;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use self::deferred::Deferred;
+pub(super) use self::own::refs_of;
+use self::own::{Beside, Own};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::chain::Chain;
 use crate::history::load;
 use crate::interop::{
-    self, Action, BranchStart, Cover, HideStep, Moment, SessionEnd, SessionStart, StepEntry, StepId,
+    self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
 use crate::model::tokens::Counter;
 use crate::model::{
@@ -19,8 +23,9 @@ use crate::model::{
 };
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
-/// A step whose message has its name.
+/// A step whose messages have their names.
 type Step = interop::Step<Sealed<Message>>;
+type HideStep = interop::HideStep<Sealed<Message>>;
 
 /// How many steps are held back at most before it is decided whether they are somebody's copy.
 const LOOK_AHEAD: usize = 64;
@@ -36,6 +41,9 @@ pub(super) struct Session<'a> {
     /// The first and the last entry of the order on the current path.
     ends: Option<Interval>,
     sharing: Sharing,
+    /// What the session has here already, where anything ever was purged.
+    own: Option<Own>,
+    beside: Beside,
     /// Steps held back while `sharing` is undecided.
     held: Vec<Step>,
     pub(super) paths: Vec<Path>,
@@ -67,6 +75,7 @@ struct Made {
     /// The first entry that it put into the order; of a resumed step the one that it stands for.
     entry: Option<EntryId>,
     ends: Option<Interval>,
+    beside: Beside,
 }
 
 /// Whether commits that are here already are looked for by content.
@@ -82,12 +91,17 @@ enum Sharing {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(
+    /// A session of `tool` that begins to arrive.
+    pub(super) fn begin(
+        tx: &dyn Tx,
+        tool: &str,
         start: SessionStart,
-        resumed: Option<ResumeRow>,
         counter: Option<&'a Counter>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        Ok(Self {
+            resumed: tx.resumed(tool, &start.id)?,
+            own: Own::of(tx, tool, &start.id)?,
+            beside: Beside::After(None),
             start,
             made: Vec::new(),
             deferred: VecDeque::new(),
@@ -101,10 +115,9 @@ impl<'a> Session<'a> {
             messages: 0,
             hides: Vec::new(),
             end: SessionEnd::default(),
-            resumed,
             counter,
             work: 0,
-        }
+        })
     }
 
     /// Takes the next step.
@@ -168,14 +181,17 @@ impl<'a> Session<'a> {
             last: entries.next_back().unwrap_or(first),
         });
         self.chain = Chain::at(Some(resume.commit));
+        self.beside = Beside::After(Some(resume.commit));
         self.held.drain(..count);
         for at in 0..count {
             let entry = context.entries.get(at).map(|entry| entry.id);
+            let commit = entry.map_or(resume.commit, |entry| entry.commit);
             self.made.push(Some(Made {
-                commit: entry.map_or(resume.commit, |entry| entry.commit),
+                commit,
                 replacements: 0,
                 entry,
                 ends: self.ends,
+                beside: Beside::After(Some(commit)),
             }));
         }
         self.messages += resume.messages;
@@ -185,14 +201,32 @@ impl<'a> Session<'a> {
 
     /// Whether all steps held back, from a root on, are here with the same contents and settings.
     fn prefix_is_here(&self, tx: &dyn Tx) -> Result<bool> {
-        let mut tip = None;
+        let (mut tip, mut beside) = (None, Beside::After(None));
         for step in &self.held {
-            match same_append(tx, tip.as_ref(), step)? {
+            let (step, next) = self.told(tx, beside, Cow::Borrowed(step))?;
+            beside = next;
+            match same_append(tx, tip.as_ref(), &step)? {
                 Some(row) => tip = Some(row.hash),
                 None => return Ok(false),
             }
         }
         Ok(true)
+    }
+
+    /// The step with its messages in the form that they have here after `beside`.
+    fn told<'s>(
+        &self,
+        tx: &dyn Tx,
+        beside: Beside,
+        step: Cow<'s, Step>,
+    ) -> Result<(Cow<'s, Step>, Beside)> {
+        match &self.own {
+            None => Ok((step, beside)),
+            Some(own) => {
+                let (step, beside) = own.told(tx, beside, step.into_owned())?;
+                Ok((Cow::Owned(step), beside))
+            }
+        }
     }
 
     /// From here on steps belong to a further branch.
@@ -203,6 +237,7 @@ impl<'a> Session<'a> {
         };
         self.sharing = Sharing::No;
         self.chain = Chain::at(after.map(|made| made.commit));
+        self.beside = after.map_or(Beside::After(None), |made| made.beside);
         self.ends = after.and_then(|made| made.ends);
         self.paths.push(Path {
             name: Some(branch.name),
@@ -214,6 +249,9 @@ impl<'a> Session<'a> {
 
     fn commit(&mut self, tx: &dyn Tx, id: StepId, step: Step) -> Result<()> {
         self.work += 1;
+        let (step, beside) = self.told(tx, self.beside, Cow::Owned(step))?;
+        let step = step.into_owned();
+        self.beside = beside;
         if self.sharing == Sharing::Yes {
             match same_append(tx, self.chain.tip().as_ref(), &step)? {
                 Some(row) => {
@@ -251,7 +289,9 @@ impl<'a> Session<'a> {
             content: message.hash(),
             mask: None,
         };
-        if tx.counts(&[key], counter.encoding())?[0].is_none() {
+        // What is erased here is not counted as what the file holds.
+        let erased = self.own.is_some() && tx.purged(&[key.content])?[0];
+        if !erased && tx.counts(&[key], counter.encoding())?[0].is_none() {
             // The count refers to the content, which must be here first.
             tx.put_content(message)?;
             tx.put_count(key, counter.encoding(), counter.message(message))?;
@@ -311,6 +351,7 @@ impl<'a> Session<'a> {
             replacements,
             entry: placed,
             ends: self.ends,
+            beside: self.beside,
         });
         self.paths.last_mut().expect("the main path is there").tip = Some(commit);
         Ok(())
@@ -361,9 +402,9 @@ impl<'a> Session<'a> {
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
         let mut messages: Vec<Sealed<Message>> = Vec::new();
-        let mut content = |message: &Message| {
-            messages.push(Sealed::new(message.clone()));
-            messages[messages.len() - 1].hash()
+        let mut content = |message: &Sealed<Message>| {
+            messages.push(message.clone());
+            message.hash()
         };
         let mut parts = Vec::with_capacity(step.parts.len());
         for (entry, part, stub) in &step.parts {

@@ -200,6 +200,22 @@ pub struct Step<M = Message> {
     pub usage: Option<Usage>,
 }
 
+impl<M> Step<M> {
+    /// The same step with its messages, in order, in another form.
+    pub fn with<N>(self, mut form: impl FnMut(M) -> N) -> Step<N> {
+        Step {
+            action: match self.action {
+                Action::Append(message) => Action::Append(form(message)),
+                Action::Hide(hide) => Action::Hide(hide.with(form)),
+            },
+            time: self.time,
+            settings: self.settings,
+            records: self.records,
+            usage: self.usage,
+        }
+    }
+}
+
 impl Step {
     /// A step with one record behind it, and nothing known of it beside.
     pub fn new(action: Action, record: Span) -> Self {
@@ -209,20 +225,6 @@ impl Step {
             settings: Settings::new(),
             records: vec![record],
             usage: None,
-        }
-    }
-
-    /// The same step with its message, if it appends one, in another form.
-    pub fn with<M>(self, form: impl FnOnce(Message) -> M) -> Step<M> {
-        Step {
-            action: match self.action {
-                Action::Append(message) => Action::Append(form(message)),
-                Action::Hide(hide) => Action::Hide(hide),
-            },
-            time: self.time,
-            settings: self.settings,
-            records: self.records,
-            usage: self.usage,
         }
     }
 
@@ -246,12 +248,12 @@ pub enum Action<M = Message> {
     /// A message at the end.
     Append(M),
     /// What the vendor's tool hid.
-    Hide(HideStep),
+    Hide(HideStep<M>),
 }
 
 /// A hide as the source tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HideStep {
+pub struct HideStep<M = Message> {
     /// Compaction, prune (of parts) or drop (a rollback).
     pub kind: HideKind,
     /// What it covers: whole entries.
@@ -259,12 +261,36 @@ pub struct HideStep {
     /// Covered entries that stay.
     pub keep: Vec<StepEntry>,
     /// Single parts: entry, index, and the message whose parts stand in its place.
-    pub parts: Vec<(StepEntry, u32, Option<Message>)>,
+    pub parts: Vec<(StepEntry, u32, Option<M>)>,
     /// What stands in place of what was hidden: the entry that it stands before (none: the end),
     /// and the message.
-    pub replacements: Vec<(Option<StepEntry>, Message)>,
+    pub replacements: Vec<(Option<StepEntry>, M)>,
     /// When it was made.
     pub moment: Moment,
+}
+
+impl<M> HideStep<M> {
+    /// The same with its messages, those of parts first, in another form.
+    fn with<N>(self, mut form: impl FnMut(M) -> N) -> HideStep<N> {
+        let parts = self.parts.into_iter();
+        let parts = parts.map(|(entry, part, stub)| (entry, part, stub.map(&mut form)));
+        let parts = parts.collect();
+        let replacements = self.replacements.into_iter();
+        HideStep {
+            kind: self.kind,
+            cover: self.cover,
+            keep: self.keep,
+            parts,
+            replacements: replacements.map(|(before, m)| (before, form(m))).collect(),
+            moment: self.moment,
+        }
+    }
+
+    /// Its messages, those of parts first.
+    pub fn messages(&self) -> impl Iterator<Item = &M> {
+        let stubs = self.parts.iter().filter_map(|(_, _, stub)| stub.as_ref());
+        stubs.chain(self.replacements.iter().map(|(_, message)| message))
+    }
 }
 
 /// When a [`HideStep`] was made, among the steps told.

@@ -314,6 +314,27 @@ impl Operation {
         }
     }
 
+    /// The same operation about other contents: each as `renamed` gives it.
+    #[must_use]
+    pub fn with_contents(&self, renamed: impl Fn(&ContentHash) -> ContentHash) -> Self {
+        let mut operation = self.clone();
+        match &mut operation {
+            Self::Append { content } | Self::Edit { content, .. } => *content = renamed(content),
+            Self::Hide(hide) => {
+                let stubs = hide.parts.iter_mut().filter_map(|part| part.stub.as_mut());
+                let placed = hide
+                    .replacements
+                    .iter_mut()
+                    .map(|placed| &mut placed.content);
+                stubs
+                    .chain(placed)
+                    .for_each(|content| *content = renamed(content));
+            }
+            Self::Restore { .. } | Self::Annotate { .. } => {}
+        }
+        operation
+    }
+
     /// The contents that this operation refers to, in order, repeats included.
     pub fn contents(&self) -> Vec<ContentHash> {
         match self {

@@ -4,6 +4,8 @@
 //! Deliberately absent: any provider's own spelling; that is [`crate::interop`] and
 //! [`crate::compile`].
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -194,13 +196,14 @@ impl Message {
         ContentHash::of(&self.canonical())
     }
 
-    /// Reads canonical bytes back.
+    /// Reads canonical bytes back. That it was written again ([`crate::model::Sealed::again`]) is no
+    /// part of the message.
     ///
     /// # Errors
     ///
     /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
     pub fn from_canonical(canonical: &str) -> Result<Self> {
-        serde_json::from_str(canonical).map_err(|error| Error::Malformed {
+        serde_json::from_str(&plain(canonical)).map_err(|error| Error::Malformed {
             what: "content",
             detail: error.to_string(),
         })
@@ -227,6 +230,28 @@ impl Message {
             Part::ToolResult { call, .. } => Some(call.as_str()),
             _ => None,
         })
+    }
+}
+
+/// How a canonical form begins that says how often its message was erased before: the field's name
+/// is the first of all in its order.
+pub(super) const AGAIN: &str = "{\"again\":";
+
+/// The canonical form without the word that it was written again; as it is where that is not there,
+/// or is not as it must be.
+fn plain(canonical: &str) -> Cow<'_, str> {
+    let Some((times, rest)) = canonical
+        .strip_prefix(AGAIN)
+        .and_then(|rest| rest.split_once(','))
+    else {
+        return canonical.into();
+    };
+    let is_canonical = times
+        .parse()
+        .is_ok_and(|number: u32| number > 0 && number.to_string() == times);
+    match is_canonical {
+        true => format!("{{{rest}").into(),
+        false => canonical.into(),
     }
 }
 

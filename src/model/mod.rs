@@ -5,6 +5,7 @@
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
 
+mod again;
 pub mod call;
 pub mod commit;
 pub mod message;
@@ -36,5 +37,5 @@ pub use sealed::{Sealable, Sealed};
 pub use span::Span;
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
-pub use tombstone::{PURGED, tombstone};
+pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use usage::Usage;

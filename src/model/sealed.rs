@@ -27,6 +27,11 @@ impl<T: Sealable> Sealed<T> {
     /// Works out the canonical bytes and the hash.
     pub fn new(object: T) -> Self {
         let canonical = canonical(&object);
+        Self::under(object, canonical)
+    }
+
+    /// An object under canonical bytes that say more than it does.
+    pub(super) fn under(object: T, canonical: String) -> Self {
         Self {
             name: T::name(&canonical),
             object,

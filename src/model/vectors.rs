@@ -1,6 +1,6 @@
 //! Holds the code to the test vectors in `docs/object-format.md`.
 
-use crate::model::{Commit, Message};
+use crate::model::{Commit, Message, Sealed};
 
 const PAGE: &str = include_str!("../../docs/object-format.md");
 
@@ -21,11 +21,19 @@ fn vectors(language: &str) -> Vec<(&'static str, &'static str)> {
 #[test]
 fn contents_are_what_the_page_says() {
     let vectors = vectors("content");
-    assert_eq!(vectors.len(), 8);
+    assert_eq!(vectors.len(), 10);
     for (canonical, hash) in vectors {
         let message = Message::from_canonical(canonical).expect(canonical);
-        assert_eq!(message.canonical(), canonical);
-        assert_eq!(message.hash().to_string(), hash);
+        let again = canonical.strip_prefix("{\"again\":");
+        let Some((times, plain)) = again.and_then(|rest| rest.split_once(',')) else {
+            assert_eq!(message.canonical(), canonical);
+            assert_eq!(message.hash().to_string(), hash);
+            continue;
+        };
+        assert_eq!(message.canonical(), format!("{{{plain}"));
+        let again = Sealed::new(message).again(times.parse().expect("a number"));
+        assert_eq!(again.canonical(), canonical);
+        assert_eq!(again.hash().to_string(), hash);
     }
 }
 

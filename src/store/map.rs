@@ -15,12 +15,13 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Sealed, Span,
-    TokenCount, Usage, preview, tombstone,
+    TokenCount, Usage, is_tombstone, preview, tombstone,
 };
 
 #[derive(Clone, Default)]
 struct Maps {
-    contents: BTreeMap<ContentHash, Message>,
+    /// Canonical forms.
+    contents: BTreeMap<ContentHash, String>,
     commits: BTreeMap<CommitHash, CommitRow>,
     order: Vec<CommitHash>,
     counts: BTreeMap<(CountKey, Encoding), TokenCount>,
@@ -98,6 +99,12 @@ fn missing(what: &'static str) -> Error {
 }
 
 impl Maps {
+    fn message(&self, hash: &ContentHash) -> Option<(&str, Message)> {
+        let canonical = self.contents.get(hash)?;
+        let message = Message::from_canonical(canonical).expect("it was written");
+        Some((canonical, message))
+    }
+
     fn path(&self, tip: &CommitHash) -> Vec<CommitRow> {
         let next = |row: &&CommitRow| row.commit.parent.and_then(|p| self.commits.get(&p));
         std::iter::successors(self.commits.get(tip), next)
@@ -168,24 +175,33 @@ impl Objects for MapSession<'_> {
 
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
         let maps = self.maps.borrow();
-        let message = |hash| maps.contents.get(hash).cloned();
+        let message = |hash| Some(maps.message(hash)?.1);
         Ok(hashes.iter().map(message).collect())
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         let maps = self.maps.borrow();
         let row = |hash: &ContentHash| {
-            let message = maps.contents.get(hash)?;
+            let (canonical, message) = maps.message(hash)?;
             Some(ContentRow {
                 hash: *hash,
                 role: message.role,
-                preview: preview(message),
-                size_bytes: message.canonical().len() as u64,
+                preview: preview(&message),
+                size_bytes: canonical.len() as u64,
                 calls: message.calls().count() as u32,
                 results: message.results().count() as u32,
             })
         };
         Ok(hashes.iter().map(row).collect())
+    }
+
+    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
+        let maps = self.maps.borrow();
+        let purged = |hash: &ContentHash| {
+            let kept = maps.contents.get(hash);
+            kept.is_some_and(|kept| is_tombstone(hash, kept.as_bytes()))
+        };
+        Ok(contents.iter().map(purged).collect())
     }
 
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
@@ -354,7 +370,8 @@ impl Search for MapSession<'_> {
                 contents.sort_unstable();
                 contents.dedup();
                 contents.retain(|content| {
-                    let pieces = searched(&maps.contents[content]);
+                    let (_, message) = maps.message(content).expect("it is here");
+                    let pieces = searched(&message);
                     pieces.iter().any(|piece| literals.are_in(&piece.text))
                 });
                 hits.extend(contents.into_iter().map(|content| Hit {
@@ -380,7 +397,7 @@ impl ObjectsMut for MapSession<'_> {
     fn put_content(&self, message: &Sealed<Message>) -> Result<()> {
         let contents = &mut self.maps.borrow_mut().contents;
         let kept = contents.entry(message.hash());
-        kept.or_insert_with(|| message.clone().into_inner());
+        kept.or_insert_with(|| message.canonical().to_owned());
         Ok(())
     }
 
@@ -447,12 +464,10 @@ impl ObjectsMut for MapSession<'_> {
 
     fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
         let maps = &mut *self.maps.borrow_mut();
-        let message = maps
-            .contents
-            .get_mut(hash)
-            .ok_or_else(|| missing("content to purge"))?;
-        let size = message.canonical().len() as u64;
-        *message = tombstone(message.role);
+        let gone = || missing("content to purge");
+        let (canonical, message) = maps.message(hash).ok_or_else(gone)?;
+        let (size, stone) = (canonical.len() as u64, tombstone(message.role));
+        maps.contents.insert(*hash, stone.canonical());
         maps.counts.retain(|(key, _), _| key.content != *hash);
         Ok(size)
     }

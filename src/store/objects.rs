@@ -103,6 +103,10 @@ pub trait Objects {
         Ok(self.content_rows(slice::from_ref(hash))?.remove(0))
     }
 
+    /// Whether each of these contents was erased: what stands in its place is a tombstone
+    /// ([`crate::model::tombstone`]), whose own hash is another one. What isn't here was not.
+    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>>;
+
     /// The counts known in `encoding`.
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>>;
 

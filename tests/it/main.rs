@@ -39,3 +39,4 @@ mod showing;
 mod surgery_laws;
 mod terminal;
 mod truncating;
+mod written_again;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tract::history::surgery::Extent;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
-use tract::model::{Draft, EntryId, Message, Part, Role, Sealed, Settings};
+use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, grouped, plural, read_tokens, tokens};
 use tract::{Error, interop};
 
@@ -144,9 +144,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// Prints short hash, role, and tokens where a count is known already.
 fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
-    let contents: Vec<_> = drafts
-        .iter()
-        .filter_map(|draft| draft.messages.first().map(Sealed::hash))
+    let contents = done.iter().zip(drafts);
+    let contents: Vec<_> = contents
+        .flat_map(|(made, _)| made.commit.operation.contents())
         .collect();
     let mut known = repo
         .known_counts(&contents, app.encoding(repo)?)?

@@ -24,7 +24,7 @@ fn commit(repo: &Repo, branch: &str, draft: Draft, time: Option<i64>) -> CommitH
     let mut chain = Chain::at(repo.head(&on).expect("a head").commit());
     with_tx(repo, |tx| {
         let made = chain.push(tx, &draft, time.map(Millis));
-        let tip = RefValue::Commit(made.expect("it commits").hash());
+        let tip = RefValue::Commit(made.expect("it commits").0.hash());
         tx.set_reference(&name, Some(&tip)).expect("kept");
     });
     chain.tip().expect("just made")

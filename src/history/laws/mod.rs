@@ -2,4 +2,5 @@
 
 mod commands;
 mod moves;
+mod purges;
 mod totals;

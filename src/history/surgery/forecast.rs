@@ -71,12 +71,14 @@ impl Repo {
     ) -> Result<Surgery> {
         let view = self.store.read()?;
         let mut chain = scene.chain();
-        let mut fresh = Fresh::new();
-        for draft in drafts {
-            let messages = draft.messages.iter();
-            fresh.extend(messages.map(|message| (message.hash(), &**message)));
-            chain.try_draft(&*view, draft, Some(now))?;
-        }
+        let drafts = drafts
+            .iter()
+            .map(|draft| chain.try_draft(&*view, draft, Some(now)));
+        let drafts = drafts.collect::<Result<Vec<_>>>()?;
+        let messages = drafts.iter().flat_map(|draft| &draft.messages);
+        let fresh: Fresh<'_> = messages
+            .map(|message| (message.hash(), &**message))
+            .collect();
         let after = chain.context(&*view)?;
         let change = Change::between(&scene.context, after);
 

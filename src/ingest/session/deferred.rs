@@ -1,9 +1,11 @@
 //! Hides that the source tells no time of: they are deferred until what is here, or a guess, places
 //! them.
 
-use super::{Session, Sharing, Step, same_append};
+use std::borrow::Cow;
+
+use super::{HideStep, Session, Sharing, Step, same_append};
 use crate::error::Result;
-use crate::interop::{Action, HideStep, Moment, StepId};
+use crate::interop::{Action, Moment, StepId};
 use crate::model::EntryId;
 use crate::store::Tx;
 
@@ -82,11 +84,12 @@ impl Session<'_> {
     /// Whether the commit that a step would make now was made before.
     fn is_here(&self, tx: &dyn Tx, id: StepId, step: &Step) -> Result<bool> {
         let tip = self.chain.tip();
-        if self.sharing == Sharing::Yes && same_append(tx, tip.as_ref(), step)?.is_some() {
+        let (step, _) = self.told(tx, self.beside, Cow::Borrowed(step))?;
+        if self.sharing == Sharing::Yes && same_append(tx, tip.as_ref(), &step)?.is_some() {
             return Ok(true);
         }
         // A hide that names what still waits itself cannot have been made yet.
-        let Ok(draft) = self.draft(id, step) else {
+        let Ok(draft) = self.draft(id, &step) else {
             return Ok(false);
         };
         let hash = self.chain.commit_of(&draft, step.time).hash();

@@ -8,7 +8,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, Sealed, TokenCount, Usage, preview, tombstone,
+    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, Usage, is_tombstone, preview,
+    tombstone,
 };
 use crate::store::{CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 
@@ -215,6 +216,23 @@ impl Objects for Session<'_> {
         )
     }
 
+    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
+        let found = self.by_key(
+            &format!(
+                "SELECT n, hash, encoding, body, size_bytes
+                 FROM keys CROSS JOIN contents ON hash = key AND preview = '{PURGED}'
+                 JOIN bodies ON content = id"
+            ),
+            contents,
+            |row| {
+                let hash: ContentHash = row.get(1)?;
+                let body = unpack(row.get(2)?, row.get(3)?, unsigned(row, 4)?)?;
+                Ok(is_tombstone(&hash, &body))
+            },
+        )?;
+        Ok(found.into_iter().map(|is| is == Some(true)).collect())
+    }
+
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
         // A mask of zeros stands for none, which its column holds as nothing.
         self.each(
@@ -361,10 +379,10 @@ impl ObjectsMut for Session<'_> {
     fn purge_content(&self, hash: &ContentHash) -> Result<u64> {
         let gone = || missing("content to purge", hash);
         let id = self.content_id(hash)?.ok_or_else(gone)?;
-        let message = self.content(hash)?.ok_or_else(gone)?;
+        let row = self.content_row(hash)?.ok_or_else(gone)?;
         // Freed pages are overwritten even before the file is rewritten.
         self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
-        let stone = tombstone(message.role);
+        let stone = tombstone(row.role);
         let canonical = stone.canonical();
         self.execute(
             "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = 0, results = 0
@@ -382,6 +400,6 @@ impl ObjectsMut for Session<'_> {
             params![id, encoding, body.as_ref()],
         )?;
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
-        Ok(message.canonical().len() as u64)
+        Ok(row.size_bytes)
     }
 }

@@ -101,8 +101,13 @@ impl Refs for Session<'_> {
     }
 
     fn last_purge(&self) -> Result<Option<u64>> {
+        if let Some(known) = self.last_purge.get() {
+            return Ok(known);
+        }
         let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
-        self.first(sql, [], |row| unsigned(row, 0))
+        let last = self.first(sql, [], |row| unsigned(row, 0))?;
+        self.last_purge.set(Some(last));
+        Ok(last)
     }
 
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
@@ -207,6 +212,7 @@ impl RefsMut for Session<'_> {
     fn purge_operations(&self, purge: u64) -> Result<()> {
         let sql = "UPDATE operations SET what = ?1 WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;
+        self.last_purge.set(None);
         let sql = "INSERT INTO purges (operation) VALUES (?1)";
         self.execute(sql, [number(purge)])
     }

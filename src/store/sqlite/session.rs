@@ -48,6 +48,8 @@ pub(super) struct Session<'a> {
     committed: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
+    /// The newest purge, once someone asked: each message that comes in does.
+    pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
     pub(super) block: RefCell<Option<SourceBlock>>,
 }
@@ -88,6 +90,7 @@ impl<'a> Session<'a> {
             writes,
             committed: Cell::new(false),
             operation: Cell::new(None),
+            last_purge: Cell::new(None),
             block: RefCell::new(None),
         }
     }

@@ -1,0 +1,146 @@
+//! The law of what is gone: over any history, what a purge erased compiles to its tombstone, and all
+//! else, before and since, to what was written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::commands::{Draw, command};
+use crate::context::{Context, Entry};
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, load};
+use crate::model::{Draft, Message, Millis, PURGED, Role, tombstone};
+use crate::store::View;
+
+/// All that was ever said, and what of it must be gone.
+#[derive(Default)]
+struct Known {
+    contexts: BTreeMap<CommitHash, Context>,
+    bodies: BTreeMap<ContentHash, Message>,
+    erased: BTreeSet<ContentHash>,
+}
+
+impl Known {
+    /// Takes in what is new on the path to `tip`: none of it is erased.
+    fn learn(&mut self, repo: &Repo, tip: &CommitHash) {
+        let view = repo.store.read().expect("a view");
+        for row in view.ancestors(tip, None, usize::MAX).expect("a path") {
+            if self.contexts.contains_key(&row.hash) {
+                continue;
+            }
+            for content in row.commit.operation.contents() {
+                assert!(
+                    !self.erased.contains(&content),
+                    "{:?}",
+                    row.commit.operation
+                );
+                let body = load::content(&*view, &content).expect("a body");
+                self.bodies.insert(content, body);
+            }
+            let context = load::context(&*view, &row.hash).expect("a context");
+            self.contexts.insert(row.hash, context);
+        }
+    }
+
+    fn body(&self, content: &ContentHash) -> Message {
+        let body = &self.bodies[content];
+        match self.erased.contains(content) {
+            true => tombstone(body.role),
+            false => body.clone(),
+        }
+    }
+
+    fn message(&self, entry: &Entry) -> Message {
+        let whole = self.body(&entry.content);
+        entry.mask.apply(whole, |stub| Some(self.body(stub)))
+    }
+
+    fn check(&self, repo: &Repo) -> Result<(), TestCaseError> {
+        for (commit, then) in &self.contexts {
+            let now = repo.context(commit).expect("a context");
+            prop_assert_eq!(&now, then);
+            let wanted: Vec<Message> = then.entries.iter().map(|e| self.message(e)).collect();
+            prop_assert_eq!(repo.messages(&now).expect("its messages"), wanted);
+        }
+        Ok(())
+    }
+
+    /// What a purge of all before `tip` erases: everything but what the context there shows, and
+    /// what the paths of refs hold that have commits of their own. How many contents that is.
+    fn purge(&mut self, view: &dyn View, tip: &CommitHash) -> usize {
+        let mut needed: BTreeSet<ContentHash> = BTreeSet::new();
+        for entry in &self.contexts[tip].entries {
+            needed.insert(entry.content);
+            needed.extend(entry.mask.parts().iter().filter_map(|part| part.stub));
+        }
+        let path = |tip: &CommitHash| view.ancestors(tip, None, usize::MAX).expect("a path");
+        needed.extend(path(tip)[0].commit.operation.contents());
+        let own: BTreeSet<CommitHash> = path(tip).iter().map(|row| row.hash).collect();
+        for (_, other) in load::tips(view, "refs/").expect("refs") {
+            if !own.contains(&other) {
+                let rows = path(&other);
+                needed.extend(rows.iter().flat_map(|row| row.commit.operation.contents()));
+            }
+        }
+        let gone = self.bodies.keys();
+        let gone: Vec<ContentHash> = gone
+            .filter(|content| !needed.contains(content) && !self.erased.contains(content))
+            .copied()
+            .collect();
+        // Whoever wrote a tombstone's words finds them again.
+        let differ = |content: &&ContentHash| {
+            let body = &self.bodies[content];
+            *body != tombstone(body.role)
+        };
+        let erased: Vec<ContentHash> = gone.iter().filter(differ).copied().collect();
+        self.erased.extend(erased);
+        gone.len()
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::conditions::laws(24))]
+
+    #[test]
+    fn what_is_purged_is_gone_and_what_is_written_since_is_there(
+        // Few words, so that they come again.
+        draws in prop::collection::vec((any::<u8>(), 0..8_u8, 0..4_u8), 1..40),
+    ) {
+        let repo = Repo::ephemeral().expect("a repository");
+        let mut known = Known::default();
+        for (at, draw) in draws.into_iter().enumerate() {
+            let now = Millis(at as i64);
+            let (kind, a, b): Draw = draw;
+            match kind % 8 {
+                0 => {
+                    let (call, options) = (Call::at(now, "purge"), SurgeryOptions::default());
+                    if repo.clear(call, a % 2 == 0, &options).is_err() {
+                        continue;
+                    }
+                    let Some(tip) = repo.head(&On::Head).expect("a head").commit() else {
+                        continue;
+                    };
+                    known.learn(&repo, &tip);
+                    let gone = known.purge(&*repo.store.read().expect("a view"), &tip);
+                    let purged = repo.purge(call).expect("purged");
+                    prop_assert_eq!(purged.contents as usize, gone);
+                }
+                1 | 2 => {
+                    // What someone writes is what is there.
+                    let message = Message::text(Role::User, ["one", "two", PURGED][a as usize % 3]);
+                    let draft = Draft::append(message.clone());
+                    let done = repo.commit(Call::at(now, "say"), &[draft], &CommitOptions::default());
+                    let Ok(done) = done else { continue };
+                    let context = repo.context(&done[0].hash).expect("a context");
+                    let messages = repo.messages(&context).expect("its messages");
+                    prop_assert_eq!(messages.last(), Some(&message));
+                }
+                _ => drop(command(&repo, (kind / 8, a, b), now)),
+            }
+            if let Some(tip) = repo.head(&On::Head).expect("a head").commit() {
+                known.learn(&repo, &tip);
+            }
+            known.check(&repo)?;
+        }
+    }
+}

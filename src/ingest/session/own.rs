@@ -1,0 +1,155 @@
+//! A session that a purge has erased, when it comes in again: its text stays erased where the
+//! session has it already, and the same text anywhere else is a new message.
+//!
+//! So it goes by the session, not by the text: erased messages are followed only along the commits
+//! that the session's own refs reach. Deliberately absent: what becomes of text that people write
+//! ([`crate::history::again`]).
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::Step;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::{again, load, path};
+use crate::interop::Action;
+use crate::model::{Message, Operation, RefName, Sealed};
+use crate::store::View;
+
+/// What a session's own refs reached before this import.
+pub(super) struct Own {
+    /// The commits by what they come after; none where nothing of them is erased.
+    after: HashMap<Option<CommitHash>, Vec<CommitHash>>,
+}
+
+/// Where on the session's own paths the same has been said, message by message, as on the path so
+/// far. The commits may be others: a chat that has grown bears its settings on another message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// Up to this commit; none: nothing has been said yet.
+    After(Option<CommitHash>),
+    /// Nowhere: what comes is new.
+    Nowhere,
+}
+
+impl Own {
+    /// Of the session `id` of `tool`; none where nothing ever was purged.
+    pub(super) fn of(view: &dyn View, tool: &str, id: &str) -> Result<Option<Self>> {
+        if view.last_purge()?.is_none() {
+            return Ok(None);
+        }
+        let mut tips = Vec::new();
+        for (name, tip) in refs_of(view, tool, id)?.0 {
+            tips.push(tip);
+            let below = load::tips(view, &format!("{name}/"))?;
+            tips.extend(below.into_iter().map(|(_, tip)| tip));
+        }
+        let mut after: HashMap<_, Vec<CommitHash>> = HashMap::new();
+        let mut contents: BTreeSet<ContentHash> = BTreeSet::new();
+        for tip in &tips {
+            let shared = path::last_shared(view, tip, &tips[0])?;
+            let shared = shared.filter(|_| *tip != tips[0]);
+            for row in view.ancestors(tip, shared.as_ref(), usize::MAX)? {
+                let next = after.entry(row.commit.parent).or_default();
+                if !next.contains(&row.hash) {
+                    next.push(row.hash);
+                    contents.extend(row.commit.operation.contents());
+                }
+            }
+        }
+        let contents: Vec<ContentHash> = contents.into_iter().collect();
+        if !view.purged(&contents)?.contains(&true) {
+            after.clear();
+        }
+        Ok(Some(Self { after }))
+    }
+
+    /// The step with its messages in the form that they have here: as the session has them already
+    /// after `beside`, or else as they are not erased. And where that is on its own paths.
+    pub(super) fn told(
+        &self,
+        view: &dyn View,
+        beside: Beside,
+        step: Step,
+    ) -> Result<(Step, Beside)> {
+        let messages: Vec<&Sealed<Message>> = match &step.action {
+            Action::Append(message) => vec![message],
+            Action::Hide(hide) => hide.messages().collect(),
+        };
+        let mut forms = Vec::with_capacity(messages.len());
+        for message in messages {
+            forms.push(again::forms(view, message)?);
+        }
+        let mut found: Option<(Beside, Vec<ContentHash>)> = None;
+        for hash in self.after(beside) {
+            let commit = load::commit(view, hash)?.commit;
+            let contents = commit.operation.contents();
+            if !is_like(&commit.operation, &step) || !are_among(&contents, &forms) {
+                continue;
+            }
+            let is_same = commit.time == step.time && commit.settings == step.settings;
+            if is_same || found.is_none() {
+                found = Some((Beside::After(Some(*hash)), contents));
+            }
+            if is_same {
+                break;
+            }
+        }
+        let (beside, mut said) = match found {
+            Some((beside, contents)) => (beside, contents.into_iter()),
+            None => (Beside::Nowhere, Vec::new().into_iter()),
+        };
+        let mut forms = forms.into_iter();
+        let step = step.with(|message| {
+            let mut forms = forms.next().unwrap_or_else(|| vec![message]);
+            let said = said.next();
+            let at = forms.iter().position(|form| Some(form.hash()) == said);
+            forms.swap_remove(at.unwrap_or(forms.len() - 1))
+        });
+        Ok((step, beside))
+    }
+
+    fn after(&self, beside: Beside) -> &[CommitHash] {
+        let next = match beside {
+            Beside::After(commit) => self.after.get(&commit),
+            Beside::Nowhere => None,
+        };
+        next.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The refs that a session has: its own, and those beside it that it got where its history was
+/// rewritten. And the next one that is free.
+pub(in crate::ingest) fn refs_of(
+    view: &dyn View,
+    tool: &str,
+    id: &str,
+) -> Result<(Vec<(RefName, CommitHash)>, RefName)> {
+    let mut known = Vec::new();
+    let first = RefName::session(tool, id);
+    let mut name = first.clone();
+    for number in 2.. {
+        let Some(tip) = load::tip(view, &name)? else {
+            break;
+        };
+        known.push((name, tip));
+        name = first.numbered(number);
+    }
+    Ok((known, name))
+}
+
+/// Whether an operation is of the kind that a step makes.
+fn is_like(operation: &Operation, step: &Step) -> bool {
+    match (operation, &step.action) {
+        (Operation::Append { .. }, Action::Append(_)) => true,
+        (Operation::Hide(made), Action::Hide(told)) => made.kind == told.kind,
+        _ => false,
+    }
+}
+
+/// Whether each of these contents is one of the forms of its message.
+fn are_among(contents: &[ContentHash], forms: &[Vec<Sealed<Message>>]) -> bool {
+    let is_among = |(content, forms): (&ContentHash, &Vec<Sealed<Message>>)| {
+        forms.iter().any(|form| form.hash() == *content)
+    };
+    contents.len() == forms.len() && contents.iter().zip(forms).all(is_among)
+}
