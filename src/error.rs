@@ -153,6 +153,16 @@ pub enum Error {
     /// A message with nothing in it.
     #[error("the message is empty")]
     EmptyMessage,
+    /// JSON, or what a message holds, nested deeper than can be read again.
+    #[error("{what} is nested {levels} levels deep, more than {max}")]
+    TooDeep {
+        /// What is nested.
+        what: String,
+        /// How deep.
+        levels: usize,
+        /// The deepest that goes.
+        max: usize,
+    },
     /// Text given from outside that is not what it should be.
     #[error("{what}: {detail}")]
     InvalidInput {

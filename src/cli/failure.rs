@@ -113,6 +113,7 @@ fn exit(error: &Error) -> Exit {
         Error::UnknownRole { .. }
         | Error::EmptyMessage
         | Error::InvalidInput { .. }
+        | Error::TooDeep { .. }
         | Error::InvalidHash { .. }
         | Error::InvalidRefName { .. } => Exit::Usage,
         _ => Exit::NotAllowed,
@@ -243,6 +244,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Essential { .. } => Some("--force drops it all the same".into()),
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
+        }
+        Error::TooDeep { .. } => {
+            Some("as text it goes at any depth: tract commit -r ROLE -F FILE".into())
         }
         Error::DetachedHead { .. } => {
             Some("to go on from here and keep both: tract checkout -b NAME".into())

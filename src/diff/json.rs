@@ -8,9 +8,7 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::model::call::Arguments;
-
-/// How deep a value may be nested; what is deeper is compared as text.
-const DEPTH_MAX: usize = 64;
+use crate::model::depth::DEPTH_MAX;
 
 /// A JSON value, keys in order of their code points.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +24,8 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads JSON text. None if it isn't JSON, nests too deep, or says a key twice.
+    /// Reads JSON text. None if it isn't JSON, nests deeper than [`DEPTH_MAX`], or says a key twice;
+    /// it is compared as text then.
     pub fn parse(text: &str) -> Option<Self> {
         Self::read(text, DEPTH_MAX)
     }

@@ -7,7 +7,7 @@ use crate::context::{Context, Order};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{again, load};
-use crate::model::{Commit, Draft, Message, Millis, Operation, Sealed};
+use crate::model::{Commit, Draft, Message, Millis, Operation, Sealed, depth};
 use crate::store::{Tx, View};
 
 /// Commits since the last checkpoint before another is worth writing, at least.
@@ -166,7 +166,11 @@ impl<'a> Chain<'a> {
         commit: &Sealed<Commit>,
     ) -> Result<()> {
         for message in messages {
+            depth::check_message(message)?;
             tx.put_content(message)?;
+        }
+        for (key, json) in &commit.settings {
+            depth::check_json(&format!("the setting '{key}'"), json, 1)?;
         }
         let hash = commit.hash();
         let append = matches!(commit.operation, Operation::Append { .. });

@@ -377,6 +377,10 @@ impl Commit {
 impl Sealable for Commit {
     type Name = CommitHash;
 
+    fn canonical(&self) -> String {
+        Commit::canonical(self)
+    }
+
     fn name(canonical: &str) -> CommitHash {
         CommitHash::of(canonical)
     }

@@ -4,12 +4,14 @@
 //! Deliberately absent: any provider's own spelling; that is [`crate::interop`] and
 //! [`crate::compile`].
 
+mod canonical;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hash::{ContentHash, as_text, canonical};
+use crate::hash::{ContentHash, as_text};
 use crate::model::Sealable;
 use crate::model::word::word;
 
@@ -188,7 +190,7 @@ impl Message {
 
     /// The canonical bytes (`docs/object-format.md`, "Content").
     pub fn canonical(&self) -> String {
-        canonical(self)
+        canonical::canonical(self)
     }
 
     /// The content hash.
@@ -257,6 +259,10 @@ fn plain(canonical: &str) -> Cow<'_, str> {
 
 impl Sealable for Message {
     type Name = ContentHash;
+
+    fn canonical(&self) -> String {
+        Message::canonical(self)
+    }
 
     fn name(canonical: &str) -> ContentHash {
         ContentHash::of(canonical)

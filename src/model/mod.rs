@@ -1,6 +1,7 @@
 //! What a conversation is made of: messages, commits, names, priorities, token counts, times; and
 //! the rules about messages alone: which calls and results belong together, what tells a message
-//! from others in one line, what of it is searched, what stands where it was erased.
+//! from others in one line, what of it is searched, how deep it
+//! may be nested, what stands where it was erased.
 //!
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
@@ -8,6 +9,7 @@
 mod again;
 pub mod call;
 pub mod commit;
+pub mod depth;
 pub mod message;
 mod nearest;
 pub mod pairs;

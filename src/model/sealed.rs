@@ -2,14 +2,13 @@
 
 use std::ops::Deref;
 
-use serde::Serialize;
-
-use crate::hash::canonical;
-
 /// What has a name: the hash of its canonical bytes.
-pub trait Sealable: Serialize {
+pub trait Sealable {
     /// The name's type.
     type Name: Copy;
+
+    /// The canonical bytes.
+    fn canonical(&self) -> String;
 
     /// The name of what has these canonical bytes.
     fn name(canonical: &str) -> Self::Name;
@@ -26,7 +25,7 @@ pub struct Sealed<T: Sealable> {
 impl<T: Sealable> Sealed<T> {
     /// Works out the canonical bytes and the hash.
     pub fn new(object: T) -> Self {
-        let canonical = canonical(&object);
+        let canonical = object.canonical();
         Self::under(object, canonical)
     }
 

@@ -23,6 +23,7 @@ mod importing_roo;
 mod layers;
 mod looking;
 mod moving;
+mod nesting;
 #[cfg(unix)]
 mod owners;
 mod painting;

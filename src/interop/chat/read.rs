@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::interop::records::{Held, LineReader, Record, Text, each_line};
 use crate::interop::spans::{Broken, elements, members, skip_value};
 use crate::interop::{BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Part, Settings};
+use crate::model::{Message, Part, Settings, depth};
 use crate::wire::Notes;
 
 /// The settings of a fine-tuning row; its other keys are counted and stay in the source.
@@ -171,7 +171,15 @@ impl Reader<'_> {
                 _ if is_request || ROW_SETTINGS.contains(&key.as_str()) => {
                     if let Ok((raw, lone)) = text.decode(span) {
                         found.end.lone_surrogates += lone;
-                        found.settings.insert(key.clone(), raw.get().to_owned());
+                        match depth::check_json(key, raw.get(), 1) {
+                            Ok(()) => {
+                                found.settings.insert(key.clone(), raw.get().to_owned());
+                            }
+                            Err(error) => {
+                                found.end.other(key);
+                                self.problem(text, span.start, &error.to_string())?;
+                            }
+                        }
                     }
                 }
                 _ => found.end.other(key),

@@ -22,7 +22,11 @@ impl Reader<'_> {
         let full = compacted.replacement_history.is_some();
         let messages = match compacted.replacement_history {
             Some(items) => {
-                let messages = history(&items, &mut self.notes);
+                let mut trouble = Vec::new();
+                let messages = history(&items, &mut self.notes, |reason| trouble.push(reason));
+                for reason in trouble {
+                    self.problem(reason)?;
+                }
                 self.users.clear();
                 messages.into_iter().map(|(message, _)| message).collect()
             }

@@ -6,16 +6,22 @@ use crate::model::{Message, Part, Role};
 use crate::wire::Notes;
 use crate::wire::responses::{self, Meaning};
 
-/// The messages that a list of response items makes, each with its items.
+/// The messages that a list of response items makes, each with its items. `trouble` is told why one
+/// makes none.
 pub(super) fn history<'a>(
     items: &[&'a RawValue],
     notes: &mut Notes,
+    mut trouble: impl FnMut(String),
 ) -> Vec<(Message, Vec<&'a RawValue>)> {
     let mut messages: Vec<(Message, Vec<&RawValue>)> = Vec::new();
     let mut reply = false;
     for item in items {
         let (message, is_reply) = match responses::read(item, notes) {
             Meaning::Aside => continue,
+            Meaning::TooDeep(reason) => {
+                trouble(reason);
+                continue;
+            }
             Meaning::Reply(parts) => {
                 if let (true, Some((last, items))) = (reply, messages.last_mut()) {
                     last.parts.extend(parts);

@@ -62,7 +62,7 @@ pub(super) fn replaced(outgoing: &Outgoing) -> Option<Vec<String>> {
             return None;
         }
         let items = decode::<Compacted<'_>>(record.payload)?.replacement_history?;
-        let messages = history(&items, &mut Notes::default());
+        let messages = history(&items, &mut Notes::default(), |_| ());
         let mut messages = messages.into_iter();
         let (_, items) = messages.find(|(message, _)| *message == outgoing.message)?;
         Some(items.iter().map(|item| item.get().to_owned()).collect())

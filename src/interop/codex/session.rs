@@ -12,7 +12,7 @@ use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::{
     Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
 };
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::responses::{self, Meaning};
@@ -125,8 +125,8 @@ impl<'s> Reader<'s> {
             ("compacted", Some(payload), _) => return self.compacted(payload),
             ("inter_agent_communication", Some(payload), _) => {
                 match responses::communication(payload, &mut self.notes) {
-                    Some(message) => return self.input(message),
-                    None => kind,
+                    Meaning::Aside => kind,
+                    said => return self.take(said),
                 }
             }
             (_, None, Some(legacy)) => legacy,
@@ -163,10 +163,7 @@ impl<'s> Reader<'s> {
         let brings_system = system.is_some();
         let counted = match &mut self.opening {
             None => {
-                if let Some(tools) = meta.dynamic_tools {
-                    let tools = tools.get().to_owned();
-                    self.changes.insert("dynamic_tools".to_owned(), tools);
-                }
+                self.setting("dynamic_tools", meta.dynamic_tools)?;
                 self.opening = Some(Opening {
                     start: SessionStart {
                         id: id.unwrap_or_else(|| self.stem.to_owned()),
@@ -191,6 +188,16 @@ impl<'s> Reader<'s> {
         if !counted {
             self.other("session_meta");
         }
+        Ok(())
+    }
+
+    /// A setting that the next step brings.
+    fn setting(&mut self, key: &str, value: Raw<'_>) -> Result<()> {
+        let Some(value) = value else { return Ok(()) };
+        if let Err(error) = depth::check_json(key, value.get(), 1) {
+            return self.problem(error.to_string());
+        }
+        self.changes.insert(key.to_owned(), value.get().to_owned());
         Ok(())
     }
 
@@ -281,6 +288,17 @@ impl<'s> Reader<'s> {
             Meaning::Aside => {
                 self.other("response_item/ghost_snapshot");
                 Ok(())
+            }
+            said => self.take(said),
+        }
+    }
+
+    fn take(&mut self, said: Meaning) -> Result<()> {
+        match said {
+            Meaning::Aside => Ok(()),
+            Meaning::TooDeep(reason) => {
+                self.other("response_item");
+                self.problem(reason)
             }
             Meaning::Input(message) => self.input(message),
             Meaning::Reply(parts) => {
@@ -420,9 +438,8 @@ impl<'s> Reader<'s> {
             ] {
                 let Some(value) = value else { continue };
                 if self.settings.get(key).map(String::as_str) != Some(value.get()) {
-                    let value = value.get().to_owned();
-                    self.settings.insert(key.to_owned(), value.clone());
-                    self.changes.insert(key.to_owned(), value);
+                    self.settings.insert(key.to_owned(), value.get().to_owned());
+                    self.setting(key, Some(value))?;
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::elements;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
 
@@ -125,8 +125,9 @@ fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         notes.opaque("reasoning");
         let data = raw.get().to_owned();
         let provider = PROVIDER.to_owned();
-        let block = Part::Opaque { provider, data };
-        return Ok(Message::new(Role::Assistant, vec![block]));
+        let message = Message::new(Role::Assistant, vec![Part::Opaque { provider, data }]);
+        let fits = depth::check_message(&message);
+        return fits.map(|()| message).map_err(|error| error.to_string());
     }
     let mut message = anthropic::message(raw, notes)?;
     for part in &mut message.parts {

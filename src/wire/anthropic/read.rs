@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode};
 
@@ -77,8 +77,19 @@ pub fn system(raw: &RawValue, notes: &mut Notes) -> Option<Message> {
 ///
 /// # Errors
 ///
-/// When `raw` is neither, or holds something that is no block.
+/// When `raw` is neither, holds something that is no block, or is nested too deep.
 pub fn parts(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, serde_json::Error> {
+    let fits = depth::check_json("content", raw.map_or("", RawValue::get), 1);
+    fits.map_err(serde::de::Error::custom)?;
+    let mut found = Notes::default();
+    let parts = content(raw, &mut found)?;
+    depth::check_parts(&parts).map_err(serde::de::Error::custom)?;
+    notes.merge(found);
+    Ok(parts)
+}
+
+/// The same of what is not nested too deep: a result's content is read by it again.
+fn content(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, serde_json::Error> {
     let text = raw.map_or("null", RawValue::get);
     if text.starts_with('"') {
         return Ok(vec![Part::text(serde_json::from_str::<String>(text)?)]);
@@ -131,7 +142,7 @@ fn known(block: &Block<'_>, notes: &mut Notes) -> Option<Part> {
         },
         "tool_result" => Part::ToolResult {
             call: decode(block.tool_use_id)?,
-            content: parts(block.content, notes).ok()?,
+            content: content(block.content, notes).ok()?,
             is_error: block.is_error.is_some_and(|flag| flag.get() == "true"),
         },
         "image" => Part::Image(media(block)?),

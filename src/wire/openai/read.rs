@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, type_of};
 use crate::wire::media::{image_at, owned_data};
@@ -81,6 +81,10 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
             .map_err(|_| format!("unknown role '{other}'"))?,
     };
     let content = parts(wire.content, notes);
+    let fits = |message: Message| match depth::check_message(&message) {
+        Ok(()) => Ok(message),
+        Err(error) => Err(error.to_string()),
+    };
     if role == Role::Tool {
         let legacy = wire.role == "function";
         let call = if legacy {
@@ -88,7 +92,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         } else {
             wire.tool_call_id
         };
-        return Ok(Message {
+        return fits(Message {
             role,
             name: wire.name.filter(|_| !legacy),
             parts: vec![Part::ToolResult {
@@ -117,7 +121,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     for call in wire.tool_calls.unwrap_or_default() {
         all.push(tool_call(call, notes));
     }
-    Ok(Message {
+    fits(Message {
         role,
         name: wire.name,
         parts: all,

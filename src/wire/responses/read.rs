@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Message, Part, Role};
+use crate::model::{Message, Part, Role, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::media::image_at;
@@ -49,10 +49,44 @@ pub enum Meaning {
     Input(Message),
     /// Not sent to the model.
     Aside,
+    /// Nested too deep; why, in words.
+    TooDeep(String),
 }
 
 /// What `payload` is, and the type of each block in it that stays opaque.
 pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
+    within(notes, |notes| meaning(payload, notes))
+}
+
+/// A message of nothing but opaque input: what another agent sent, in a record of its own.
+pub fn communication(payload: &RawValue, notes: &mut Notes) -> Meaning {
+    let item = serde_json::from_str::<Item<'_>>(payload.get());
+    let said = item.ok().filter(|item| item.content.is_some());
+    within(notes, |notes| match said {
+        Some(item) => Meaning::Input(from_agent(&item, notes)),
+        None => Meaning::Aside,
+    })
+}
+
+/// What is read, unless it is nested too deep.
+fn within(notes: &mut Notes, read: impl FnOnce(&mut Notes) -> Meaning) -> Meaning {
+    let mut found = Notes::default();
+    let meaning = read(&mut found);
+    let fits = match &meaning {
+        Meaning::Reply(parts) => depth::check_parts(parts),
+        Meaning::Output(message) | Meaning::Input(message) => depth::check_message(message),
+        Meaning::Aside | Meaning::TooDeep(_) => Ok(()),
+    };
+    match fits {
+        Ok(()) => {
+            notes.merge(found);
+            meaning
+        }
+        Err(error) => Meaning::TooDeep(error.to_string()),
+    }
+}
+
+fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
     let Ok(item) = serde_json::from_str::<Item<'_>>(payload.get()) else {
         return unknown(payload, "damaged item", notes);
     };
@@ -75,13 +109,6 @@ pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
         }
         _ => unknown(payload, &kind, notes),
     }
-}
-
-/// A message of nothing but opaque input: what another agent sent, in a record of its own.
-pub fn communication(payload: &RawValue, notes: &mut Notes) -> Option<Message> {
-    let item = serde_json::from_str::<Item<'_>>(payload.get()).ok()?;
-    item.content?;
-    Some(from_agent(&item, notes))
 }
 
 fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
