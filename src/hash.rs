@@ -20,17 +20,20 @@ pub type HashBytes = [u8; 32];
 
 #[cfg(test)]
 thread_local! {
-    /// How many contents and how many commits this thread has hashed.
+    /// How many contents and how many commits this thread has named.
     pub(crate) static HASHED: std::cell::Cell<(u64, u64)> = const { std::cell::Cell::new((0, 0)) };
 }
 
-fn digest(domain: &[u8], bytes: &[u8]) -> HashBytes {
-    #[cfg(test)]
+#[cfg(test)]
+fn count(domain: &[u8]) {
     HASHED.with(|hashed| {
         let (contents, commits) = hashed.get();
         let is_content = u64::from(domain == CONTENT_DOMAIN);
         hashed.set((contents + is_content, commits + 1 - is_content));
     });
+}
+
+fn digest(domain: &[u8], bytes: &[u8]) -> HashBytes {
     let mut hasher = Sha256::new();
     hasher.update(domain);
     hasher.update(bytes);
@@ -91,7 +94,14 @@ macro_rules! hash_type {
         impl $name {
             /// The hash of an object's canonical bytes.
             pub fn of(canonical: &str) -> Self {
+                #[cfg(test)]
+                count($domain);
                 Self(digest($domain, canonical.as_bytes()))
+            }
+
+            /// Whether these are the bytes that it names: what is read back is held against its name.
+            pub fn names(&self, canonical: &[u8]) -> bool {
+                self.0 == digest($domain, canonical)
             }
 
             /// A hash read back from where it was stored.

@@ -289,9 +289,7 @@ fn read(
             return Ok(None);
         }
     }
-    let Some(message) = view.content(&hit.content)? else {
-        return Ok(None);
-    };
+    let message = load::content(view, &hit.content)?;
     let lines = options.pattern.lines(&message);
     let wanted = !lines.is_empty()
         && match &options.tool {

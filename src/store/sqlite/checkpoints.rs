@@ -11,6 +11,7 @@ use rusqlite::params;
 use rusqlite::types::FromSql;
 
 use super::codec::{Packer, Unpacker, unsigned};
+use super::seal::intact;
 use super::session::Session;
 use crate::context::{Context, Entry, Mask, MaskedPart};
 use crate::error::{Error, Result};
@@ -34,10 +35,14 @@ impl Session<'_> {
         };
         for (lineage, mut depth) in self.lineages(tip)? {
             while let Some((hash, at, data)) = self.first(
-                "SELECT commits.hash, checkpoints.depth, data
-                 FROM checkpoints JOIN commits ON commits.id = commit_id
-                 WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
-                 ORDER BY checkpoints.depth DESC LIMIT 1",
+                concat!(
+                    "SELECT commits.hash, checkpoints.depth, data
+                     FROM checkpoints JOIN commits ON commits.id = commit_id AND ",
+                    intact!(commits),
+                    " WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2 AND ",
+                    intact!(checkpoints),
+                    " ORDER BY checkpoints.depth DESC LIMIT 1"
+                ),
                 [lineage, depth],
                 |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?)),
             )? {
@@ -71,8 +76,8 @@ impl Session<'_> {
     pub(super) fn write_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
         let place = self.must_place(commit)?;
         self.execute(
-            "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data)
-             VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data, seal)
+             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![place.id, place.lineage, place.depth, encode(self, context)?],
         )
     }
@@ -144,9 +149,13 @@ fn run(
     Ok((len > 0).then_some((from.lineage, from.depth, last, len)))
 }
 
-const SCAN_RUN: &str = "SELECT commits.hash, contents.hash, depth
+const SCAN_RUN: &str = concat!(
+    "SELECT commits.hash, contents.hash, depth
      FROM commits JOIN contents ON contents.id = commits.content
-     WHERE lineage = ?1 AND depth >= ?2 ORDER BY depth";
+     WHERE lineage = ?1 AND depth >= ?2 AND ",
+    intact!(commits),
+    " ORDER BY depth"
+);
 
 fn single(session: &Session<'_>, out: &mut Packer, entry: &Entry) -> Result<()> {
     out.number(SINGLE);
@@ -187,8 +196,8 @@ fn decode(session: &Session<'_>, data: Vec<u8>) -> Result<Option<Context>> {
         return Ok(None);
     }
     let names = Names {
-        commits: names(session, "commits", &rows.commits)?,
-        contents: names(session, "contents", &rows.contents)?,
+        commits: names(session, COMMIT_NAMES, &rows.commits)?,
+        contents: names(session, CONTENT_NAMES, &rows.contents)?,
         runs: runs(session, &rows.runs)?,
     };
     Ok(Decoder::of(&data, Some(&names)).context())
@@ -202,10 +211,18 @@ struct Names {
     runs: Vec<Vec<(CommitHash, ContentHash, i64)>>,
 }
 
-fn names<T: FromSql>(session: &Session<'_>, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
+const COMMIT_NAMES: &str = concat!(
+    "SELECT id, hash FROM commits WHERE id IN (SELECT value FROM json_each(?1)) AND ",
+    intact!(commits)
+);
+const CONTENT_NAMES: &str = concat!(
+    "SELECT id, hash FROM contents WHERE id IN (SELECT value FROM json_each(?1)) AND ",
+    intact!(contents)
+);
+
+fn names<T: FromSql>(session: &Session<'_>, sql: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
     let rows = serde_json::to_string(rows).map_err(Error::store)?;
-    let sql = format!("SELECT id, hash FROM {table} WHERE id IN (SELECT value FROM json_each(?1))");
-    let names = session.all(&sql, [rows], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let names = session.all(sql, [rows], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(names.into_iter().collect())
 }
 
@@ -216,10 +233,14 @@ fn runs(
     let mut found = vec![Vec::new(); runs.len()];
     let runs = serde_json::to_string(runs).map_err(Error::store)?;
     let rows = session.all(
-        "SELECT runs.key, commits.hash, contents.hash, depth FROM json_each(?1) AS runs
-         CROSS JOIN commits ON lineage = runs.value ->> 0
-           AND depth BETWEEN runs.value ->> 1 AND runs.value ->> 2
-         CROSS JOIN contents ON contents.id = commits.content",
+        concat!(
+            "SELECT runs.key, commits.hash, contents.hash, depth FROM json_each(?1) AS runs
+             CROSS JOIN commits ON lineage = runs.value ->> 0
+               AND depth BETWEEN runs.value ->> 1 AND runs.value ->> 2 AND ",
+            intact!(commits),
+            " CROSS JOIN contents ON contents.id = commits.content AND ",
+            intact!(contents)
+        ),
         [runs],
         |row| Ok((unsigned(row, 0)?, (row.get(1)?, row.get(2)?, row.get(3)?))),
     )?;

@@ -14,13 +14,14 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
     include_str!("../../../migrations/0004_search.sql"),
     include_str!("../../../migrations/0005_undo.sql"),
     include_str!("../../../migrations/0006_notes.sql"),
+    include_str!("../../../migrations/0007_seals.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

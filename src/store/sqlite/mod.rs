@@ -10,6 +10,7 @@ mod grams;
 mod migrate;
 mod objects;
 mod refs;
+mod seal;
 mod search;
 mod session;
 mod sources;
@@ -160,6 +161,7 @@ impl Sqlite {
             .busy_handler(Some(wait_for(Arc::clone(&wait_ms))))
             .map_err(engine)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        seal::register(&connection).map_err(engine)?;
         for (config, value) in [
             (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
@@ -294,6 +296,7 @@ fn sweep(path: &Path, draft: &Path) {
 
 fn fill(draft: &Path) -> Result<()> {
     let connection = Connection::open(draft).map_err(engine)?;
+    seal::register(&connection).map_err(engine)?;
     migrate::migrate(&connection)?;
     connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
@@ -358,6 +361,9 @@ fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
     move |error| {
         use rusqlite::Error as E;
         let error = match error {
+            // All statements are this folder's own: one that makes no sense to SQLite meets tables
+            // that are not what the migrations made.
+            E::SqlInputError { msg, .. } => return Error::Damaged { detail: msg },
             E::FromSqlConversionFailure(column, kind, inner) => match inner.downcast::<Error>() {
                 Ok(carried) => return *carried,
                 Err(inner) => E::FromSqlConversionFailure(column, kind, inner),
@@ -379,6 +385,9 @@ fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
                 waited_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             },
             (Some(ErrorCode::ReadOnly), _) => Error::ReadOnly,
+            (Some(ErrorCode::Unknown), _) => Error::Damaged {
+                detail: error.to_string(),
+            },
             _ => Error::store(error),
         }
     }

@@ -3,6 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::codec::{blob, damaged, number, pack, unpack, unsigned};
+use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -21,10 +22,13 @@ pub(super) struct Place {
     pub(super) depth: i64,
 }
 
-/// The commit in three columns: hash, depth and canonical bytes.
+/// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
 pub(super) fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<CommitRow> {
     let hash: CommitHash = row.get(first)?;
     let canonical = row.get_ref(first + 2)?.as_str()?;
+    if !hash.names(canonical.as_bytes()) {
+        return Err(damaged(format!("commit {hash}: its text is another one's")));
+    }
     Ok(CommitRow {
         hash,
         commit: Commit::from_canonical(canonical)
@@ -43,14 +47,43 @@ pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
 
 impl Session<'_> {
     pub(super) fn place(&self, hash: &CommitHash) -> Result<Option<Place>> {
-        let sql = "SELECT id, lineage, depth FROM commits WHERE hash = ?1";
-        self.first(sql, [hash], |row| {
+        let sql = concat!(
+            "SELECT id, lineage, depth FROM commits WHERE hash = ?1 AND ",
+            intact!(commits)
+        );
+        let place = self.first(sql, [hash], |row| {
             Ok(Place {
                 id: row.get(0)?,
                 lineage: row.get(1)?,
                 depth: row.get(2)?,
             })
-        })
+        })?;
+        if place.is_none() {
+            self.prove_commits_absent(&[*hash])?;
+        }
+        Ok(place)
+    }
+
+    /// Makes sure that the commits for which nothing was found are not here.
+    pub(super) fn prove_absent_where<T>(
+        &self,
+        hashes: &[CommitHash],
+        found: &[Option<T>],
+    ) -> Result<()> {
+        let absent = hashes.iter().zip(found).filter(|(_, row)| row.is_none());
+        let absent: Vec<CommitHash> = absent.map(|(hash, _)| *hash).collect();
+        self.prove_commits_absent(&absent)
+    }
+
+    /// Makes sure that commits which were not found are not here. Where something is written, most
+    /// that is looked for is new, and the index refuses what it has already.
+    fn prove_commits_absent(&self, hashes: &[CommitHash]) -> Result<()> {
+        if self.writes || hashes.is_empty() {
+            return Ok(());
+        }
+        let beside = concat!("SELECT ", neighbours!(commits, "hash", "key"), " FROM keys");
+        let beside = keyed::<CommitHash>(beside);
+        self.scan(&beside, [blob(hashes)], |_| Ok(true)).map(|_| ())
     }
 
     /// The place of a commit that must be here.
@@ -59,7 +92,10 @@ impl Session<'_> {
     }
 
     pub(super) fn content_id(&self, hash: &ContentHash) -> Result<Option<i64>> {
-        let sql = "SELECT id FROM contents WHERE hash = ?1";
+        let sql = concat!(
+            "SELECT id FROM contents WHERE hash = ?1 AND ",
+            intact!(contents)
+        );
         self.first(sql, [hash], |row| row.get(0))
     }
 
@@ -72,16 +108,21 @@ impl Session<'_> {
     /// The lineages along which the path to a place goes, from its end, each with the depth of the
     /// last commit on it.
     pub(super) fn lineages(&self, end: Place) -> Result<Vec<(i64, i64)>> {
-        let sql = "SELECT parent, fork_depth FROM lineages WHERE id = ?1 AND parent IS NOT NULL";
+        let sql = concat!(
+            "SELECT parent, fork_depth FROM lineages WHERE id = ?1 AND ",
+            intact!(lineages)
+        );
         let mut lineages = vec![(end.lineage, end.depth)];
         let mut lineage = end.lineage;
-        while let Some((parent, fork_depth)) =
-            self.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?
-        {
+        loop {
+            let row = self.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (parent, fork_depth) = row.ok_or_else(|| missing("lineage", &lineage))?;
+            let (Some(parent), Some(fork_depth)) = (parent, fork_depth) else {
+                return Ok(lineages);
+            };
             lineages.push((parent, fork_depth));
             lineage = parent;
         }
-        Ok(lineages)
     }
 }
 
@@ -93,21 +134,34 @@ fn lineage_at(lineages: &[(i64, i64)], depth: i64) -> Option<i64> {
 
 impl Objects for Session<'_> {
     fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>> {
-        self.by_key(
-            "SELECT n, hash, depth, canonical FROM keys CROSS JOIN commits ON hash = key",
+        let found = self.by_key(
+            concat!(
+                "SELECT n, hash, depth, canonical
+                 FROM keys CROSS JOIN commits ON hash = key AND ",
+                intact!(commits)
+            ),
             hashes,
             |row| commit_row(row, 1),
-        )
+        )?;
+        self.prove_absent_where(hashes, &found)?;
+        Ok(found)
     }
 
     fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>> {
         let (low, high) = prefix.range();
-        self.all(
-            "SELECT hash, depth, canonical FROM commits WHERE hash BETWEEN ?1 AND ?2
-             ORDER BY hash LIMIT ?3",
+        let found = self.all(
+            concat!(
+                "SELECT hash, depth, canonical FROM commits WHERE hash BETWEEN ?1 AND ?2 AND ",
+                intact!(commits),
+                " ORDER BY hash LIMIT ?3"
+            ),
             params![low, high, number(limit as u64)],
             |row| commit_row(row, 0),
-        )
+        )?;
+        if found.is_empty() {
+            self.prove_commits_absent(&[CommitHash::from_bytes(low)])?;
+        }
+        Ok(found)
     }
 
     fn ancestors(
@@ -116,25 +170,40 @@ impl Objects for Session<'_> {
         until: Option<&CommitHash>,
         limit: usize,
     ) -> Result<Vec<CommitRow>> {
-        let mut found = Vec::new();
-        let Some(tip) = self.place(tip)? else {
+        let mut found: Vec<CommitRow> = Vec::new();
+        let Some(place) = self.place(tip)? else {
             return Ok(found);
         };
-        for (lineage, depth) in self.lineages(tip)? {
-            let sql = "SELECT hash, depth, canonical FROM commits
-                 WHERE lineage = ?1 AND depth <= ?2 ORDER BY depth DESC";
+        // Each commit names the one that must come next.
+        let mut next = Some(*tip);
+        for (lineage, depth) in self.lineages(place)? {
+            let sql = concat!(
+                "SELECT hash, depth, canonical FROM commits
+                 WHERE lineage = ?1 AND depth <= ?2 AND ",
+                intact!(commits),
+                " ORDER BY depth DESC"
+            );
             let all = self.scan(sql, [lineage, depth], |row| {
-                if found.len() == limit || until == Some(&row.get(0)?) {
+                let hash = row.get(0)?;
+                if next != Some(hash) {
+                    return Err(damaged(format!("the path to {tip} is broken at {hash}")));
+                }
+                if found.len() == limit || until == Some(&hash) {
                     return Ok(false);
                 }
-                found.push(commit_row(row, 0)?);
+                let row = commit_row(row, 0)?;
+                next = row.commit.parent;
+                found.push(row);
                 Ok(true)
             })?;
             if !all {
-                break;
+                return Ok(found);
             }
         }
-        Ok(found)
+        match next {
+            Some(lost) => Err(missing("commit", &lost)),
+            None => Ok(found),
+        }
     }
 
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
@@ -143,10 +212,14 @@ impl Objects for Session<'_> {
         };
         let path = self.lineages(tip)?;
         let found = self.by_key(
-            "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key",
+            concat!(
+                "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key AND ",
+                intact!(commits)
+            ),
             commits,
             |row| Ok(lineage_at(&path, row.get(2)?) == Some(row.get(1)?)),
         )?;
+        self.prove_absent_where(commits, &found)?;
         let found = found.into_iter().map(|on_path| on_path == Some(true));
         Ok(found.collect())
     }
@@ -159,7 +232,10 @@ impl Objects for Session<'_> {
         let Some(lineage) = lineage_at(&self.lineages(tip)?, depth) else {
             return Ok(None);
         };
-        let sql = "SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2";
+        let sql = concat!(
+            "SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2 AND ",
+            intact!(commits)
+        );
         self.first(sql, [lineage, depth], |row| row.get(0))
     }
 
@@ -177,7 +253,11 @@ impl Objects for Session<'_> {
             None => None,
         };
         self.all(
-            "SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 ORDER BY id",
+            concat!(
+                "SELECT hash FROM commits WHERE parent IS ?1 AND content = ?2 AND ",
+                intact!(commits),
+                " ORDER BY id"
+            ),
             params![parent, content],
             |row| row.get(0),
         )
@@ -185,23 +265,39 @@ impl Objects for Session<'_> {
 
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
         self.by_key(
-            "SELECT n, hash, size_bytes, encoding, body
-                 FROM keys CROSS JOIN contents ON hash = key JOIN bodies ON content = id",
+            concat!(
+                "SELECT n, hash, size_bytes, encoding, body
+                 FROM keys CROSS JOIN contents ON hash = key AND ",
+                intact!(contents),
+                " LEFT JOIN bodies ON content = id"
+            ),
             hashes,
             |row| {
                 let hash: ContentHash = row.get(1)?;
                 let wrong = |error: String| damaged(format!("content {hash}: {error}"));
-                let body = unpack(row.get(3)?, row.get(4)?, unsigned(row, 2)?)?;
+                let Some(encoding) = row.get(3)? else {
+                    return Err(wrong("its body is missing".to_owned()));
+                };
+                let body = unpack(encoding, row.get(4)?, unsigned(row, 2)?)?;
+                let is_whole = hash.names(&body);
                 let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
-                Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
+                let message =
+                    Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))?;
+                if !is_whole && message != tombstone(message.role) {
+                    return Err(wrong("its body is another one's".to_owned()));
+                }
+                Ok(message)
             },
         )
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         self.by_key(
-            "SELECT n, hash, role, preview, size_bytes, calls, results
-                 FROM keys CROSS JOIN contents ON hash = key",
+            concat!(
+                "SELECT n, hash, role, preview, size_bytes, calls, results
+                 FROM keys CROSS JOIN contents ON hash = key AND ",
+                intact!(contents)
+            ),
             hashes,
             |row| {
                 Ok(ContentRow {
@@ -236,12 +332,14 @@ impl Objects for Session<'_> {
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
         // A mask of zeros stands for none, which its column holds as nothing.
         self.each(
-            &keyed::<CountKey>(
+            &keyed::<CountKey>(concat!(
                 "SELECT n, tokens, estimated
-                 FROM keys CROSS JOIN contents ON hash = substr(key, 1, 32)
-                 CROSS JOIN counts ON content = id AND encoding = ?2
-                   AND mask = iif(substr(key, 33) = zeroblob(32), x'', substr(key, 33))",
-            ),
+                 FROM keys CROSS JOIN contents ON hash = substr(key, 1, 32) AND ",
+                intact!(contents),
+                " CROSS JOIN counts ON content = contents.id AND encoding = ?2
+                   AND mask = iif(substr(key, 33) = zeroblob(32), x'', substr(key, 33)) AND ",
+                intact!(counts)
+            )),
             keys.len(),
             params![blob(keys), encoding],
             |row| {
@@ -254,17 +352,27 @@ impl Objects for Session<'_> {
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
-        self.by_key(
-            "SELECT n, input_tokens, output_tokens
-                 FROM keys CROSS JOIN commits ON hash = key CROSS JOIN usage ON commit_id = id",
+        let found = self.by_key(
+            concat!(
+                "SELECT n, input_tokens, output_tokens
+                 FROM keys CROSS JOIN commits ON hash = key AND ",
+                intact!(commits),
+                " LEFT JOIN usage ON commit_id = id AND ",
+                intact!(usage)
+            ),
             commits,
             |row| {
-                Ok(Usage {
+                if row.get::<_, Option<i64>>(1)?.is_none() {
+                    return Ok(None);
+                }
+                Ok(Some(Usage {
                     input_tokens: unsigned(row, 1)?,
                     output_tokens: unsigned(row, 2)?,
-                })
+                }))
             },
-        )
+        )?;
+        self.prove_absent_where(commits, &found)?;
+        Ok(found.into_iter().map(Option::flatten).collect())
     }
 
     fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>> {
@@ -282,10 +390,12 @@ impl ObjectsMut for Session<'_> {
         if self.content_id(&hash)?.is_some() {
             return Ok(());
         }
-        let id = self.insert(
-            "INSERT INTO contents (hash, role, preview, size_bytes, calls, results)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        let id = self.next_id("contents")?;
+        self.execute(
+            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
             params![
+                id,
                 hash,
                 message.role,
                 preview(message),
@@ -326,15 +436,21 @@ impl ObjectsMut for Session<'_> {
         };
         let lineage = match parent {
             Some(parent) if !taken => parent.lineage,
-            _ => self.insert(
-                "INSERT INTO lineages (parent, fork_depth) VALUES (?1, ?2)",
-                [parent.map(|p| p.lineage), parent.map(|p| p.depth)],
-            )?,
+            _ => {
+                let id = self.next_id("lineages")?;
+                self.execute(
+                    "INSERT INTO lineages (id, parent, fork_depth, seal)
+                     VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
+                    params![id, parent.map(|p| p.lineage), parent.map(|p| p.depth)],
+                )?;
+                id
+            }
         };
-        self.insert(
-            "INSERT INTO commits (hash, lineage, depth, parent, content, canonical)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        self.execute(
+            "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6))",
             params![
+                self.next_id("commits")?,
                 hash,
                 lineage,
                 depth,
@@ -348,8 +464,8 @@ impl ObjectsMut for Session<'_> {
 
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
         self.execute(
-            "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
             params![
                 self.must_content_id(&key.content)?,
                 encoding,
@@ -362,8 +478,8 @@ impl ObjectsMut for Session<'_> {
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
         self.execute(
-            "INSERT OR REPLACE INTO usage (commit_id, input_tokens, output_tokens)
-             VALUES (?1, ?2, ?3)",
+            "INSERT OR REPLACE INTO usage (commit_id, input_tokens, output_tokens, seal)
+             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
             params![
                 self.must_place(commit)?.id,
                 number(usage.input_tokens),
@@ -385,7 +501,8 @@ impl ObjectsMut for Session<'_> {
         let stone = tombstone(row.role);
         let canonical = stone.canonical();
         self.execute(
-            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = 0, results = 0
+            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = 0, results = 0,
+                 seal = sealed(id, hash, ?2, ?3, ?4, 0, 0)
              WHERE id = ?1",
             params![
                 id,

@@ -2,19 +2,21 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{number, unsigned};
+use super::codec::{damaged, number, unsigned};
+use super::seal::{intact, neighbours};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 
-/// What a ref holds, in two columns, of which at most one is there: a target's hash and another
-/// ref's name.
+/// What a ref holds, in three columns: a target's row and hash, both or none, or another ref's name.
 fn value(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefValue>> {
-    Ok(match row.get(first)? {
-        Some(commit) => Some(RefValue::Commit(commit)),
-        None => row
-            .get::<_, Option<RefName>>(first + 1)?
+    let target: Option<i64> = row.get(first)?;
+    Ok(match (target, row.get(first + 1)?) {
+        (_, Some(commit)) => Some(RefValue::Commit(commit)),
+        (Some(_), None) => return Err(damaged("the commit of a ref is missing")),
+        (None, None) => row
+            .get::<_, Option<RefName>>(first + 2)?
             .map(RefValue::Symbolic),
     })
 }
@@ -24,7 +26,7 @@ fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
         operation: unsigned(row, 0)?,
         name: row.get(1)?,
         old: value(row, 2)?,
-        new: value(row, 4)?,
+        new: value(row, 5)?,
     })
 }
 
@@ -32,31 +34,106 @@ fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
 macro_rules! moves {
     ($which:literal) => {
         concat!(
-            "SELECT operation, name, older.hash, old_symbolic, newer.hash, new_symbolic FROM reflog
-             LEFT JOIN commits AS older ON older.id = old_target
-             LEFT JOIN commits AS newer ON newer.id = new_target ",
+            "SELECT operation, name, old_target, older.hash, old_symbolic,
+                 new_target, newer.hash, new_symbolic
+             FROM reflog
+             LEFT JOIN commits AS older ON older.id = old_target AND ",
+            intact!(commits "older"),
+            " LEFT JOIN commits AS newer ON newer.id = new_target AND ",
+            intact!(commits "newer"),
+            " WHERE ",
+            intact!(reflog),
+            " AND ",
             $which
         )
     };
 }
 
+/// What is wrong with a ref whose moves don't lead to where it is.
+fn broken(name: &RefName) -> Error {
+    Error::Damaged {
+        detail: format!("the log of {name} has a gap"),
+    }
+}
+
+impl Session<'_> {
+    /// Makes sure that a ref which was not found is not there: neither beside its place, nor by its
+    /// log.
+    fn prove_ref_absent(&self, name: &RefName) -> Result<()> {
+        let beside = concat!("SELECT ", neighbours!(refs, "name", "?1"));
+        self.first(beside, [name], |_| Ok(()))?;
+        let newest = concat!(
+            "SELECT new_target IS NULL AND new_symbolic IS NULL FROM reflog WHERE name = ?1 AND ",
+            intact!(reflog),
+            " ORDER BY id DESC LIMIT 1"
+        );
+        match self.first(newest, [name], |row| row.get(0))? {
+            Some(false) => Err(broken(name)),
+            Some(true) | None => Ok(()),
+        }
+    }
+
+    /// Makes sure that no operation is missing among those found before `before`: their numbers have
+    /// no gap, up to the last that was given.
+    fn prove_operations_whole(
+        &self,
+        before: Option<u64>,
+        found: &[OperationRow],
+        limit: usize,
+    ) -> Result<()> {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'operations'";
+        let given = self.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+        let newest = before.map_or(given, |before| given.min(before.saturating_sub(1)));
+        let mut ids = found.iter().map(|row| row.id);
+        let lost = match ids.next() {
+            None => (limit > 0 && newest > 0).then_some(newest),
+            Some(first) if first != newest => Some(newest),
+            Some(first) => ids
+                .zip((0..first).rev())
+                .find(|(id, next)| id != next)
+                .map(|(_, next)| next),
+        };
+        match lost {
+            Some(id) => Err(Error::Damaged {
+                detail: format!("operation {id} is missing"),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let found = self.first(
-            "SELECT commits.hash, refs.symbolic FROM refs
-             LEFT JOIN commits ON commits.id = refs.target WHERE refs.name = ?1",
+            concat!(
+                "SELECT target, commits.hash, symbolic FROM refs
+                 LEFT JOIN commits ON commits.id = refs.target AND ",
+                intact!(commits),
+                " WHERE refs.name = ?1 AND ",
+                intact!(refs)
+            ),
             [name],
             |row| value(row, 0),
         )?;
+        if found.is_none() {
+            self.prove_ref_absent(name)?;
+        }
         Ok(found.flatten())
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         // A range scan from the prefix on; what follows the last name that has it isn't read.
-        let sql = "SELECT refs.name, commits.hash, refs.symbolic
-             FROM refs LEFT JOIN commits ON commits.id = refs.target
-             WHERE refs.name >= ?1 ORDER BY refs.name";
+        let sql = concat!(
+            "SELECT refs.name, target, commits.hash, symbolic
+             FROM refs LEFT JOIN commits ON commits.id = refs.target AND ",
+            intact!(commits),
+            " WHERE refs.name >= ?1 AND ",
+            intact!(refs),
+            " ORDER BY refs.name"
+        );
         let mut found = Vec::new();
+        let before = concat!("SELECT ", neighbours!(refs, "name", "?1"));
+        self.first(before, [prefix], |_| Ok(()))?;
         self.scan(sql, [prefix], |row| {
             let name: RefName = row.get(0)?;
             let has = name.as_str().starts_with(prefix);
@@ -67,9 +144,12 @@ impl Refs for Session<'_> {
     }
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
-        self.all(
-            "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
-             ORDER BY id DESC LIMIT ?2",
+        let found = self.all(
+            concat!(
+                "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1 AND ",
+                intact!(operations),
+                " ORDER BY id DESC LIMIT ?2"
+            ),
             [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
             |row| {
                 let other = |column: usize| -> rusqlite::Result<Option<u64>> {
@@ -87,24 +167,51 @@ impl Refs for Session<'_> {
                     },
                 })
             },
-        )
+        )?;
+        self.prove_operations_whole(before, &found, limit)?;
+        Ok(found)
     }
 
     fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
-        let sql = moves!("WHERE operation = ?1 ORDER BY reflog.id");
-        self.all(sql, [number(operation)], reflog_row)
+        let sql = moves!("operation = ?1 ORDER BY reflog.id");
+        let found = self.all(sql, [number(operation)], reflog_row)?;
+        let beside = concat!("SELECT ", neighbours!(reflog, "operation", "?1"));
+        self.first(beside, [number(operation)], |_| Ok(()))?;
+        match found.iter().find(|row| row.operation != operation) {
+            Some(row) => Err(broken(&row.name)),
+            None => Ok(found),
+        }
     }
 
     fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-        let sql = moves!("WHERE name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
-        self.all(sql, params![name, number(limit as u64)], reflog_row)
+        let sql = moves!("name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
+        let found = self.all(sql, params![name, number(limit as u64)], reflog_row)?;
+        // Each move begins where the one before it ended, and the last ends where the ref is.
+        let mut next = match limit {
+            0 => return Ok(found),
+            _ => self.reference(name)?,
+        };
+        for row in &found {
+            if row.name != *name || row.new != next {
+                return Err(broken(name));
+            }
+            next.clone_from(&row.old);
+        }
+        match next {
+            Some(_) if found.len() < limit => Err(broken(name)),
+            _ => Ok(found),
+        }
     }
 
     fn last_purge(&self) -> Result<Option<u64>> {
         if let Some(known) = self.last_purge.get() {
             return Ok(known);
         }
-        let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+        let sql = concat!(
+            "SELECT operation FROM purges WHERE ",
+            intact!(purges),
+            " ORDER BY operation DESC LIMIT 1"
+        );
         let last = self.first(sql, [], |row| unsigned(row, 0))?;
         self.last_purge.set(Some(last));
         Ok(last)
@@ -113,9 +220,14 @@ impl Refs for Session<'_> {
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
         let names: Vec<&str> = tags.iter().map(RefName::as_str).collect();
         let names = serde_json::to_string(&names).map_err(Error::store)?;
-        self.each(
-            "SELECT names.key, hash, time, note FROM json_each(?1) AS names
-             CROSS JOIN tag_notes ON tag = names.value JOIN commits ON commits.id = commit_id",
+        let found = self.each(
+            concat!(
+                "SELECT names.key, hash, time, note FROM json_each(?1) AS names
+                 CROSS JOIN tag_notes ON tag = names.value AND ",
+                intact!(tag_notes),
+                " JOIN commits ON commits.id = commit_id AND ",
+                intact!(commits)
+            ),
             tags.len(),
             [names],
             |row| {
@@ -125,19 +237,39 @@ impl Refs for Session<'_> {
                     text: row.get(3)?,
                 })
             },
-        )
+        )?;
+        for (tag, _) in tags.iter().zip(&found).filter(|(_, note)| note.is_none()) {
+            let beside = concat!("SELECT ", neighbours!(tag_notes, "tag", "?1"));
+            self.first(beside, [tag], |_| Ok(()))?;
+        }
+        Ok(found)
     }
 
     fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
-        let sql = "SELECT branch FROM followers WHERE session = ?1";
-        self.first(sql, [session], |row| row.get(0))
+        let sql = concat!(
+            "SELECT branch FROM followers WHERE session = ?1 AND ",
+            intact!(followers)
+        );
+        let found = self.first(sql, [session], |row| row.get(0))?;
+        if found.is_none() {
+            let beside = concat!("SELECT ", neighbours!(followers, "session", "?1"));
+            self.first(beside, [session], |_| Ok(()))?;
+        }
+        Ok(found)
     }
 
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
         self.all(
-            "SELECT theirs.hash, ours.hash FROM adopted
-             JOIN commits theirs ON theirs.id = theirs JOIN commits ours ON ours.id = ours
-             WHERE session = ?1 ORDER BY adopted.id",
+            concat!(
+                "SELECT theirs.hash, ours.hash FROM adopted
+                 JOIN commits AS theirs ON theirs.id = adopted.theirs AND ",
+                intact!(commits "theirs"),
+                " JOIN commits AS ours ON ours.id = adopted.ours AND ",
+                intact!(commits "ours"),
+                " WHERE session = ?1 AND ",
+                intact!(adopted),
+                " ORDER BY adopted.id"
+            ),
             [session],
             |row| {
                 Ok(AdoptedRow {
@@ -149,7 +281,11 @@ impl Refs for Session<'_> {
     }
 
     fn config(&self) -> Result<Vec<(String, String)>> {
-        let sql = "SELECT key, value FROM config ORDER BY key";
+        let sql = concat!(
+            "SELECT key, value FROM config WHERE ",
+            intact!(config),
+            " ORDER BY key"
+        );
         self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }
@@ -161,9 +297,11 @@ impl RefsMut for Session<'_> {
             Reversal::Undo(id) => (Some(number(id)), None),
             Reversal::Redo(id) => (None, Some(number(id))),
         };
-        let id = self.insert(
-            "INSERT INTO operations (time, what, undoes, redoes) VALUES (?1, ?2, ?3, ?4)",
-            params![time.0, what, undoes, redoes],
+        let id = self.next_id("operations")?;
+        self.execute(
+            "INSERT INTO operations (id, time, what, undoes, redoes, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
+            params![id, time.0, what, undoes, redoes],
         )?;
         self.operation.set(Some(id));
         u64::try_from(id).map_err(Error::store)
@@ -188,7 +326,8 @@ impl RefsMut for Session<'_> {
         let (new_target, new_symbolic) = columns(new)?;
         if new.is_some() {
             self.execute(
-                "INSERT OR REPLACE INTO refs (name, target, symbolic) VALUES (?1, ?2, ?3)",
+                "INSERT OR REPLACE INTO refs (name, target, symbolic, seal)
+                 VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
                 params![name, new_target, new_symbolic],
             )?;
         } else {
@@ -196,9 +335,10 @@ impl RefsMut for Session<'_> {
         }
         self.execute(
             "INSERT INTO reflog
-             (operation, name, old_target, old_symbolic, new_target, new_symbolic)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+             (id, operation, name, old_target, old_symbolic, new_target, new_symbolic, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
             params![
+                self.next_id("reflog")?,
                 operation,
                 name,
                 old_target,
@@ -210,10 +350,11 @@ impl RefsMut for Session<'_> {
     }
 
     fn purge_operations(&self, purge: u64) -> Result<()> {
-        let sql = "UPDATE operations SET what = ?1 WHERE id < ?2";
+        let sql = "UPDATE operations SET what = ?1, seal = sealed(id, time, ?1, undoes, redoes)
+             WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;
         self.last_purge.set(None);
-        let sql = "INSERT INTO purges (operation) VALUES (?1)";
+        let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
         self.execute(sql, [number(purge)])
     }
 
@@ -223,13 +364,15 @@ impl RefsMut for Session<'_> {
         };
         let commit = self.must_place(&note.commit)?.id;
         self.execute(
-            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note, seal)
+             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![tag, commit, note.time.0, note.text],
         )
     }
 
     fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO followers (session, branch) VALUES (?1, ?2)";
+        let sql = "INSERT OR REPLACE INTO followers (session, branch, seal)
+             VALUES (?1, ?2, sealed(?1, ?2))";
         self.execute(sql, [session, branch])
     }
 
@@ -237,15 +380,17 @@ impl RefsMut for Session<'_> {
         let theirs = self.must_place(&adopted.theirs)?.id;
         let ours = self.must_place(&adopted.ours)?.id;
         self.execute(
-            "INSERT INTO adopted (session, theirs, ours) VALUES (?1, ?2, ?3)",
-            params![session, theirs, ours],
+            "INSERT INTO adopted (id, session, theirs, ours, seal)
+             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
+            params![self.next_id("adopted")?, session, theirs, ours],
         )
     }
 
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
         match value {
             Some(value) => self.execute(
-                "INSERT OR REPLACE INTO config (key, value) VALUES (?1, ?2)",
+                "INSERT OR REPLACE INTO config (key, value, seal)
+                 VALUES (?1, ?2, sealed(?1, ?2))",
                 [key, value],
             ),
             None => self.execute("DELETE FROM config WHERE key = ?1", [key]),

@@ -9,6 +9,7 @@ use super::codec::{blob, number, unsigned};
 use super::engine;
 use super::grams::{Grams, query};
 use super::objects::commit_row;
+use super::seal::intact;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -16,19 +17,29 @@ use crate::model::searched::{Literals, searched};
 use crate::store::{Hit, Objects, Search, SearchMut};
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
-pub(super) const INDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth
-     FROM search JOIN contents found ON found.id = search.rowid
-     LEFT JOIN commits ON commits.content = found.id
-     WHERE search MATCH ?1";
+pub(super) const INDEXED: &str = concat!(
+    "SELECT found.hash, commits.hash, lineage, depth
+     FROM search LEFT JOIN contents AS found ON found.id = search.rowid AND ",
+    intact!(contents "found"),
+    " LEFT JOIN commits ON commits.content = found.id AND ",
+    intact!(commits),
+    " WHERE search MATCH ?1"
+);
 
 /// Contents that the index doesn't know yet, likewise.
-pub(super) const UNINDEXED: &str = "SELECT found.hash, commits.hash, lineage, depth
-     FROM contents found LEFT JOIN commits ON commits.content = found.id
-     WHERE found.id > ?1";
+pub(super) const UNINDEXED: &str = concat!(
+    "SELECT found.hash, commits.hash, lineage, depth
+     FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND ",
+    intact!(commits),
+    " WHERE found.id > ?1 AND ",
+    intact!(contents "found")
+);
 
 /// The commits that append nothing.
-pub(super) const OTHERS: &str =
-    "SELECT lineage, hash, depth, canonical FROM commits WHERE content IS NULL";
+pub(super) const OTHERS: &str = concat!(
+    "SELECT lineage, hash, depth, canonical FROM commits WHERE content IS NULL AND ",
+    intact!(commits)
+);
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
@@ -67,8 +78,11 @@ impl Search for Session<'_> {
 
 impl SearchMut for Session<'_> {
     fn index(&self, enough_bytes: u64) -> Result<u64> {
-        let mut next =
-            self.prepare("SELECT id, hash, size_bytes FROM contents WHERE id > ?1 ORDER BY id")?;
+        let mut next = self.prepare(concat!(
+            "SELECT id, hash, size_bytes FROM contents WHERE id > ?1 AND ",
+            intact!(contents),
+            " ORDER BY id"
+        ))?;
         let mut next = next.query([self.watermark()?]).map_err(engine)?;
         let (mut done_bytes, mut grams) = (0, Grams::new());
         while done_bytes < enough_bytes

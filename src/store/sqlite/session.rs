@@ -44,7 +44,7 @@ impl SourceBlock {
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     store: &'a Sqlite,
-    writes: bool,
+    pub(super) writes: bool,
     committed: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
@@ -107,9 +107,15 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Inserts a row and gives its id.
-    pub(super) fn insert(&self, sql: &str, params: impl Params) -> Result<i64> {
-        self.prepare(sql)?.insert(params).map_err(engine)
+    /// The id of the next row of a table, which its seal must know before it is there. Where a
+    /// table gives no id twice, neither does this.
+    pub(super) fn next_id(&self, table: &str) -> Result<i64> {
+        let sql = format!(
+            "SELECT 1 + max(coalesce((SELECT max(id) FROM {table}), 0),
+                 coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0))"
+        );
+        let id = self.first(&sql, [], |row| row.get(0))?;
+        id.ok_or_else(|| Error::store("an aggregate without a row"))
     }
 
     /// The first row, if there is one.

@@ -4,6 +4,7 @@ use rusqlite::{Row, params};
 
 use super::codec::{blob, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned};
 use super::objects::missing;
+use super::seal::{intact, neighbours};
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
@@ -24,8 +25,12 @@ impl Session<'_> {
     /// The last block that begins at or before `at`.
     fn block_at(&self, source: u64, at: u64) -> Result<Option<SourceBlock>> {
         self.first(
-            "SELECT start, size_bytes, encoding, data FROM source_blocks
-             WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1",
+            concat!(
+                "SELECT start, size_bytes, encoding, data FROM source_blocks
+                 WHERE source = ?1 AND start <= ?2 AND ",
+                intact!(source_blocks),
+                " ORDER BY start DESC LIMIT 1"
+            ),
             [number(source), number(at)],
             |row| {
                 Ok(SourceBlock {
@@ -45,15 +50,23 @@ impl Session<'_> {
 impl Sources for Session<'_> {
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
         self.all(
-            "SELECT id, session, format, size_bytes, fingerprint FROM sources
-             WHERE session = ?1 ORDER BY id DESC",
+            concat!(
+                "SELECT id, session, format, size_bytes, fingerprint FROM sources
+                 WHERE session = ?1 AND ",
+                intact!(sources),
+                " ORDER BY id DESC"
+            ),
             [session],
             source_row,
         )
     }
 
     fn source(&self, id: u64) -> Result<Option<SourceRow>> {
-        let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = ?1";
+        let sql = concat!(
+            "SELECT id, session, format, size_bytes, fingerprint FROM sources
+             WHERE id = ?1 AND ",
+            intact!(sources)
+        );
         self.first(sql, [number(id)], source_row)
     }
 
@@ -80,21 +93,40 @@ impl Sources for Session<'_> {
 
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {
         let mut found = vec![Records::new(); commits.len()];
-        let sql = keyed::<CommitHash>(
-            "SELECT n, source, spans FROM keys CROSS JOIN commits ON hash = key
-             CROSS JOIN commit_records ON commit_id = id ORDER BY n, source DESC",
-        );
+        let sql = keyed::<CommitHash>(concat!(
+            "SELECT n, source, spans FROM keys CROSS JOIN commits ON hash = key AND ",
+            intact!(commits),
+            " LEFT JOIN commit_records ON commit_id = id AND ",
+            intact!(commit_records),
+            " ORDER BY n, source DESC"
+        ));
+        let mut is_here = vec![None; commits.len()];
         self.scan(&sql, [blob(commits)], |row| {
-            let spans: Vec<u8> = row.get(2)?;
-            found[unsigned(row, 0)? as usize].push((unsigned(row, 1)?, unpack_spans(&spans)?));
+            let at = unsigned(row, 0)? as usize;
+            is_here[at] = Some(());
+            if let Some(spans) = row.get::<_, Option<Vec<u8>>>(2)? {
+                found[at].push((unsigned(row, 1)?, unpack_spans(&spans)?));
+            }
             Ok(true)
         })?;
+        self.prove_absent_where(commits, &is_here)?;
+        let without = commits.iter().zip(&found).filter(|(_, has)| has.is_empty());
+        let without: Vec<CommitHash> = without.map(|(commit, _)| *commit).collect();
+        let beside = keyed::<CommitHash>(concat!(
+            "SELECT ",
+            neighbours!(commit_records, "commit_id", "id"),
+            " FROM keys CROSS JOIN commits ON hash = key"
+        ));
+        self.scan(&beside, [blob(&without)], |_| Ok(true))?;
         Ok(found)
     }
 
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
-        let sql = "SELECT title, cwd, absent FROM sessions WHERE name = ?1";
-        self.first(sql, [name], |row| {
+        let sql = concat!(
+            "SELECT title, cwd, absent FROM sessions WHERE name = ?1 AND ",
+            intact!(sessions)
+        );
+        let found = self.first(sql, [name], |row| {
             let absent = row.get_ref(2)?.as_str()?;
             Ok(SessionRow {
                 title: row.get(0)?,
@@ -102,13 +134,23 @@ impl Sources for Session<'_> {
                 absent: serde_json::from_str(absent)
                     .map_err(|error| damaged(format!("session {name}: {error}")))?,
             })
-        })
+        })?;
+        if found.is_none() {
+            let beside = concat!("SELECT ", neighbours!(sessions, "name", "?1"));
+            self.first(beside, [name], |_| Ok(()))?;
+        }
+        Ok(found)
     }
 
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         self.first(
-            "SELECT commits.hash, messages, digest FROM resumes
-             JOIN commits ON commits.id = commit_id WHERE tool = ?1 AND session = ?2",
+            concat!(
+                "SELECT commits.hash, messages, digest FROM resumes
+                 JOIN commits ON commits.id = commit_id AND ",
+                intact!(commits),
+                " WHERE tool = ?1 AND session = ?2 AND ",
+                intact!(resumes)
+            ),
             [tool, id],
             |row| {
                 Ok(ResumeRow {
@@ -123,9 +165,11 @@ impl Sources for Session<'_> {
 
 impl SourcesMut for Session<'_> {
     fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
-        let id = self.insert(
-            "INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES (?1, ?2, 0, ?3)",
-            params![session, format, fingerprint(b"")],
+        let id = self.next_id("sources")?;
+        self.execute(
+            "INSERT INTO sources (id, session, format, size_bytes, fingerprint, seal)
+             VALUES (?1, ?2, ?3, 0, ?4, sealed(?1, ?2, ?3, 0, ?4))",
+            params![id, session, format, fingerprint(b"")],
         )?;
         u64::try_from(id).map_err(Error::store)
     }
@@ -136,9 +180,10 @@ impl SourcesMut for Session<'_> {
         if !bytes.is_empty() {
             let (encoding, data) = pack(bytes);
             self.execute(
-                "INSERT INTO source_blocks (source, start, size_bytes, encoding, data)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO source_blocks (id, source, start, size_bytes, encoding, data, seal)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, sealed(?1, ?2, ?3, ?4, ?5, ?6))",
                 params![
+                    self.next_id("source_blocks")?,
                     number(id),
                     number(start),
                     number(size),
@@ -148,7 +193,9 @@ impl SourcesMut for Session<'_> {
             )?;
         }
         self.execute(
-            "UPDATE sources SET size_bytes = ?2, fingerprint = ?3 WHERE id = ?1",
+            "UPDATE sources SET size_bytes = ?2, fingerprint = ?3,
+                 seal = sealed(id, session, format, ?2, ?3)
+             WHERE id = ?1",
             params![number(id), number(start + size), fingerprint],
         )
     }
@@ -157,7 +204,8 @@ impl SourcesMut for Session<'_> {
         let commit = self.must_place(commit)?.id;
         self.must_source(source)?;
         self.execute(
-            "INSERT OR REPLACE INTO commit_records (commit_id, source, spans) VALUES (?1, ?2, ?3)",
+            "INSERT OR REPLACE INTO commit_records (commit_id, source, spans, seal)
+             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
             params![commit, number(source), pack_spans(spans)],
         )
     }
@@ -165,7 +213,8 @@ impl SourcesMut for Session<'_> {
     fn put_session(&self, name: &RefName, row: &SessionRow) -> Result<()> {
         let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
         self.execute(
-            "INSERT OR REPLACE INTO sessions (name, title, cwd, absent) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO sessions (name, title, cwd, absent, seal)
+             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![name, row.title, row.cwd, absent],
         )
     }
@@ -173,8 +222,8 @@ impl SourcesMut for Session<'_> {
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
         let commit = self.must_place(&resume.commit)?.id;
         self.execute(
-            "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
             params![tool, id, commit, number(resume.messages), resume.digest],
         )
     }
