@@ -24,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Store, Tx, View};
@@ -40,6 +41,25 @@ const JOURNAL_LIMIT_BYTES: u32 = 8 * 1024 * 1024;
 const DRAFT: &str = ".new-";
 /// All statements of this folder fit.
 const STATEMENTS: usize = 128;
+
+/// Far below SQLite's own limits and well above what this folder's statements need, so that a file
+/// made to exhaust a reader is refused.
+///
+/// # Source
+///
+/// <https://www.sqlite.org/security.html>
+const LIMITS: [(Limit, i32); 9] = [
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (Limit::SQLITE_LIMIT_COLUMN, 100),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 10),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 16),
+    // One, for VACUUM.
+    (Limit::SQLITE_LIMIT_ATTACHED, 1),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+];
 
 /// A repository's database.
 pub struct Sqlite {
@@ -165,10 +185,23 @@ impl Sqlite {
         for (config, value) in [
             (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+            // The file may be a stranger's: its schema runs nothing, and damage in it or in our own
+            // statements cannot spread to the schema or the index's tables.
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         ] {
             connection.set_db_config(config, value).map_err(engine)?;
         }
+        for (limit, value) in LIMITS {
+            connection.set_limit(limit, value).map_err(engine)?;
+        }
+        connection
+            .pragma_update(None, "cell_size_check", true)
+            .map_err(engine)?;
         Ok(Self {
             connection,
             wait_ms,
