@@ -12,8 +12,10 @@ mod code;
 mod committing;
 mod compacting;
 mod concurrency;
+
 #[path = "../conditions.rs"]
 mod conditions;
+mod damage;
 mod demo;
 mod diff;
 mod dropping;

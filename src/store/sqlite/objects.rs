@@ -279,14 +279,11 @@ impl Objects for Session<'_> {
                     return Err(wrong("its body is missing".to_owned()));
                 };
                 let body = unpack(encoding, row.get(4)?, unsigned(row, 2)?)?;
-                let is_whole = hash.names(&body);
-                let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
-                let message =
-                    Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))?;
-                if !is_whole && message != tombstone(message.role) {
+                if !hash.names(&body) && !is_tombstone(&hash, &body) {
                     return Err(wrong("its body is another one's".to_owned()));
                 }
-                Ok(message)
+                let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
+                Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
             },
         )
     }
@@ -314,11 +311,15 @@ impl Objects for Session<'_> {
 
     fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
         let found = self.by_key(
-            &format!(
+            &[
                 "SELECT n, hash, encoding, body, size_bytes
-                 FROM keys CROSS JOIN contents ON hash = key AND preview = '{PURGED}'
-                 JOIN bodies ON content = id"
-            ),
+                 FROM keys CROSS JOIN contents ON hash = key AND preview = '",
+                PURGED,
+                "' AND ",
+                intact!(contents),
+                " JOIN bodies ON content = id",
+            ]
+            .concat(),
             contents,
             |row| {
                 let hash: ContentHash = row.get(1)?;
