@@ -292,6 +292,12 @@ pub enum Error {
         /// The newest that is known here.
         known: u32,
     },
+    /// What an import builds on was changed by another process meanwhile.
+    #[error("'{name}' was changed by another process at the same time")]
+    Overtaken {
+        /// The session's ref, or what of it.
+        name: String,
+    },
     /// Another process held the write lock for too long.
     #[error("waited {waited_ms} ms for another process that is writing to the repository")]
     Busy {

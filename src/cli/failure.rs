@@ -102,7 +102,7 @@ impl From<io::Error> for Failure {
 
 fn exit(error: &Error) -> Exit {
     match error {
-        Error::Busy { .. } | Error::RefMoved { .. } => Exit::Lost,
+        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => Exit::Lost,
         Error::Damaged { .. }
         | Error::NoDirectory { .. }
         | Error::Unfinished { .. }
@@ -254,6 +254,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::RefMoved { .. } => {
             Some("someone else committed first: look at `tract log`, then try again".into())
         }
+        Error::Overtaken { .. } => Some("try again: it goes on from what is here now".into()),
         Error::Busy { .. } => Some("try again".into()),
         Error::OverBudget { .. } => Some(SMALLER.into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),

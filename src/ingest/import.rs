@@ -1,9 +1,12 @@
 //! A session file into refs and commits.
 //!
 //! Steps become commits as they arrive, in slices that nothing refers to yet; the last slice
-//! moves the refs. So a crash leaves only what a second import finds and uses. Deliberately absent:
+//! moves the refs. So a crash leaves only what a second import finds and uses. Others may write in
+//! between: the last slice compares what it builds on, and whoever was overtaken starts over from
+//! what is there then. Deliberately absent:
 //! which ref a session belongs to ([`Placement`]), and how its bytes are kept ([`SourceFile`]).
 
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use super::inspect::{Problems, SessionInput};
@@ -18,12 +21,16 @@ use crate::history::purge::holds_purged;
 use crate::interop::{BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName};
-use crate::store::{Store, Tx};
+use crate::store::{Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
 const SLICE_WORK: usize = 4_000;
 /// How many commits' records one slice holds.
 const SLICE_RECORDS: usize = 16_000;
+/// How often an import is tried where others are first.
+const ATTEMPTS: usize = 8;
+/// How long a file may be for its last attempt to keep others from writing: about a second's work.
+const HELD_BYTES: u64 = 32 << 20;
 
 /// What to import, and how.
 pub struct ImportRequest<'a> {
@@ -52,29 +59,85 @@ pub struct Progress {
 
 /// Imports one file.
 ///
+/// Where another process changes what the import builds on, it starts over from what is there by
+/// then: the session's ref, its source, a purge in between.
+///
 /// # Errors
 ///
-/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], and the store's. What is wrong
-/// inside the file is in the report.
+/// [`Error::Io`], [`Error::EmptyFile`], [`Error::UnknownFormat`], [`Error::Overtaken`] if others were
+/// first time and again, and the store's. What is wrong inside the file is in the report.
 pub fn import(
     repo: &Repo,
     path: &FilePath,
     request: &ImportRequest<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport> {
+    start(repo, path, request, false, progress)
+}
+
+/// Imports one file, unless anything is wrong in it: then no ref moves. [`check_strict`] says so
+/// before anything is written, but the file may have grown since.
+///
+/// # Errors
+///
+/// [`Error::StrictImport`], and as [`import`].
+///
+/// [`check_strict`]: super::check_strict
+pub fn import_strict(
+    repo: &Repo,
+    path: &FilePath,
+    request: &ImportRequest<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport> {
+    start(repo, path, request, true, progress)
+}
+
+fn start(
+    repo: &Repo,
+    path: &FilePath,
+    request: &ImportRequest<'_>,
+    is_strict: bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport> {
     let file = SessionInput::open(path, request.format)?;
-    let mut intake = Intake {
-        store: &*repo.store,
-        request,
-        file: &file,
-        slices: Slices::of(&*repo.store, SLICE_WORK),
-        current: None,
-        sessions: Vec::new(),
-        problems: Problems::default(),
-        progress,
-    };
-    file.read(&mut intake)?;
-    intake.finish()
+    let mut done = Done::default();
+    for attempt in 1.. {
+        // Who loses all the time is let through in the end, if that doesn't hold others up for long.
+        let is_last = attempt == ATTEMPTS;
+        let holds = is_last && file.input.size_bytes() <= HELD_BYTES;
+        let share = if holds { usize::MAX } else { SLICE_WORK };
+        let mut intake = Intake {
+            store: &*repo.store,
+            request,
+            file: &file,
+            holds,
+            last_purge: repo.store.read()?.last_purge()?,
+            slices: Slices::of(&*repo.store, share),
+            current: None,
+            sessions: Vec::new(),
+            problems: Problems::default(),
+            done: &mut done,
+            progress: &mut *progress,
+        };
+        file.read(&mut intake)?;
+        if is_strict {
+            intake.problems.refuse(path)?;
+        }
+        match intake.finish() {
+            Err(Error::Overtaken { .. }) if !is_last => {}
+            ended => return ended,
+        }
+    }
+    unreachable!("the last attempt ends it")
+}
+
+/// What attempts that were overtaken have done already.
+#[derive(Default)]
+struct Done {
+    /// The source that they began.
+    source: Option<u64>,
+    /// How many commits they added, by session.
+    commits: BTreeMap<String, u64>,
 }
 
 /// Takes everything in.
@@ -82,10 +145,15 @@ struct Intake<'a> {
     store: &'a dyn Store,
     request: &'a ImportRequest<'a>,
     file: &'a SessionInput,
+    /// Whether nobody else may write from the first slice to the end.
+    holds: bool,
+    /// The newest purge when it began.
+    last_purge: Option<u64>,
     slices: Slices<'a>,
     current: Option<Session<'a>>,
     sessions: Vec<Session<'a>>,
     problems: Problems,
+    done: &'a mut Done,
     progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -103,45 +171,84 @@ impl Intake<'_> {
         self.slices.worked(std::mem::take(&mut session.work))
     }
 
-    /// Keeps the source, moves the refs, and reports.
+    /// Where each session belongs, and whether anything of them was purged.
+    fn place(&mut self, file: &SourceFile<'_>) -> Result<(Vec<Placement>, bool)> {
+        let read;
+        let view: &dyn View = match self.holds {
+            true => self.slices.tx()?,
+            false => {
+                self.slices.end()?;
+                read = self.store.read()?;
+                &*read
+            }
+        };
+        let mut placed = Vec::with_capacity(self.sessions.len());
+        let mut purged = false;
+        for session in &self.sessions {
+            placed.push(Placement::of(view, self.file.format, session, file)?);
+            for tip in session.paths.iter().filter_map(|path| path.tip) {
+                purged = purged || holds_purged(view, &tip)?;
+            }
+        }
+        Ok((placed, purged))
+    }
+
+    /// Keeps the source, moves the refs, and reports: all at once, unless that is much.
     fn finish(mut self) -> Result<ImportReport> {
-        self.slices.end()?;
-        let mut sessions = self.sessions;
+        for session in &mut self.sessions {
+            let before = self
+                .done
+                .commits
+                .entry(session.start.id.clone())
+                .or_default();
+            session.new_commits += *before;
+            *before = session.new_commits;
+        }
         let SessionInput {
             input,
             format,
             stem,
         } = self.file;
         let file = SourceFile::of(input)?;
-        let mut placed = Vec::with_capacity(sessions.len());
+        let (placed, purged) = self.place(&file)?;
+        let mut slices = match self.holds {
+            true => self.slices,
+            false => Slices::of(self.store, SLICE_RECORDS),
+        };
+        let mut source = None;
         // What was purged stays gone, and so would the file that held it.
-        let mut purged = false;
-        let view = self.store.read()?;
-        for session in &sessions {
-            placed.push(Placement::of(&*view, format, session, &file)?);
-            for tip in session.paths.iter().filter_map(|path| path.tip) {
-                purged = purged || holds_purged(&*view, &tip)?;
-            }
-        }
-        drop(view);
         if !purged && !placed.iter().any(|place| place.is_older) {
             let name = match &placed[..] {
                 [only] => only.name.clone(),
                 _ => RefName::session(format.name, stem),
             };
-            let source = file.keep(self.store, &name, format)?;
-            let mut slices = Slices::of(self.store, SLICE_RECORDS);
-            for (commit, spans) in sessions.iter().flat_map(|session| &session.records) {
-                slices.tx()?.put_records(commit, source, spans)?;
-                slices.worked(1)?;
+            let kept = file.keep(&mut slices, &name, format)?;
+            if kept.is_new {
+                self.done.source = Some(kept.source);
             }
-            slices.end()?;
+            for session in &self.sessions {
+                file.keep_records(&mut slices, kept.source, &session.records)?;
+            }
+            source = Some(kept.source);
         }
-        let tx = self.store.write()?;
+        let tx = slices.last()?;
+        for place in &placed {
+            place.check(&*tx)?;
+        }
+        let is_kept = match source {
+            Some(source) => file.is_kept(&*tx, source)?,
+            None => true,
+        };
+        if !is_kept || tx.last_purge()? != self.last_purge {
+            return Err(Error::Overtaken { name: stem.clone() });
+        }
+        if let Some(begun) = self.done.source.filter(|_| purged) {
+            tx.purge_source(begun)?;
+        }
         let empty = tx.references("refs/")?.is_empty();
         tx.begin_operation(self.request.now, self.request.what)?;
-        let mut reports = Vec::with_capacity(sessions.len());
-        for (index, (mut session, place)) in sessions.drain(..).zip(placed).enumerate() {
+        let mut reports = Vec::with_capacity(self.sessions.len());
+        for (index, (mut session, place)) in self.sessions.drain(..).zip(placed).enumerate() {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),

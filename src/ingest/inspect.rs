@@ -69,17 +69,7 @@ impl SessionInput {
 pub fn check_strict(path: &Path, format: Option<&'static Format>) -> Result<()> {
     let mut found = Problems::default();
     SessionInput::open(path, format)?.read(&mut found)?;
-    let first = found.first.into_iter();
-    match found.count {
-        0 => Ok(()),
-        problems => Err(Error::StrictImport {
-            path: path.to_owned(),
-            problems,
-            first: first
-                .map(|problem| (problem.line, problem.reason))
-                .collect(),
-        }),
-    }
+    found.refuse(path)
 }
 
 /// What an import of a file would find, for listings.
@@ -116,6 +106,23 @@ pub(super) struct Problems {
     pub(super) count: u64,
     /// The first of the harmless ones.
     pub(super) notes: Vec<Problem>,
+}
+
+impl Problems {
+    /// Refuses a file with anything wrong in it.
+    pub(super) fn refuse(&self, path: &Path) -> Result<()> {
+        let first = self.first.iter();
+        match self.count {
+            0 => Ok(()),
+            problems => Err(Error::StrictImport {
+                path: path.to_owned(),
+                problems,
+                first: first
+                    .map(|problem| (problem.line, problem.reason.clone()))
+                    .collect(),
+            }),
+        }
+    }
 }
 
 impl Sink for Problems {

@@ -11,6 +11,8 @@ mod import;
 mod inspect;
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod overtaken;
 mod place;
 mod report;
 mod session;
@@ -22,6 +24,6 @@ pub use adopt::adopt;
 pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
 pub use file::FileInput;
 pub use folder::FolderInput;
-pub use import::{ImportRequest, Progress, import};
+pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};

@@ -3,16 +3,17 @@
 use super::report::{BranchOutcome, ImportedSession, Outcome};
 use super::session::{Session, refs_of};
 use super::source::SourceFile;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::load;
 use crate::interop::Format;
-use crate::model::{RefName, RefValue};
+use crate::model::{RefName, RefValue, Span};
 use crate::store::{CommitRow, SessionRow, Tx, View};
 
 /// The ref of a session, and how it got there.
 pub(super) struct Placement {
     pub(super) name: RefName,
+    /// Where it was.
     old: Option<CommitHash>,
     outcome: Outcome,
     /// The file is an earlier state of what is here: no ref moves back to it.
@@ -57,8 +58,12 @@ impl Placement {
             if goes_on || file.grown_from(sources)?.is_some() {
                 return Ok(at(name, old, Outcome::Grown, false));
             }
-            if file.begins_one(view, sources)? {
-                return Ok(at(name, old, Outcome::Unchanged, true));
+            if let Some(source) = file.beginning_of(view, sources)? {
+                // An import that keeps the file's bytes may have died before it moved the ref.
+                return Ok(match reaches(view, old, source.id, session)? {
+                    true => at(name, old, Outcome::Unchanged, true),
+                    false => at(name, old, Outcome::Grown, false),
+                });
             }
         }
         Ok(Self {
@@ -70,6 +75,20 @@ impl Placement {
             },
             is_older: false,
         })
+    }
+
+    /// Refuses to go on if the ref is elsewhere by now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overtaken`].
+    pub(super) fn check(&self, tx: &dyn Tx) -> Result<()> {
+        match load::tip(tx, &self.name)? == self.old {
+            true => Ok(()),
+            false => Err(Error::Overtaken {
+                name: self.name.short().to_owned(),
+            }),
+        }
     }
 
     /// Points the session ref, its further paths and the branches that follow them.
@@ -133,6 +152,23 @@ impl Placement {
             end: session.end,
         })
     }
+}
+
+/// Whether the records of a source behind `old` reach as far as those behind the end of a session.
+fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Session) -> Result<bool> {
+    let end = |spans: &[Span]| spans.iter().map(|span| span.offset + span.len).max();
+    let tip = session.paths[0].tip;
+    let ours = session
+        .records
+        .iter()
+        .rev()
+        .find(|(commit, _)| Some(*commit) == tip);
+    let theirs = view.records_of(old)?;
+    let theirs = theirs.iter().find(|(of, _)| *of == source);
+    Ok(match (theirs, ours) {
+        (Some((_, theirs)), Some((_, ours))) => end(theirs) >= end(ours),
+        _ => true,
+    })
 }
 
 /// Whether the path to `old` says, message by message, what the path to `new` begins with. Times

@@ -1,7 +1,18 @@
 //! Much work in short write transactions, so that nobody waits long for the lock.
+//!
+//! Between two of them anybody may write: what a slice builds on is compared in the slice.
 
 use crate::error::Result;
 use crate::store::{Store, Tx};
+
+#[cfg(test)]
+thread_local! {
+    /// What happens wherever another process may come in between.
+    pub(super) static GAP: std::cell::RefCell<Option<Box<dyn FnMut()>>> =
+        const { std::cell::RefCell::new(None) };
+    /// A share of work for all slices, so that a test has many of them.
+    pub(super) static SHARE: std::cell::Cell<Option<usize>> = const { std::cell::Cell::new(None) };
+}
 
 /// A write transaction that ends when it has done its share; the next work opens another.
 pub(super) struct Slices<'a> {
@@ -13,6 +24,8 @@ pub(super) struct Slices<'a> {
 
 impl<'a> Slices<'a> {
     pub(super) fn of(store: &'a dyn Store, share: usize) -> Self {
+        #[cfg(test)]
+        let share = SHARE.get().filter(|_| share != usize::MAX).unwrap_or(share);
         Self {
             store,
             share,
@@ -25,14 +38,23 @@ impl<'a> Slices<'a> {
     pub(super) fn tx(&mut self) -> Result<&dyn Tx> {
         let tx = match self.open.take() {
             Some(tx) => tx,
-            None => self.store.write()?,
+            None => self.begin()?,
         };
         Ok(&**self.open.insert(tx))
     }
 
+    fn begin(&self) -> Result<Box<dyn Tx + 'a>> {
+        #[cfg(test)]
+        if let Some(mut happens) = GAP.take() {
+            happens();
+            GAP.set(Some(happens));
+        }
+        self.store.write()
+    }
+
     /// Ends the slice if with this work it has done its share.
     pub(super) fn worked(&mut self, work: usize) -> Result<()> {
-        self.work += work;
+        self.work = self.work.saturating_add(work);
         if self.work >= self.share {
             self.end()?;
         }
@@ -43,5 +65,13 @@ impl<'a> Slices<'a> {
     pub(super) fn end(&mut self) -> Result<()> {
         self.work = 0;
         self.open.take().map_or(Ok(()), |tx| tx.commit())
+    }
+
+    /// The open slice, to be ended by hand.
+    pub(super) fn last(mut self) -> Result<Box<dyn Tx + 'a>> {
+        match self.open.take() {
+            Some(tx) => Ok(tx),
+            None => self.begin(),
+        }
     }
 }

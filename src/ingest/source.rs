@@ -1,26 +1,46 @@
 //! The bytes of a session file, and what is kept of them.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::file::{BLOCK_BYTES, blocks, fingerprint};
 use super::slices::Slices;
 use crate::error::Result;
-use crate::hash::{Fingerprint, HashBytes};
+use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::interop::{Format, Input};
 use crate::model::{RefName, Span};
-use crate::store::{SourceRow, Store, View};
+use crate::store::{SourceRow, SourceState, View};
 
-/// How many blocks of a source one slice keeps.
-const SLICE_BLOCKS: usize = 8;
+/// How many commits' records are asked for at once.
+const RECORDS: usize = 500;
+
+/// How much work a block is, in records: eight make a slice.
+const BLOCK_WORK: usize = 2_000;
 
 /// A session file, to be held against the sources that are kept.
 pub(super) struct SourceFile<'a> {
     input: &'a dyn Input,
     whole: HashBytes,
+    /// The hashes of its beginnings, by their lengths, as far as anybody asked.
+    beginnings: RefCell<BTreeMap<u64, Fingerprint>>,
+}
+
+/// What became of a file that was to be kept.
+pub(super) struct Kept {
+    /// The source that begins with the file.
+    pub(super) source: u64,
+    /// Whether this made it.
+    pub(super) is_new: bool,
 }
 
 impl<'a> SourceFile<'a> {
     pub(super) fn of(input: &'a dyn Input) -> Result<Self> {
         let whole = fingerprint(input, input.size_bytes())?;
-        Ok(Self { input, whole })
+        Ok(Self {
+            input,
+            whole,
+            beginnings: RefCell::default(),
+        })
     }
 
     /// Whether the kept source is this file.
@@ -28,12 +48,26 @@ impl<'a> SourceFile<'a> {
         source.fingerprint == self.whole
     }
 
+    /// The hash of the file's first bytes.
+    fn beginning(&self, size_bytes: u64) -> Result<Fingerprint> {
+        let mut beginnings = self.beginnings.borrow_mut();
+        let shorter = beginnings.range(..=size_bytes).next_back();
+        let (from, mut hash) =
+            shorter.map_or_else(Default::default, |(at, hash)| (*at, hash.clone()));
+        blocks(self.input, from, size_bytes, |block| {
+            hash.update(block);
+            Ok(())
+        })?;
+        beginnings.insert(size_bytes, hash.clone());
+        Ok(hash)
+    }
+
     /// The first of these sources whose bytes the file begins with.
     pub(super) fn grown_from<'s>(&self, sources: &'s [SourceRow]) -> Result<Option<&'s SourceRow>> {
         let possible = 1..=self.input.size_bytes();
         for source in sources {
             if possible.contains(&source.size_bytes)
-                && fingerprint(self.input, source.size_bytes)? == source.fingerprint
+                && self.beginning(source.size_bytes)?.value() == source.fingerprint
             {
                 return Ok(Some(source));
             }
@@ -41,8 +75,12 @@ impl<'a> SourceFile<'a> {
         Ok(None)
     }
 
-    /// Whether one of these sources begins with the file.
-    pub(super) fn begins_one(&self, view: &dyn View, sources: &[SourceRow]) -> Result<bool> {
+    /// The first of these sources that begins with the file.
+    pub(super) fn beginning_of<'s>(
+        &self,
+        view: &dyn View,
+        sources: &'s [SourceRow],
+    ) -> Result<Option<&'s SourceRow>> {
         let size_bytes = self.input.size_bytes();
         for source in sources
             .iter()
@@ -54,35 +92,94 @@ impl<'a> SourceFile<'a> {
                 Ok(())
             })?;
             if hash.value() == self.whole {
-                return Ok(true);
+                return Ok(Some(source));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    /// Keeps the file's bytes; of a file that has grown, only what is new. Returns the source's id.
-    pub(super) fn keep(&self, store: &dyn Store, name: &RefName, format: &Format) -> Result<u64> {
-        let known = store.read()?.sources(name)?;
-        if let Some(same) = known.iter().find(|source| self.is(source)) {
-            return Ok(same.id);
-        }
-        let mut slices = Slices::of(store, SLICE_BLOCKS);
-        let (id, from) = match self.grown_from(&known)? {
-            Some(source) => (source.id, source.size_bytes),
-            None => (slices.tx()?.put_source(name, format.name)?, 0),
+    /// Keeps the file's bytes as a source of a session; of a file that has grown, only what is new.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Overtaken`] if someone else adds to the source between two slices.
+    pub(super) fn keep(
+        &self,
+        slices: &mut Slices<'_>,
+        name: &RefName,
+        format: &Format,
+    ) -> Result<Kept> {
+        let tx = slices.tx()?;
+        let known = tx.sources(name)?;
+        let same = known.iter().find(|source| self.is(source));
+        let same = match same {
+            None => self.beginning_of(tx, &known)?,
+            same => same,
         };
-        let mut hash = Fingerprint::default();
-        blocks(self.input, 0, from, |block| {
-            hash.update(block);
-            Ok(())
-        })?;
-        blocks(self.input, from, self.input.size_bytes(), |block| {
-            hash.update(block);
-            slices.tx()?.append_source(id, block, &hash.value())?;
-            slices.worked(1)
-        })?;
-        slices.end()?;
-        Ok(id)
+        if let Some(same) = same {
+            return Ok(Kept {
+                source: same.id,
+                is_new: false,
+            });
+        }
+        let (source, mut state, is_new) = match self.grown_from(&known)? {
+            Some(source) => (source.id, source.state(), false),
+            None => {
+                let newest = known.first().map(|source| source.id);
+                let source = tx.put_source(name, format.name, newest)?;
+                (source, SourceState::empty(), true)
+            }
+        };
+        let mut hash = self.beginning(state.size_bytes)?;
+        blocks(
+            self.input,
+            state.size_bytes,
+            self.input.size_bytes(),
+            |block| {
+                hash.update(block);
+                let fingerprint = hash.value();
+                slices
+                    .tx()?
+                    .append_source(source, &state, block, &fingerprint)?;
+                state = SourceState {
+                    size_bytes: state.size_bytes + block.len() as u64,
+                    fingerprint,
+                };
+                slices.worked(BLOCK_WORK)
+            },
+        )?;
+        Ok(Kept { source, is_new })
+    }
+
+    /// Says which records of a source are behind commits, where that is not known yet.
+    pub(super) fn keep_records(
+        &self,
+        slices: &mut Slices<'_>,
+        source: u64,
+        records: &[(CommitHash, Vec<Span>)],
+    ) -> Result<()> {
+        for some in records.chunks(RECORDS) {
+            let commits: Vec<CommitHash> = some.iter().map(|(commit, _)| *commit).collect();
+            let tx = slices.tx()?;
+            let mut put = 0;
+            for ((commit, spans), known) in some.iter().zip(tx.records(&commits)?) {
+                if !known
+                    .iter()
+                    .any(|(of, known)| *of == source && known == spans)
+                {
+                    tx.put_records(commit, source, spans)?;
+                    put += 1;
+                }
+            }
+            slices.worked(put)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a kept source is still there and as long as the file at least, which it begins with.
+    pub(super) fn is_kept(&self, view: &dyn View, source: u64) -> Result<bool> {
+        let source = view.source(source)?;
+        Ok(source.is_some_and(|source| source.size_bytes >= self.input.size_bytes()))
     }
 }
 

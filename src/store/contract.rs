@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
+use crate::Error;
 use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
@@ -31,6 +32,7 @@ pub(crate) fn run(make: Make<'_>) {
     refs_move_and_the_log_tells(make);
     checkpoints_read_back(make);
     sources_grow_and_read_back(make);
+    who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
     configuration_reads_back(make);
     what_is_remembered_of_refs_reads_back(make);
@@ -145,7 +147,7 @@ fn what_is_dropped_leaves_nothing(make: Make<'_>) {
         text: "gone".to_owned(),
     };
     tx.set_tag_note(&branch("gone"), Some(&note)).expect("kept");
-    let source = tx.put_source(&branch("gone"), "x").expect("kept");
+    let source = tx.put_source(&branch("gone"), "x", None).expect("kept");
     assert!(
         tx.commit_row_is_here(&commit),
         "a transaction sees its own work"
@@ -226,7 +228,10 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
         );
         assert!(tx.put_usage(&nowhere, Usage::default()).is_err());
         assert!(tx.put_records(&root, 77, &[]).is_err());
-        assert!(tx.append_source(77, b"x", &fingerprint(b"x")).is_err());
+        assert!(
+            tx.append_source(77, &SourceState::empty(), b"x", &fingerprint(b"x"))
+                .is_err()
+        );
         assert!(tx.put_checkpoint(&nowhere, &Context::default()).is_err());
         tx.begin_operation(Millis(0), "x").expect("kept");
         assert!(
@@ -436,7 +441,7 @@ fn many_keys_are_answered_in_the_order_asked(make: Make<'_>) {
         len: 1,
     };
     let fork = writing(&*store, |tx| {
-        let source = tx.put_source(&branch("x"), "x").expect("kept");
+        let source = tx.put_source(&branch("x"), "x", None).expect("kept");
         for row in &path {
             if row.depth % 3 != 0 {
                 let depth = row.depth;
@@ -709,7 +714,9 @@ fn sources_grow_and_read_back(make: Make<'_>) {
         b"end".to_vec(),
     ];
     let mut whole: Vec<u8> = Vec::new();
-    let id = writing(&*store, |tx| tx.put_source(&name, "codex").expect("kept"));
+    let id = writing(&*store, |tx| {
+        tx.put_source(&name, "codex", None).expect("kept")
+    });
     let row = |whole: &[u8]| SourceRow {
         id,
         session: name.clone(),
@@ -719,15 +726,17 @@ fn sources_grow_and_read_back(make: Make<'_>) {
     };
     for block in blocks {
         assert_eq!(reading(&*store, |view| view.source(id)), Some(row(&whole)));
+        let from = row(&whole).state();
         whole.extend(&block);
         let print = fingerprint(&whole);
         writing(&*store, |tx| {
-            tx.append_source(id, &block, &print).expect("kept")
+            tx.append_source(id, &from, &block, &print).expect("kept")
         });
     }
     let second = writing(&*store, |tx| {
-        let second = tx.put_source(&name, "codex").expect("kept");
-        tx.append_source(second, b"second", &fingerprint(b"second"))
+        let second = tx.put_source(&name, "codex", Some(id)).expect("kept");
+        let empty = SourceState::empty();
+        tx.append_source(second, &empty, b"second", &fingerprint(b"second"))
             .expect("kept");
         second
     });
@@ -766,6 +775,54 @@ fn sources_grow_and_read_back(make: Make<'_>) {
     });
 }
 
+fn who_builds_on_what_is_gone_is_told_so(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 1);
+    let name = branch("session");
+    let lost = |done: Result<()>| assert!(matches!(done, Err(Error::Overtaken { .. })), "{done:?}");
+    let (one, two) = (fingerprint(b"one"), fingerprint(b"onetwo"));
+    let id = writing(&*store, |tx| tx.put_source(&name, "x", None).expect("kept"));
+    let empty = SourceState::empty();
+    let grown = SourceState {
+        size_bytes: 3,
+        fingerprint: one,
+    };
+    writing(&*store, |tx| {
+        lost(tx.put_source(&name, "x", None).map(drop));
+        lost(tx.put_source(&name, "x", Some(id + 1)).map(drop));
+        lost(tx.put_source(&branch("other"), "x", Some(id)).map(drop));
+        lost(tx.append_source(id, &grown, b"two", &two));
+        tx.append_source(id, &empty, b"one", &one).expect("kept");
+        // Twice the same is one too many.
+        lost(tx.append_source(id, &empty, b"one", &one));
+        let other = SourceState {
+            fingerprint: two,
+            ..grown
+        };
+        lost(tx.append_source(id, &other, b"two", &two));
+        let shorter = SourceState {
+            size_bytes: 2,
+            ..grown
+        };
+        lost(tx.append_source(id, &shorter, b"two", &two));
+        tx.append_source(id, &grown, b"two", &two).expect("kept");
+    });
+    reading(&*store, |view| {
+        let span = Span { offset: 0, len: 99 };
+        assert_eq!(view.source_bytes(id, span)?, b"onetwo");
+        Ok(())
+    });
+    let next = writing(&*store, |tx| {
+        tx.purge_source(id).expect("erased");
+        lost(tx.append_source(id, &grown, b"two", &two));
+        lost(tx.put_records(&tip, id, &[]));
+        lost(tx.put_source(&name, "x", Some(id)).map(drop));
+        tx.put_source(&name, "x", None).expect("kept")
+    });
+    // A number is never given twice.
+    assert_ne!(next, id);
+}
+
 fn what_imports_keep_reads_back(make: Make<'_>) {
     let store = make();
     let tip = line(&*store, 1);
@@ -793,8 +850,8 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         Ok(())
     });
     let (one, two) = writing(&*store, |tx| {
-        let one = tx.put_source(&name, "codex").expect("kept");
-        let two = tx.put_source(&name, "codex").expect("kept");
+        let one = tx.put_source(&name, "codex", None).expect("kept");
+        let two = tx.put_source(&name, "codex", Some(one)).expect("kept");
         tx.put_records(&tip, two, &[span(9, 9)]).expect("kept");
         tx.put_records(&tip, one, &[span(1, 1)]).expect("kept");
         tx.put_records(&tip, one, &[span(5, 0), span(0, 1 << 50)])
@@ -1010,9 +1067,9 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         tx.put_count(key, encoding, count).expect("kept");
         tx.begin_operation(Millis(1), "import secret.json")
             .expect("kept");
-        let source = tx.put_source(&name, "x").expect("kept");
+        let source = tx.put_source(&name, "x", None).expect("kept");
         let fingerprint = fingerprint(b"bytes");
-        tx.append_source(source, b"bytes", &fingerprint)
+        tx.append_source(source, &SourceState::empty(), b"bytes", &fingerprint)
             .expect("kept");
         let span = Span { offset: 0, len: 5 };
         tx.put_records(&tip, source, &[span]).expect("kept");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{
     AdoptedRow, CommitRow, ContentRow, CountKey, Hit, Objects, ObjectsMut, OperationRow, Records,
     ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut, SessionRow, SourceRow,
-    Sources, SourcesMut, Store, TagNote, Tx, View,
+    SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -36,6 +36,7 @@ struct Maps {
     purges: Vec<u64>,
     config: BTreeMap<String, String>,
     sources: Vec<(SourceRow, Vec<u8>)>,
+    last_source: u64,
     records: BTreeMap<(CommitHash, u64), Vec<Span>>,
     sessions: BTreeMap<RefName, SessionRow>,
     resumes: BTreeMap<(String, String), ResumeRow>,
@@ -554,11 +555,22 @@ impl RefsMut for MapSession<'_> {
     }
 }
 
+fn overtaken(source: u64) -> Error {
+    let name = format!("source {source}");
+    Error::Overtaken { name }
+}
+
 impl SourcesMut for MapSession<'_> {
-    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
-        let sources = &mut self.maps.borrow_mut().sources;
+    fn put_source(&self, session: &RefName, format: &str, newest: Option<u64>) -> Result<u64> {
+        if self.sources(session)?.first().map(|row| row.id) != newest {
+            let name = session.short().to_owned();
+            return Err(Error::Overtaken { name });
+        }
+        let maps = &mut *self.maps.borrow_mut();
+        maps.last_source += 1;
+        let sources = &mut maps.sources;
         let row = SourceRow {
-            id: sources.iter().map(|(row, _)| row.id).max().unwrap_or(0) + 1,
+            id: maps.last_source,
             session: session.clone(),
             format: format.to_owned(),
             size_bytes: 0,
@@ -568,10 +580,17 @@ impl SourcesMut for MapSession<'_> {
         Ok(row.id)
     }
 
-    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
+    fn append_source(
+        &self,
+        id: u64,
+        from: &SourceState,
+        bytes: &[u8],
+        fingerprint: &HashBytes,
+    ) -> Result<()> {
         let sources = &mut self.maps.borrow_mut().sources;
-        let source = sources.iter_mut().find(|(row, _)| row.id == id);
-        let (row, kept) = source.ok_or_else(|| missing("source"))?;
+        let mut sources = sources.iter_mut();
+        let source = sources.find(|(row, _)| row.id == id && row.state() == *from);
+        let (row, kept) = source.ok_or_else(|| overtaken(id))?;
         kept.extend_from_slice(bytes);
         row.size_bytes = kept.len() as u64;
         row.fingerprint = *fingerprint;
@@ -580,7 +599,7 @@ impl SourcesMut for MapSession<'_> {
 
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
         self.need(commit)?;
-        self.source(source)?.ok_or_else(|| missing("source"))?;
+        self.source(source)?.ok_or_else(|| overtaken(source))?;
         self.maps
             .borrow_mut()
             .records

@@ -22,7 +22,7 @@ use crate::error::Result;
 pub use objects::{CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 pub use search::{Hit, Search, SearchMut};
-pub use sources::{Records, ResumeRow, SessionRow, SourceRow, Sources, SourcesMut};
+pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
 
 /// An engine: hands out views and transactions. A thread may own it.
 pub trait Store: Send {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use crate::error::Result;
-use crate::hash::{CommitHash, HashBytes};
+use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
 
 /// A kept source: the bytes of one imported file.
@@ -19,6 +19,35 @@ pub struct SourceRow {
     pub size_bytes: u64,
     /// The SHA-256 of those bytes.
     pub fingerprint: HashBytes,
+}
+
+impl SourceRow {
+    /// What it is to whoever adds to it.
+    pub fn state(&self) -> SourceState {
+        SourceState {
+            size_bytes: self.size_bytes,
+            fingerprint: self.fingerprint,
+        }
+    }
+}
+
+/// How much of a source is kept: what an append builds on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceState {
+    /// How many bytes.
+    pub size_bytes: u64,
+    /// Their SHA-256.
+    pub fingerprint: HashBytes,
+}
+
+impl SourceState {
+    /// That of an empty source.
+    pub fn empty() -> Self {
+        Self {
+            size_bytes: 0,
+            fingerprint: fingerprint(b""),
+        }
+    }
 }
 
 /// What is known of an imported session.
@@ -74,13 +103,31 @@ pub trait Sources {
 
 /// Writing what imports keep.
 pub trait SourcesMut: Sources {
-    /// Opens an empty source.
-    fn put_source(&self, session: &RefName, format: &str) -> Result<u64>;
+    /// Opens an empty source of a session whose newest one is `newest`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Overtaken`] if it has another one by now, or none.
+    fn put_source(&self, session: &RefName, format: &str, newest: Option<u64>) -> Result<u64>;
 
-    /// Appends bytes to a source as one block and sets the fingerprint of the whole.
-    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()>;
+    /// Appends bytes as one block to a source that is `from`, and sets the fingerprint of the whole.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Overtaken`] if it is something else by now, or gone.
+    fn append_source(
+        &self,
+        id: u64,
+        from: &SourceState,
+        bytes: &[u8],
+        fingerprint: &HashBytes,
+    ) -> Result<()>;
 
     /// Says which records of a source are behind a commit; a repeat replaces.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Overtaken`] if the source is gone.
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()>;
 
     /// Keeps what is known of a session; a repeat replaces.

@@ -21,6 +21,7 @@ mod diff;
 mod dropping;
 mod finding;
 mod importing;
+mod importing_at_once;
 mod importing_roo;
 mod layers;
 mod looking;

@@ -111,8 +111,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
                 if !is_named(file, args) => {}
             Err(failure) if files.len() == 1 => return Err(failure),
             Err(failure) => {
+                let lost = matches!(
+                    &failure,
+                    Failure::Tract(Error::Overtaken { .. } | Error::Busy { .. })
+                );
                 failure.report(&mut app.ui);
-                worst = worst.max(Some(Exit::NotAllowed));
+                worst = worst.max(Some(if lost { Exit::Lost } else { Exit::NotAllowed }));
             }
         }
     }
@@ -217,7 +221,11 @@ fn one(
         counter,
     };
     let bar = progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}");
-    let report = ingest::import(repo, file, &request, &mut |progress| {
+    let import = match args.strict {
+        true => ingest::import_strict,
+        false => ingest::import,
+    };
+    let report = import(repo, file, &request, &mut |progress| {
         bar.set_length(progress.total_bytes);
         bar.set_position(progress.bytes);
         let seconds = bar.elapsed().as_secs_f64().max(0.001);

@@ -3,13 +3,12 @@
 use rusqlite::{Row, params};
 
 use super::codec::{blob, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned};
-use super::objects::missing;
 use super::seal::{intact, neighbours};
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
-use crate::store::{Records, ResumeRow, SessionRow, SourceRow, Sources, SourcesMut};
+use crate::store::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
     Ok(SourceRow {
@@ -43,7 +42,9 @@ impl Session<'_> {
     }
 
     fn must_source(&self, id: u64) -> Result<SourceRow> {
-        self.source(id)?.ok_or_else(|| missing("source", &id))
+        let name = || format!("source {id}");
+        self.source(id)?
+            .ok_or_else(|| Error::Overtaken { name: name() })
     }
 }
 
@@ -164,7 +165,11 @@ impl Sources for Session<'_> {
 }
 
 impl SourcesMut for Session<'_> {
-    fn put_source(&self, session: &RefName, format: &str) -> Result<u64> {
+    fn put_source(&self, session: &RefName, format: &str, newest: Option<u64>) -> Result<u64> {
+        if self.sources(session)?.first().map(|row| row.id) != newest {
+            let name = session.short().to_owned();
+            return Err(Error::Overtaken { name });
+        }
         let id = self.next_id("sources")?;
         self.execute(
             "INSERT INTO sources (id, session, format, size_bytes, fingerprint, seal)
@@ -174,8 +179,19 @@ impl SourcesMut for Session<'_> {
         u64::try_from(id).map_err(Error::store)
     }
 
-    fn append_source(&self, id: u64, bytes: &[u8], fingerprint: &HashBytes) -> Result<()> {
-        let start = self.must_source(id)?.size_bytes;
+    fn append_source(
+        &self,
+        id: u64,
+        from: &SourceState,
+        bytes: &[u8],
+        fingerprint: &HashBytes,
+    ) -> Result<()> {
+        let row = self.must_source(id)?;
+        if row.state() != *from {
+            let name = row.session.short().to_owned();
+            return Err(Error::Overtaken { name });
+        }
+        let start = from.size_bytes;
         let size = bytes.len() as u64;
         if !bytes.is_empty() {
             let (encoding, data) = pack(bytes);
