@@ -11,6 +11,7 @@ pub mod interop;
 pub mod model;
 pub mod render;
 pub mod store;
+pub mod tree;
 pub mod wire;
 
 pub use error::{Error, Result};

@@ -17,13 +17,14 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("compile", &["context", "wire"]),
     ("diff", &["context"]),
-    ("interop", &["wire"]),
-    ("render", &["context", "diff", "interop"]),
+    ("tree", &[]),
+    ("interop", &["wire", "tree"]),
+    ("render", &["context", "diff", "interop", "tree"]),
     ("store", &["context"]),
     ("history", &["context", "compile", "diff", "store"]),
     (
         "ingest",
-        &["context", "compile", "interop", "store", "history"],
+        &["context", "compile", "interop", "tree", "store", "history"],
     ),
 ];
 

@@ -1,0 +1,62 @@
+//! Calls that talk to another agent.
+
+use serde_json::Value;
+
+use crate::model::Part;
+
+/// The tool by which one agent writes to another.
+///
+/// # Source
+///
+/// The event log of <https://github.com/kcosr/assistant>.
+const TOOL: &str = "agents_message";
+
+/// A conversation with another agent, as one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Talk {
+    /// With whom, where that is known.
+    pub with: Option<String>,
+    /// What its answer names.
+    pub(super) exchange: Option<String>,
+    /// Who answered.
+    pub from: Option<String>,
+    /// Whether the answer comes later, however the turn ends.
+    pub(super) is_put_off: bool,
+}
+
+impl Talk {
+    /// That of a call, if it is one.
+    pub(super) fn of(name: &str, arguments: &str) -> Option<Self> {
+        (name == TOOL).then(|| Self {
+            with: partner(arguments),
+            ..Self::default()
+        })
+    }
+}
+
+/// Whom the arguments of a call name.
+fn partner(arguments: &str) -> Option<String> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let keys = ["targetAgentId", "agentId", "agent", "targetSessionId"];
+    let named = |key: &&str| arguments.get(*key)?.as_str().map(str::to_owned);
+    keys.iter().find_map(named)
+}
+
+/// What the answer to a queued message will name: none if this is no result that says that a
+/// message was queued, none within if it names nothing.
+pub(super) fn queued(content: &[Part]) -> Option<Option<String>> {
+    let [Part::Text { text }] = content else {
+        return None;
+    };
+    let result: Value = serde_json::from_str(text).ok()?;
+    let says = |key: &str, words: &[&str]| {
+        let word = result.get(key).and_then(Value::as_str);
+        word.is_some_and(|word| words.contains(&word))
+    };
+    if !says("mode", &["async"]) || !says("status", &["queued", "async"]) {
+        return None;
+    }
+    let keys = ["messageId", "agentExchangeId", "responseId"];
+    let named = |key: &&str| result.get(*key)?.as_str().map(str::to_owned);
+    Some(keys.iter().find_map(named))
+}
