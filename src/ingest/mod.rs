@@ -14,6 +14,7 @@ mod laws;
 #[cfg(test)]
 mod overtaken;
 mod place;
+mod replay;
 mod report;
 mod session;
 mod slices;
@@ -26,4 +27,5 @@ pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
+pub use replay::{Replay, ReplayedEntry, Scope, replay, tree_of_file};
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};

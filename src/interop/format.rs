@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::head::SourceHead;
+use super::stream::reader::EventReader;
 use super::{Exporter, Importer};
 use crate::model::Millis;
 
@@ -26,6 +27,8 @@ pub struct Format {
     pub read: Importer,
     /// Writes one.
     pub write: Exporter,
+    /// How its records become events, if it is a stream of them.
+    pub events: Option<fn() -> Box<dyn EventReader>>,
     /// The provider whose requests these are.
     pub provider: Option<&'static str>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a

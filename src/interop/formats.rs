@@ -3,15 +3,20 @@
 use std::fmt;
 
 use super::format::Format;
-use super::{anthropic, claude_code, codex, gemini, openai, roo};
+use super::{
+    anthropic, claude_code, claude_stream, codex, codex_exec, event_log, gemini, openai, roo,
+};
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 6] = [
+pub static FORMATS: [&Format; 9] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
     &roo::ROO,
+    &event_log::EVENT_LOG,
+    &claude_stream::CLAUDE_STREAM,
+    &codex_exec::CODEX_EXEC,
     &openai::OPENAI,
     &anthropic::ANTHROPIC,
 ];

@@ -12,9 +12,12 @@
 mod anthropic;
 mod chat;
 mod claude_code;
+mod claude_stream;
 mod codex;
+mod codex_exec;
 #[cfg(test)]
 mod contract;
+mod event_log;
 mod format;
 pub mod formats;
 mod gemini;
@@ -27,6 +30,7 @@ mod roo;
 pub mod single;
 pub mod sniff;
 mod spans;
+mod stream;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,6 +43,7 @@ use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 pub use format::{Format, Home, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
+pub use stream::{EventReader, EventStream, Telling};
 
 /// A source's bytes, read at any place.
 pub trait Input {

@@ -78,6 +78,5 @@ fn foreign(head: &SourceHead<'_>) -> Option<usize> {
             || of_qwen
             || record.list("messages").into_iter().flatten().any(of_amp)
             || record.is("type", "session") && record.has("cwd")
-            || record.has("type") && record.has("payload") && record.has("sessionId")
     })
 }

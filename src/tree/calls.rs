@@ -4,7 +4,7 @@ use super::event::{Ending, Event, Happening};
 use super::node::Trail;
 use super::talk::Talk;
 use super::tool::{State, Tool};
-use super::{Block, BlockPlace, Tree};
+use super::{BlockPlace, ResponseBlock, Tree};
 use crate::model::Part;
 
 /// What is told of a call at once.
@@ -127,7 +127,7 @@ impl Tree {
         let container = self.response_at((item, response));
         container.close();
         let tool = Tool::new(node.into(), call, event.message.clone());
-        container.blocks.push(Block::Tool(Box::new(tool)));
+        container.blocks.push(ResponseBlock::Tool(Box::new(tool)));
         let block = container.blocks.len() - 1;
         let turn = self.turn_at(item);
         (turn.settled, turn.interrupted) = (false, false);

@@ -1,13 +1,13 @@
 //! Neighbouring calls as one.
 
-use super::response::Block;
+use super::response::ResponseBlock;
 use super::tool::{State, Tool};
 
 /// A block, or a run of calls.
 #[derive(Clone, Debug)]
 pub enum Section<'a> {
     /// One block.
-    One(&'a Block),
+    One(&'a ResponseBlock),
     /// Two or more neighbouring calls.
     Calls(Vec<&'a Tool>),
 }
@@ -46,14 +46,14 @@ impl GroupState {
 
 /// The blocks that can be seen, with neighbouring calls put together. A call that talks to another
 /// agent, or whose sub-agent did something, stands alone.
-pub fn sections(blocks: &[Block]) -> Vec<Section<'_>> {
-    let seen: Vec<&Block> = blocks.iter().filter(|block| !block.is_empty()).collect();
+pub fn sections(blocks: &[ResponseBlock]) -> Vec<Section<'_>> {
+    let seen: Vec<&ResponseBlock> = blocks.iter().filter(|block| !block.is_empty()).collect();
     let runs = seen.chunk_by(|one, next| joins(one).is_some() && joins(next).is_some());
     runs.map(Section::of).collect()
 }
 
 impl<'a> Section<'a> {
-    fn of(run: &[&'a Block]) -> Self {
+    fn of(run: &[&'a ResponseBlock]) -> Self {
         match run {
             [one] => Self::One(one),
             run => Self::Calls(run.iter().filter_map(|block| joins(block)).collect()),
@@ -61,9 +61,9 @@ impl<'a> Section<'a> {
     }
 }
 
-fn joins(block: &Block) -> Option<&Tool> {
+fn joins(block: &ResponseBlock) -> Option<&Tool> {
     match block {
-        Block::Tool(tool) if tool.talk.is_none() && tool.agent.is_none() => Some(tool),
+        ResponseBlock::Tool(tool) if tool.talk.is_none() && tool.agent.is_none() => Some(tool),
         _ => None,
     }
 }

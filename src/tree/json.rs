@@ -6,7 +6,7 @@ use super::aside::{Cancelled, Faulted, Mark, Notation};
 use super::cut::omitted_lines;
 use super::group::{GroupState, Section, sections};
 use super::node::{Node, NodeId};
-use super::response::{Block, Response};
+use super::response::{Response, ResponseBlock};
 use super::tool::Tool;
 use super::turn::{Turn, TurnItem};
 use super::{Tree, TreeItem};
@@ -137,18 +137,18 @@ fn of_section(section: &Section<'_>) -> Value {
     }
 }
 
-fn of_block(block: &Block) -> Value {
+fn of_block(block: &ResponseBlock) -> Value {
     match block {
-        Block::Text(text) => {
+        ResponseBlock::Text(text) => {
             let form = Form::of("text", &text.node).maybe("phase", text.phase.as_deref());
             form.with("text", text.text.as_str()).done()
         }
-        Block::Thinking(thought) => {
+        ResponseBlock::Thinking(thought) => {
             let form = Form::of("thinking", &thought.node);
             form.with("text", thought.text.as_str()).done()
         }
-        Block::Tool(tool) => of_tool(tool),
-        Block::Other(held) => {
+        ResponseBlock::Tool(tool) => of_tool(tool),
+        ResponseBlock::Other(held) => {
             let form = Form::of("attachment", &held.node);
             form.with("text", word(&held.part)).done()
         }
@@ -190,7 +190,8 @@ fn of_note(note: &Notation) -> Value {
 }
 
 fn of_cancelled(cancelled: &Cancelled) -> Option<Value> {
-    let form = Form::of("interrupted", &cancelled.node);
+    let said = Some(words(&cancelled.said)).filter(|said| !said.is_empty());
+    let form = Form::of("interrupted", &cancelled.node).maybe("text", said);
     cancelled.stands.then(|| form.done())
 }
 

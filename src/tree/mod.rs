@@ -38,8 +38,9 @@ pub use aside::{Cancelled, Faulted, Mark, Notation};
 pub use event::{Ending, Event, EventPlace, Happening};
 pub use fold::{Fold, Touch};
 pub use node::{Node, NodeId};
-pub use response::{Block, Held, Response};
+pub use response::{Held, Response, ResponseBlock};
 pub use said::events_of;
+pub(crate) use said::user;
 pub use sequence::Sequence;
 pub use talk::Talk;
 pub use text::Segment;
@@ -129,7 +130,7 @@ impl Tree {
             _ => &[],
         });
         blocks.filter_map(|block| match block {
-            Block::Tool(tool) => Some(&**tool),
+            ResponseBlock::Tool(tool) => Some(&**tool),
             _ => None,
         })
     }

@@ -5,7 +5,7 @@ use super::node::{NodeId, Trail};
 use super::response::Response;
 use super::tool::Tool;
 use super::turn::{Turn, TurnItem};
-use super::{Block, BlockPlace, Tree, TreeItem};
+use super::{BlockPlace, ResponseBlock, Tree, TreeItem};
 
 impl Tree {
     /// The item that is the turn of this event, if it is here.
@@ -104,7 +104,7 @@ impl Tree {
     pub(super) fn tool_at(&mut self, place: BlockPlace) -> &mut Tool {
         let response = self.response_at((place.item, place.response));
         match &mut response.blocks[place.block] {
-            Block::Tool(tool) => tool,
+            ResponseBlock::Tool(tool) => tool,
             _ => unreachable!("a place of a call is that of a call"),
         }
     }

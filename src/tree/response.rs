@@ -14,14 +14,14 @@ pub struct Response {
     /// Its id in the source.
     pub response: Option<String>,
     /// What is in it.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ResponseBlock>,
     /// Whether it holds calls that name no response, in a source whose events name turns.
     pub(super) is_container: bool,
 }
 
 /// A piece of a response.
 #[derive(Clone, Debug)]
-pub enum Block {
+pub enum ResponseBlock {
     /// Text.
     Text(Segment),
     /// The model's reasoning.
@@ -43,7 +43,7 @@ pub struct Held {
     pub message: Option<String>,
 }
 
-impl Block {
+impl ResponseBlock {
     /// Its name, and what hid it.
     pub fn node(&self) -> &Node {
         match self {
@@ -99,28 +99,28 @@ impl Response {
 
     /// Whether nothing is in it that can be seen.
     pub fn is_empty(&self) -> bool {
-        self.blocks.iter().all(Block::is_empty)
+        self.blocks.iter().all(ResponseBlock::is_empty)
     }
 
     /// What streams is complete.
     pub(super) fn close(&mut self) {
         match self.blocks.last_mut() {
-            Some(Block::Text(text)) => text.open = false,
-            Some(Block::Thinking(thought)) => thought.open = false,
+            Some(ResponseBlock::Text(text)) => text.open = false,
+            Some(ResponseBlock::Thinking(thought)) => thought.open = false,
             _ => {}
         }
     }
 
     fn texts(&mut self) -> impl DoubleEndedIterator<Item = &mut Segment> {
         self.blocks.iter_mut().filter_map(|block| match block {
-            Block::Text(text) => Some(text),
+            ResponseBlock::Text(text) => Some(text),
             _ => None,
         })
     }
 
     fn thoughts(&mut self) -> impl DoubleEndedIterator<Item = &mut Thought> {
         self.blocks.iter_mut().filter_map(|block| match block {
-            Block::Thinking(thought) => Some(thought),
+            ResponseBlock::Thinking(thought) => Some(thought),
             _ => None,
         })
     }
@@ -128,7 +128,7 @@ impl Response {
     fn push_text(&mut self, segment: Segment, trail: &mut Trail) {
         self.close();
         trail.touch(segment.node.id);
-        self.blocks.push(Block::Text(segment));
+        self.blocks.push(ResponseBlock::Text(segment));
     }
 
     /// More text. A block of another kind, or a change of phase, has ended what was there.
@@ -139,7 +139,7 @@ impl Response {
         message: Option<&str>,
         trail: &mut Trail,
     ) {
-        if let Some(Block::Text(last)) = self.blocks.last_mut()
+        if let Some(ResponseBlock::Text(last)) = self.blocks.last_mut()
             && last.open
             && last.is_of(phase)
             && last.message.as_deref() == message
@@ -175,7 +175,7 @@ impl Response {
             .iter()
             .rev()
             .take_while(|block| !block.is_tool());
-        let last_of_all = behind_call.any(|block| matches!(block, Block::Text(_)));
+        let last_of_all = behind_call.any(|block| matches!(block, ResponseBlock::Text(_)));
         let phase_of = phase.map(str::to_owned);
         let last = self.texts().next_back().filter(|_| last_of_all);
         if let Some(last) = last.filter(|last| last.is_of(phase)) {
@@ -250,10 +250,10 @@ impl Response {
 
     /// More of a thought.
     pub(super) fn thinking_delta(&mut self, text: &str, message: Option<&str>, trail: &mut Trail) {
-        if !matches!(self.blocks.last(), Some(Block::Thinking(last)) if last.open) {
+        if !matches!(self.blocks.last(), Some(ResponseBlock::Thinking(last)) if last.open) {
             self.thinking_start(message, trail);
         }
-        if let Some(Block::Thinking(last)) = self.blocks.last_mut() {
+        if let Some(ResponseBlock::Thinking(last)) = self.blocks.last_mut() {
             last.text += text;
             trail.touch(last.node.id);
         }
@@ -269,7 +269,8 @@ impl Response {
             thought.finish(text);
             return trail.touch(thought.node.id);
         }
-        let again = matches!(self.blocks.last(), Some(Block::Thinking(last)) if last.text == text);
+        let again =
+            matches!(self.blocks.last(), Some(ResponseBlock::Thinking(last)) if last.text == text);
         if !again && !text.is_empty() {
             let part = Part::Thinking {
                 text: text.to_owned(),
@@ -290,7 +291,7 @@ impl Response {
             return;
         };
         self.close();
-        self.blocks.push(Block::Thinking(Thought {
+        self.blocks.push(ResponseBlock::Thinking(Thought {
             node: trail.give().into(),
             text,
             signature,
@@ -335,7 +336,7 @@ impl Response {
             }
             part => {
                 self.close();
-                self.blocks.push(Block::Other(Held {
+                self.blocks.push(ResponseBlock::Other(Held {
                     node: trail.give().into(),
                     part,
                     message: message.map(str::to_owned),
@@ -346,7 +347,7 @@ impl Response {
 
     pub(super) fn tools(&mut self) -> impl Iterator<Item = &mut Tool> {
         self.blocks.iter_mut().filter_map(|block| match block {
-            Block::Tool(tool) => Some(&mut **tool),
+            ResponseBlock::Tool(tool) => Some(&mut **tool),
             _ => None,
         })
     }

@@ -77,8 +77,9 @@ impl Tree {
 
     fn turn_start(&mut self, event: &Event, trail: &mut Trail) {
         let known = event.turn.is_some() && self.find_turn(event).is_some();
-        let waits = matches!(self.items.last(), Some(TreeItem::Turn(turn)) if turn.is_new());
-        if !known && !(event.turn.is_none() && waits) {
+        let is_new = matches!(self.items.last(), Some(TreeItem::Turn(turn)) if turn.is_new());
+        let waits = event.turn.is_none() && is_new;
+        if !known && !waits {
             self.new_turn(event.turn.clone(), trail);
         }
     }
@@ -180,7 +181,7 @@ impl Tree {
         covers: bool,
         trail: &mut Trail,
     ) {
-        if covers {
+        if covers && self.items.iter().any(TreeItem::holds_messages) {
             self.each_node(&mut |node| {
                 if node.hidden.is_none() {
                     node.hidden = Some(kind.as_str());
@@ -209,6 +210,30 @@ impl Tree {
                 TreeItem::Note(note) => each(&mut note.node),
                 TreeItem::Fault(fault) => each(&mut fault.node),
             }
+        }
+    }
+}
+
+impl TreeItem {
+    /// Whether a message is in it, which can be hidden.
+    fn holds_messages(&self) -> bool {
+        match self {
+            Self::Turn(turn) => {
+                turn.user.is_some() || turn.items.iter().any(TurnItem::holds_messages)
+            }
+            Self::Mark(_) | Self::Note(_) => true,
+            Self::Fault(_) => false,
+        }
+    }
+}
+
+impl TurnItem {
+    fn holds_messages(&self) -> bool {
+        match self {
+            Self::Response(response) => !response.blocks.is_empty(),
+            Self::Interrupted(cancelled) => !cancelled.said.is_empty(),
+            Self::Note(_) => true,
+            Self::Fault(_) => false,
         }
     }
 }

@@ -34,6 +34,7 @@ mod pruning;
 mod purging;
 mod readme;
 mod real_sessions;
+mod replaying;
 mod request_laws;
 mod restoring;
 mod roo_laws;

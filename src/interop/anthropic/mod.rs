@@ -20,6 +20,7 @@ pub static ANTHROPIC: Format = Format {
     },
     read: |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
     write: write::export,
+    events: None,
     provider: Some("anthropic"),
     bare_messages: true,
     common_stem: None,

@@ -39,6 +39,7 @@ pub static CLAUDE_CODE: Format = Format {
     },
     read: read::import,
     write: write::export,
+    events: None,
     provider: None,
     bare_messages: false,
     common_stem: None,

@@ -29,13 +29,16 @@ pub static CODEX: Format = Format {
     sniff: |head| {
         head.first(|record| {
             let legacy = record.has("instructions") && record.has("timestamp");
-            record.has("payload") && record.text("type").is_some()
+            // With a session's id beside it a payload is an event log's.
+            let item = record.has("payload") && !record.has("sessionId");
+            item && record.text("type").is_some()
                 || record.has("record_type")
                 || legacy && record.text("type").is_none()
         })
     },
     read: session::import,
     write: write::export,
+    events: None,
     provider: None,
     bare_messages: false,
     common_stem: None,

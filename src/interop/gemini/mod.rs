@@ -27,6 +27,7 @@ pub static GEMINI: Format = Format {
     sniff: |head| head.first(|record| record.has("projectHash") && record.has("messages")),
     read: read::import,
     write: write::export,
+    events: None,
     provider: None,
     bare_messages: false,
     common_stem: None,

@@ -23,6 +23,7 @@ pub static OPENAI: Format = Format {
     },
     read: |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
     write: write::export,
+    events: None,
     provider: Some("openai"),
     bare_messages: true,
     common_stem: None,

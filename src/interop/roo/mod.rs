@@ -46,6 +46,7 @@ pub static ROO: Format = Format {
     },
     read: read::import,
     write: write::export,
+    events: None,
     provider: None,
     bare_messages: true,
     common_stem: Some("api_conversation_history"),

@@ -258,7 +258,7 @@ fn a_tree_comes_out_well_from_messages_alone() {
             "  user | more",
             "  response",
             "    text | Mo",
-            "  interrupted",
+            "  interrupted | [Request interrupted by user]",
         ],
     );
 }

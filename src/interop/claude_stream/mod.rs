@@ -1,0 +1,50 @@
+//! What Claude Code prints with `--output-format stream-json`: JSON Lines, with
+//! `--include-partial-messages` the provider's own streaming events among them.
+//!
+//! Each `assistant` line holds one block of a reply, and comes before the `content_block_stop` of
+//! what streamed. The prompt is not in the stream. Deliberately absent: the session files of the
+//! same tool (`claude_code`), and what its lines say of costs and limits.
+//!
+//! # Source
+//!
+//! Observed in streams of version 2.1.197.
+
+mod read;
+mod write;
+
+use super::format::{Format, Shape};
+use super::stream;
+
+/// The format.
+pub static CLAUDE_STREAM: Format = Format {
+    name: "claude-stream",
+    aliases: &["stream-json"],
+    tools: &[],
+    shape: Shape::Lines,
+    sniff: |head| {
+        head.first(|record| {
+            let kind = record.text("type").unwrap_or_default();
+            let of_stream = match kind.as_str() {
+                "stream_event" => record.has("event"),
+                "system" => record.has("subtype") && !record.has("parentUuid"),
+                "assistant" | "user" => record.has("message") && record.has("parent_tool_use_id"),
+                "result" => record.has("num_turns"),
+                _ => false,
+            };
+            of_stream && record.has("session_id")
+        })
+    },
+    read: |input, options, sink| stream::import(reader(), input, options, sink),
+    write: write::export,
+    events: Some(reader),
+    provider: None,
+    bare_messages: false,
+    common_stem: None,
+    home: None,
+    #[cfg(test)]
+    fixtures: "claude-stream",
+};
+
+fn reader() -> Box<dyn stream::EventReader> {
+    Box::new(read::ClaudeReader::default())
+}

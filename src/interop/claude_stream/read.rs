@@ -1,0 +1,261 @@
+//! A line of the stream as events.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::interop::stream::{EventReader, Telling};
+use crate::model::{HideKind, Millis, Part, Role};
+use crate::tree::{Ending, Event, Happening, user};
+use crate::wire::anthropic;
+use crate::wire::json::{Raw, decode, string};
+
+/// Knows what streams: whose block a delta belongs to is said only once.
+#[derive(Default)]
+pub(super) struct ClaudeReader {
+    /// The message that streams, for each agent.
+    messages: HashMap<Option<String>, String>,
+    /// The call that streams in a block of the current message, for each agent.
+    calls: HashMap<(Option<String>, u64), String>,
+    /// Whether the next thing that a user says is the summary of a compaction.
+    compacted: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    subtype: Raw<'a>,
+    uuid: Raw<'a>,
+    session_id: Raw<'a>,
+    timestamp: Raw<'a>,
+    cwd: Raw<'a>,
+    model: Raw<'a>,
+    parent_tool_use_id: Raw<'a>,
+    message: Raw<'a>,
+    event: Raw<'a>,
+    error: Raw<'a>,
+    #[serde(rename = "isApiErrorMessage")]
+    is_api_error: Raw<'a>,
+    is_error: Raw<'a>,
+    terminal_reason: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Said<'a> {
+    id: Raw<'a>,
+    model: Raw<'a>,
+    content: Raw<'a>,
+}
+
+/// One of the provider's streaming events.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Streamed<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    index: Raw<'a>,
+    message: Raw<'a>,
+    content_block: Raw<'a>,
+    delta: Raw<'a>,
+    usage: Raw<'a>,
+}
+
+/// A block that begins, or more of it.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Piece<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    id: Raw<'a>,
+    name: Raw<'a>,
+    text: Raw<'a>,
+    thinking: Raw<'a>,
+    partial_json: Raw<'a>,
+}
+
+impl EventReader for ClaudeReader {
+    fn read(&mut self, record: &RawValue) -> Telling {
+        let Ok(line) = serde_json::from_str::<Line<'_>>(record.get()) else {
+            return Telling::other("(no object)");
+        };
+        let kind = string(line.kind).unwrap_or_else(|| "(no type)".to_owned());
+        let parent = string(line.parent_tool_use_id);
+        let mut told = Telling::default();
+        let mut message = None;
+        let what = match kind.as_str() {
+            "system" => self.system(&line, &mut told),
+            "assistant" => {
+                let said: Said<'_> = decode(line.message).unwrap_or_default();
+                message = string(said.id);
+                told.model = string(said.model).filter(|model| !model.starts_with('<'));
+                let failed = string(line.error).is_some() || is_true(line.is_api_error);
+                said_by_model(&said, failed, &mut told)
+            }
+            "user" => {
+                let said: Said<'_> = decode(line.message).unwrap_or_default();
+                self.said_by_user(&said, parent.is_none(), &mut told)
+            }
+            "stream_event" => {
+                let streamed: Streamed<'_> = decode(line.event).unwrap_or_default();
+                let what = self.streamed(&streamed, &parent, &mut told);
+                message = self.messages.get(&parent).cloned();
+                what
+            }
+            "result" => {
+                let reason = string(line.terminal_reason).unwrap_or_default();
+                let subtype = string(line.subtype).filter(|subtype| subtype != "success");
+                let failed = is_true(line.is_error) && !reason.starts_with("aborted");
+                let fault = subtype
+                    .filter(|_| failed)
+                    .map(|text| Happening::Fault { text });
+                fault.into_iter().chain([Happening::TurnEnd]).collect()
+            }
+            _ => {
+                told.other = Some(kind);
+                Vec::new()
+            }
+        };
+        let uuid = string(line.uuid);
+        let event = |(at, what)| Event {
+            id: uuid.clone().filter(|_| at == 0),
+            message: message.clone(),
+            parent: parent.clone(),
+            ..Event::new(what)
+        };
+        told.events = what.into_iter().enumerate().map(event).collect();
+        told.session = string(line.session_id);
+        told.time = string(line.timestamp).and_then(|text| Millis::parse(&text));
+        told
+    }
+}
+
+impl ClaudeReader {
+    fn system(&mut self, line: &Line<'_>, told: &mut Telling) -> Vec<Happening> {
+        let subtype = string(line.subtype).unwrap_or_default();
+        if subtype == "init" {
+            told.cwd = string(line.cwd);
+            return vec![Happening::TurnStart];
+        }
+        self.compacted |= subtype == "compact_boundary";
+        told.other = Some(format!("system/{subtype}"));
+        Vec::new()
+    }
+
+    /// What stands in the user's place: results, a summary, or what was said.
+    fn said_by_user(
+        &mut self,
+        said: &Said<'_>,
+        is_main: bool,
+        told: &mut Telling,
+    ) -> Vec<Happening> {
+        let parts = anthropic::parts(said.content, &mut told.notes).unwrap_or_default();
+        if is_main && std::mem::take(&mut self.compacted) {
+            let (kind, role) = (HideKind::Compaction, Role::User);
+            return vec![Happening::Marker {
+                kind,
+                role,
+                parts,
+                covers: true,
+            }];
+        }
+        let mut what = Vec::new();
+        let mut rest = Vec::new();
+        for part in parts {
+            match part {
+                Part::ToolResult {
+                    call,
+                    content,
+                    is_error,
+                } => {
+                    let ending = Ending::of(is_error);
+                    what.push(Happening::Answer {
+                        call,
+                        content,
+                        ending,
+                    });
+                }
+                part => rest.push(part),
+            }
+        }
+        if !rest.is_empty() {
+            what.push(user(rest));
+        }
+        what
+    }
+
+    fn streamed(
+        &mut self,
+        streamed: &Streamed<'_>,
+        parent: &Option<String>,
+        told: &mut Telling,
+    ) -> Vec<Happening> {
+        let key = (parent.clone(), decode(streamed.index).unwrap_or_default());
+        let piece = |raw| decode::<Piece<'_>>(raw).unwrap_or_default();
+        let what = match string(streamed.kind).unwrap_or_default().as_str() {
+            "message_start" => {
+                let said: Said<'_> = decode(streamed.message).unwrap_or_default();
+                let id = string(said.id).unwrap_or_default();
+                self.messages.insert(parent.clone(), id);
+                self.calls.retain(|(of, _), _| of != parent);
+                told.model = string(said.model);
+                None
+            }
+            "content_block_start" => {
+                let block = piece(streamed.content_block);
+                match string(block.kind).unwrap_or_default().as_str() {
+                    "thinking" => Some(Happening::ThinkingStart),
+                    "tool_use" => {
+                        let call = string(block.id).unwrap_or_default();
+                        self.calls.insert(key, call.clone());
+                        let name = string(block.name).unwrap_or_default();
+                        Some(Happening::CallStart { call, name })
+                    }
+                    _ => None,
+                }
+            }
+            "content_block_delta" => {
+                let delta = piece(streamed.delta);
+                let phase = None;
+                match (
+                    string(delta.text),
+                    string(delta.thinking),
+                    string(delta.partial_json),
+                ) {
+                    (Some(text), ..) => Some(Happening::TextDelta { text, phase }),
+                    (_, Some(text), _) => Some(Happening::ThinkingDelta { text }),
+                    (.., Some(text)) => self.calls.get(&key).map(|call| Happening::CallInput {
+                        call: call.clone(),
+                        text,
+                        offset: None,
+                    }),
+                    _ => None,
+                }
+            }
+            "content_block_stop" => Some(Happening::BlockEnd),
+            "message_delta" => {
+                told.usage = anthropic::usage(streamed.usage);
+                None
+            }
+            _ => None,
+        };
+        what.into_iter().collect()
+    }
+}
+
+/// The blocks of a reply; what the client says in its place is a failure.
+fn said_by_model(said: &Said<'_>, failed: bool, told: &mut Telling) -> Vec<Happening> {
+    let parts = anthropic::parts(said.content, &mut told.notes).unwrap_or_default();
+    let what = |part| match part {
+        Part::Text { text } if failed => Happening::Fault { text },
+        part => Happening::Block(part),
+    };
+    parts.into_iter().map(what).collect()
+}
+
+fn is_true(raw: Raw<'_>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}

@@ -1,0 +1,60 @@
+//! The exporter: kept lines as they were, whole messages for new ones.
+
+use std::io::Write;
+
+use crate::error::{Error, Result};
+use crate::interop::records::rewritten;
+use crate::interop::remarks::Remarks;
+use crate::interop::stream::kept;
+use crate::interop::{Document, Outgoing};
+use crate::model::Role;
+use crate::wire::anthropic;
+use crate::wire::json::Object;
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut remarks = Remarks::default();
+    for (at, outgoing) in messages.iter().enumerate() {
+        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
+            Some(records) => records.to_vec(),
+            None => new_line(outgoing, at + 1, document, &mut remarks)
+                .into_iter()
+                .collect(),
+        };
+        for record in records {
+            writeln!(out, "{record}").map_err(Error::io("export"))?;
+        }
+    }
+    out.flush().map_err(Error::io("export"))?;
+    Ok(remarks.into_words())
+}
+
+fn new_line(
+    outgoing: &Outgoing,
+    number: usize,
+    document: &Document,
+    remarks: &mut Remarks,
+) -> Option<String> {
+    let message = &outgoing.message;
+    let is_reply = message.role == Role::Assistant;
+    let kind = if is_reply { "assistant" } else { "user" };
+    let mut written = anthropic::written(message, number, &mut remarks.repairs)?;
+    if is_reply {
+        // Without an id of its own it would be part of the reply before it.
+        let object = rewritten(&written, |_, value| Some(value.to_owned()));
+        let id = format!("msg_{}", document.new_id(number as u64).replace('-', ""));
+        written = object.string("id", &id).finish();
+    }
+    let time = outgoing.time.or(document.now).map(|time| time.to_iso());
+    let line = Object::typed(kind)
+        .raw("message", &written)
+        .raw("parent_tool_use_id", "null")
+        .string("session_id", &document.session_id)
+        .string("uuid", &document.new_id(number as u64 + (1 << 32)))
+        .optional("timestamp", time.as_deref());
+    Some(line.finish())
+}

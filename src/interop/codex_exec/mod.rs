@@ -1,0 +1,48 @@
+//! What Codex prints with `exec --json`: JSON Lines of a thread, its turns and their items.
+//!
+//! An item has an id and a type; a command is told when it starts and again when it is complete.
+//! The prompt is not in the stream, and of a text that was cut nothing is. Deliberately absent: the
+//! rollouts of the same tool (`codex`).
+//!
+//! # Source
+//!
+//! Observed in streams of version 0.169.0; `codex-rs/exec/src/exec_events.rs` of
+//! <https://github.com/openai/codex> for the items that those lack.
+
+mod read;
+mod write;
+
+use super::format::{Format, Shape};
+use super::stream;
+
+/// The format.
+pub static CODEX_EXEC: Format = Format {
+    name: "codex-exec",
+    aliases: &[],
+    tools: &[],
+    shape: Shape::Lines,
+    sniff: |head| {
+        head.first(|record| {
+            let kind = record.text("type").unwrap_or_default();
+            match kind.as_str() {
+                "thread.started" => record.has("thread_id"),
+                "item.started" | "item.updated" | "item.completed" => record.has("item"),
+                "turn.started" | "turn.completed" | "turn.failed" => !record.has("data"),
+                _ => false,
+            }
+        })
+    },
+    read: |input, options, sink| stream::import(reader(), input, options, sink),
+    write: write::export,
+    events: Some(reader),
+    provider: None,
+    bare_messages: false,
+    common_stem: None,
+    home: None,
+    #[cfg(test)]
+    fixtures: "codex-exec",
+};
+
+fn reader() -> Box<dyn stream::EventReader> {
+    Box::new(read::ExecReader::default())
+}

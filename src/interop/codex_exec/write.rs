@@ -1,0 +1,93 @@
+//! The exporter: kept lines as they were, completed items for new messages.
+
+use std::io::Write;
+
+use serde_json::{Value, from_str, json};
+
+use crate::error::{Error, Result};
+use crate::interop::remarks::Remarks;
+use crate::interop::stream::kept;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Part, Role};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    _: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut remarks = Remarks::default();
+    let mut items = 0;
+    for (at, outgoing) in messages.iter().enumerate() {
+        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
+            Some(records) => records.to_vec(),
+            None => new_lines(outgoing, &mut items, &mut remarks),
+        };
+        for record in records {
+            writeln!(out, "{record}").map_err(Error::io("export"))?;
+        }
+    }
+    out.flush().map_err(Error::io("export"))?;
+    Ok(remarks.into_words())
+}
+
+fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec<String> {
+    let message = &outgoing.message;
+    if !matches!(message.role, Role::Assistant | Role::Tool) {
+        remarks.add("a message that the model did not write");
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    for part in &message.parts {
+        let (event, item) = match part {
+            Part::Text { text } if message.role == Role::Assistant => (
+                "item.completed",
+                json!({"type": "agent_message", "text": text}),
+            ),
+            Part::Thinking { text, .. } => {
+                ("item.completed", json!({"type": "reasoning", "text": text}))
+            }
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
+                let arguments = from_str(arguments).unwrap_or(Value::from(arguments.as_str()));
+                let call = json!({
+                    "id": id, "type": "mcp_tool_call", "server": "", "tool": name,
+                    "arguments": arguments, "status": "in_progress",
+                });
+                ("item.started", call)
+            }
+            Part::ToolResult {
+                call,
+                content,
+                is_error,
+            } => {
+                let texts = content.iter().filter_map(|part| match part {
+                    Part::Text { text } => Some(text.as_str()),
+                    _ => None,
+                });
+                let text = texts.collect::<Vec<_>>().join("\n");
+                let status = if *is_error { "failed" } else { "completed" };
+                let result = json!({
+                    "id": call, "type": "mcp_tool_call", "server": "", "tool": "",
+                    "arguments": {}, "result": text, "status": status,
+                });
+                ("item.completed", result)
+            }
+            _ => {
+                remarks.add("a picture, a file or another block that is no text");
+                continue;
+            }
+        };
+        let mut item = item;
+        if item.get("id").is_none() {
+            *items += 1;
+            item["id"] = format!("new_{items}").into();
+        }
+        lines.push(json!({"type": event, "item": item}).to_string());
+    }
+    lines
+}

@@ -1,0 +1,340 @@
+//! A record of the log as events.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::interop::stream::{EventReader, Telling};
+use crate::model::{HideKind, Millis, Part, Role};
+use crate::tree::{Ending, Event, EventPlace, Happening};
+use crate::wire::json::{Raw, decode, string};
+
+/// The types that only this log has.
+pub(super) const TYPES: [&str; 25] = [
+    "turn_start",
+    "turn_end",
+    "user_message",
+    "user_audio",
+    "assistant_message",
+    "assistant_chunk",
+    "assistant_done",
+    "text_delta",
+    "text_done",
+    "thinking_start",
+    "thinking_delta",
+    "thinking_chunk",
+    "thinking_done",
+    "tool_call_start",
+    "tool_input_start",
+    "tool_input_chunk",
+    "tool_input_done",
+    "tool_output_delta",
+    "tool_output_chunk",
+    "output_cancelled",
+    "agent_message",
+    "agent_callback",
+    "agent_callback_result",
+    "custom_message",
+    "summary_message",
+];
+
+/// Reads either generation. No record depends on another.
+pub(super) struct LogReader;
+
+/// What every record has.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Envelope<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    id: Raw<'a>,
+    timestamp: Raw<'a>,
+    session_id: Raw<'a>,
+    turn_id: Raw<'a>,
+    response_id: Raw<'a>,
+    revision: Raw<'a>,
+    sequence: Raw<'a>,
+    payload: Raw<'a>,
+}
+
+/// What a record says: its payload, or the record itself.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Body<'a> {
+    text: Raw<'a>,
+    delta: Raw<'a>,
+    chunk: Raw<'a>,
+    content: Raw<'a>,
+    message: Raw<'a>,
+    transcription: Raw<'a>,
+    phase: Raw<'a>,
+    interrupted: Raw<'a>,
+    role: Raw<'a>,
+    tool_call_id: Raw<'a>,
+    call_id: Raw<'a>,
+    tool_name: Raw<'a>,
+    args: Raw<'a>,
+    args_json: Raw<'a>,
+    arguments: Raw<'a>,
+    offset: Raw<'a>,
+    result: Raw<'a>,
+    ok: Raw<'a>,
+    error: Raw<'a>,
+    code: Raw<'a>,
+    summary_type: Raw<'a>,
+    message_id: Raw<'a>,
+    agent_exchange_id: Raw<'a>,
+    response_id: Raw<'a>,
+    target_agent_id: Raw<'a>,
+    target_session_id: Raw<'a>,
+    from_agent_id: Raw<'a>,
+    wait: Raw<'a>,
+    parent_tool_call_id: Raw<'a>,
+}
+
+impl Body<'_> {
+    /// What it says, by whichever name.
+    fn said(&self) -> String {
+        let names = [
+            self.text,
+            self.delta,
+            self.chunk,
+            self.content,
+            self.message,
+            self.transcription,
+        ];
+        names.into_iter().find_map(string).unwrap_or_default()
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::text(self.said())]
+    }
+
+    fn call(&self) -> String {
+        let names = [self.tool_call_id, self.call_id];
+        names.into_iter().find_map(string).unwrap_or_default()
+    }
+
+    fn name(&self) -> String {
+        string(self.tool_name).unwrap_or_default()
+    }
+
+    /// The arguments as they were written: a string of JSON, or JSON itself.
+    fn arguments(&self) -> Option<String> {
+        let given = self.args.or(self.arguments).or(self.args_json)?;
+        Some(string(Some(given)).unwrap_or_else(|| given.get().to_owned()))
+    }
+
+    fn offset(&self) -> Option<u64> {
+        decode(self.offset)
+    }
+
+    /// A result, and how it ended.
+    fn result(&self) -> (Vec<Part>, Ending) {
+        let error: Option<Value> = decode(self.error).filter(|error: &Value| !error.is_null());
+        let failed = error.is_some() || is(self.ok, "false");
+        let ending = match error.as_ref().map(|error| &error["code"]) {
+            Some(code) if code == "tool_interrupted" => Ending::Interrupted,
+            _ => Ending::of(failed),
+        };
+        let given = self.result.filter(|result| result.get() != "null");
+        let told = error.as_ref().and_then(|error| match error {
+            Value::String(text) => Some(text.clone()),
+            error => error["message"].as_str().map(str::to_owned),
+        });
+        let text = match given {
+            Some(result) => string(Some(result)).unwrap_or_else(|| result.get().to_owned()),
+            None => told.unwrap_or_default(),
+        };
+        let content = if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![Part::text(text)]
+        };
+        (content, ending)
+    }
+
+    /// The agent that speaks or is spoken to.
+    fn partner(&self) -> Option<String> {
+        let names = [self.target_agent_id, self.target_session_id];
+        names.into_iter().find_map(string)
+    }
+
+    /// What an answer of another agent names.
+    fn exchange(&self) -> Option<String> {
+        let names = [self.message_id, self.agent_exchange_id, self.response_id];
+        let named = names.into_iter().find_map(string);
+        named.or_else(|| Some(self.call()).filter(|call| !call.is_empty()))
+    }
+}
+
+fn is(raw: Raw<'_>, text: &str) -> bool {
+    raw.is_some_and(|raw| raw.get() == text)
+}
+
+fn time(raw: Raw<'_>) -> Option<Millis> {
+    let written = || Millis::parse(&string(raw)?);
+    decode::<i64>(raw).map(Millis).or_else(written)
+}
+
+impl EventReader for LogReader {
+    fn read(&mut self, record: &RawValue) -> Telling {
+        let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(record.get()) else {
+            return Telling::other("(no object)");
+        };
+        let kind = string(envelope.kind).unwrap_or_else(|| "(no type)".to_owned());
+        let payload = envelope
+            .payload
+            .filter(|payload| payload.get().starts_with('{'));
+        let body = payload.unwrap_or(record).get();
+        let body: Body<'_> = serde_json::from_str(body).unwrap_or_default();
+        let mut response = string(envelope.response_id);
+        if payload.is_none() && kind.starts_with("agent_callback") {
+            // There it names the exchange.
+            response = None;
+        }
+        let revision = decode(envelope.revision);
+        let sequence = decode(envelope.sequence);
+        let place = revision.zip(sequence);
+        let events = happened(&kind, &body);
+        let other = events.is_empty().then_some(kind);
+        let event = |(at, what)| Event {
+            // Of a record that tells two things the second has no id, or it would be known.
+            id: string(envelope.id).filter(|_| at == 0),
+            place: place
+                .filter(|_| at == 0)
+                .map(|(revision, sequence)| EventPlace { revision, sequence }),
+            turn: string(envelope.turn_id),
+            response: response.clone(),
+            parent: string(body.parent_tool_call_id),
+            ..Event::new(what)
+        };
+        Telling {
+            events: events.into_iter().enumerate().map(event).collect(),
+            time: time(envelope.timestamp),
+            session: string(envelope.session_id),
+            other,
+            ..Telling::default()
+        }
+    }
+}
+
+/// What a record of this type tells; nothing if it tells nothing of the conversation.
+fn happened(kind: &str, body: &Body<'_>) -> Vec<Happening> {
+    let text = || body.said();
+    let phase = || string(body.phase);
+    let interrupted = || {
+        let interrupt = Happening::Interrupt { said: Vec::new() };
+        is(body.interrupted, "true").then_some(interrupt)
+    };
+    let call = || body.call();
+    let whole = || Happening::Call {
+        call: call(),
+        name: body.name(),
+        arguments: body.arguments().unwrap_or_else(|| "{}".to_owned()),
+    };
+    let what = match kind {
+        "turn_start" => Happening::TurnStart,
+        "turn_end" => Happening::TurnEnd,
+        "user_message" | "user_audio" => Happening::User {
+            parts: body.parts(),
+            from: string(body.from_agent_id),
+        },
+        "custom_message" => Happening::Note {
+            role: string(body.role)
+                .and_then(|role| role.parse().ok())
+                .unwrap_or(Role::User),
+            parts: body.parts(),
+        },
+        "summary_message" if string(body.summary_type).as_deref() == Some("branch_summary") => {
+            Happening::Note {
+                role: Role::User,
+                parts: body.parts(),
+            }
+        }
+        "summary_message" => Happening::Marker {
+            kind: HideKind::Compaction,
+            role: Role::User,
+            parts: body.parts(),
+            covers: true,
+        },
+        "assistant_chunk" | "text_delta" => Happening::TextDelta {
+            text: text(),
+            phase: phase(),
+        },
+        "assistant_done" | "text_done" => {
+            let done = Happening::TextDone {
+                text: text(),
+                phase: phase(),
+            };
+            return [done].into_iter().chain(interrupted()).collect();
+        }
+        "assistant_message" => {
+            let reply = Happening::Reply { text: text() };
+            return [reply].into_iter().chain(interrupted()).collect();
+        }
+        "thinking_start" => Happening::ThinkingStart,
+        "thinking_chunk" | "thinking_delta" => Happening::ThinkingDelta { text: text() },
+        "thinking_done" => Happening::ThinkingDone { text: text() },
+        "tool_call" => whole(),
+        "tool_call_start" | "tool_input_start" | "tool_input_done" => match body.arguments() {
+            Some(arguments) if !arguments.is_empty() => whole(),
+            _ if kind == "tool_input_done" => return Vec::new(),
+            _ => Happening::CallStart {
+                call: call(),
+                name: body.name(),
+            },
+        },
+        "tool_input_chunk" | "tool_input_delta" => Happening::CallInput {
+            call: call(),
+            text: text(),
+            offset: body.offset(),
+        },
+        "tool_output_chunk" | "tool_output_delta" => Happening::Output {
+            call: call(),
+            text: text(),
+            offset: body.offset(),
+        },
+        "tool_result" => {
+            let (content, ending) = body.result();
+            Happening::Answer {
+                call: call(),
+                content,
+                ending,
+            }
+        }
+        "agent_message" => match (body.partner(), body.exchange()) {
+            (Some(to), Some(exchange)) => Happening::Sent {
+                exchange,
+                to,
+                text: text(),
+                waits: is(body.wait, "true"),
+            },
+            _ => Happening::User {
+                parts: body.parts(),
+                from: string(body.from_agent_id),
+            },
+        },
+        "agent_callback" | "agent_callback_result" => {
+            let (mut content, ending) = body.result();
+            if content.is_empty() {
+                content = body.parts();
+            }
+            Happening::Callback {
+                exchange: body.exchange(),
+                from: string(body.from_agent_id),
+                content,
+                is_error: ending != Ending::Success,
+            }
+        }
+        "interrupt" | "output_cancelled" => Happening::Interrupt { said: Vec::new() },
+        "error" => Happening::Fault {
+            text: Some(text())
+                .filter(|text| !text.is_empty())
+                .or_else(|| string(body.code))
+                .unwrap_or_default(),
+        },
+        _ => return Vec::new(),
+    };
+    vec![what]
+}

@@ -1,0 +1,144 @@
+//! The exporter: kept records as they were, new ones in the newer generation.
+
+use std::io::Write;
+
+use crate::error::{Error, Result};
+use crate::interop::remarks::Remarks;
+use crate::interop::stream::kept;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Part, Role};
+use crate::wire::json::{Object, is_object, quoted};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut writer = LogWriter {
+        document,
+        number: 0,
+        remarks: Remarks::default(),
+    };
+    for (at, outgoing) in messages.iter().enumerate() {
+        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
+            Some(records) => records.to_vec(),
+            None => writer.records(outgoing),
+        };
+        for record in records {
+            writeln!(out, "{record}").map_err(Error::io("export"))?;
+        }
+    }
+    out.flush().map_err(Error::io("export"))?;
+    Ok(writer.remarks.into_words())
+}
+
+struct LogWriter<'a> {
+    document: &'a Document,
+    /// How many ids were made.
+    number: u64,
+    remarks: Remarks,
+}
+
+impl LogWriter<'_> {
+    fn id(&mut self) -> String {
+        self.number += 1;
+        self.document.new_id(self.number)
+    }
+
+    /// The records that say a message.
+    fn records(&mut self, outgoing: &Outgoing) -> Vec<String> {
+        let message = &outgoing.message;
+        let response = (message.role == Role::Assistant).then(|| self.id());
+        let mut records = Vec::new();
+        for part in &message.parts {
+            let text = |text: &str| Object::new().string("text", text);
+            let said = match (message.role, part) {
+                (
+                    _,
+                    Part::ToolCall {
+                        id,
+                        name,
+                        arguments,
+                        ..
+                    },
+                ) => {
+                    let arguments = match is_object(arguments) {
+                        true => arguments.clone(),
+                        false => quoted(arguments),
+                    };
+                    let call = Object::new().string("toolCallId", id);
+                    Some((
+                        "tool_call",
+                        call.string("toolName", name).raw("args", &arguments),
+                    ))
+                }
+                (
+                    _,
+                    Part::ToolResult {
+                        call,
+                        content,
+                        is_error,
+                    },
+                ) => {
+                    let texts = content.iter().filter_map(|part| self.text(part));
+                    let texts: Vec<&str> = texts.collect();
+                    let text = quoted(&texts.join("\n"));
+                    let result = Object::new()
+                        .string("toolCallId", call)
+                        .raw("result", &text);
+                    let failure = Object::new()
+                        .string("code", "tool_error")
+                        .string("message", "");
+                    Some((
+                        "tool_result",
+                        match is_error {
+                            true => result.raw("error", &failure.finish()),
+                            false => result,
+                        },
+                    ))
+                }
+                (_, Part::Thinking { text: thought, .. }) => Some(("thinking_done", text(thought))),
+                (Role::Assistant, part) => {
+                    self.text(part).map(|said| ("assistant_done", text(said)))
+                }
+                (_, part) if outgoing.is_summary => self.text(part).map(|said| {
+                    (
+                        "summary_message",
+                        text(said).string("summaryType", "compaction"),
+                    )
+                }),
+                (Role::User, part) => self.text(part).map(|said| ("user_message", text(said))),
+                (role, part) => self
+                    .text(part)
+                    .map(|said| ("custom_message", text(said).string("role", role.as_str()))),
+            };
+            let Some((kind, payload)) = said else {
+                continue;
+            };
+            let time = outgoing.time.or(self.document.now).map_or(0, |time| time.0);
+            let record = Object::new()
+                .string("id", &self.id())
+                .raw("timestamp", &time.to_string())
+                .string("sessionId", &self.document.session_id)
+                .optional("responseId", response.as_deref());
+            let record = record
+                .string("type", kind)
+                .raw("payload", &payload.finish());
+            records.push(record.finish());
+        }
+        records
+    }
+
+    /// What a part says, if that is a text.
+    fn text<'p>(&mut self, part: &'p Part) -> Option<&'p str> {
+        match part {
+            Part::Text { text } => Some(text),
+            _ => {
+                self.remarks
+                    .add("a picture, a file or another block that is no text");
+                None
+            }
+        }
+    }
+}

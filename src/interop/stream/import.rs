@@ -1,0 +1,178 @@
+//! A stream that was kept, as messages.
+
+use serde_json::Value;
+
+use super::messages::{Said, messages};
+use super::reader::{EventReader, Telling};
+use crate::error::Result;
+use crate::interop::records::{LineReader, Record, each_line};
+use crate::interop::{
+    Action, Cover, HideStep, ImportOptions, Input, Moment, Outgoing, SessionEnd, SessionStart,
+    Sink, Step,
+};
+use crate::model::{HideKind, Millis, Settings, Span, Usage};
+use crate::tree::{Event, Fold, NodeId, Sequence};
+
+/// Reads a whole stream and tells its messages. Its events are held in memory: a late one may
+/// belong to an early message.
+pub(in crate::interop) fn import(
+    reader: Box<dyn EventReader>,
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let lacking = SessionEnd::lacking(&["system prompt", "tool definitions"]);
+    let mut read = Reading {
+        reader,
+        sink,
+        lines: Vec::new(),
+        events: Vec::new(),
+        session: None,
+        end: lacking,
+    };
+    let lone = each_line(input, &mut read)?;
+    let Reading {
+        sink,
+        mut lines,
+        events,
+        session,
+        mut end,
+        ..
+    } = read;
+    end.lone_surrogates = lone;
+    let mut fold = Fold::default();
+    let mut after = vec![None; lines.len()];
+    for (line, event) in in_order(events) {
+        fold.feed(Event {
+            place: None,
+            ..event
+        });
+        after[line] = Some(fold.last());
+    }
+    let said = messages(&fold.settle());
+    sink.session(SessionStart::new(
+        session.unwrap_or(options.stem.to_owned()),
+    ))?;
+    for step in steps(said, &mut lines, &after) {
+        sink.step(step)?;
+    }
+    sink.end(end)
+}
+
+/// What is known of a record beside its events.
+struct Line {
+    span: Span,
+    time: Option<Millis>,
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+struct Reading<'a> {
+    reader: Box<dyn EventReader>,
+    sink: &'a mut dyn Sink,
+    lines: Vec<Line>,
+    /// What happened, and the line that tells it.
+    events: Vec<(usize, Event)>,
+    session: Option<String>,
+    end: SessionEnd,
+}
+
+impl LineReader for Reading<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<()> {
+        let told: Telling = self.reader.read(record.value);
+        let line = self.lines.len();
+        self.events
+            .extend(told.events.into_iter().map(|event| (line, event)));
+        self.lines.push(Line {
+            span: record.span(),
+            time: told.time,
+            model: told.model,
+            usage: told.usage,
+        });
+        self.session = self.session.take().or(told.session);
+        self.end.cwd = self.end.cwd.take().or(told.cwd);
+        if let Some(kind) = told.other {
+            self.end.other(kind);
+        }
+        for (kind, count) in told.notes.opaque_blocks {
+            *self.end.opaque_blocks.entry(kind).or_default() += count;
+        }
+        Ok(())
+    }
+}
+
+/// The events as a fold takes them in the end: numbered ones by their numbers.
+fn in_order(events: Vec<(usize, Event)>) -> Vec<(usize, Event)> {
+    let place = |(line, event): (usize, Event)| (event.place, event.id.clone(), (line, event));
+    Sequence::in_order(events.into_iter().map(place))
+}
+
+/// Each message with the records from its first one up to the next message's. So each record is
+/// behind a message, and all of them together are the stream.
+fn steps(said: Vec<Said>, lines: &mut [Line], after: &[Option<NodeId>]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::with_capacity(said.len());
+    let first: Vec<NodeId> = said.iter().map(|said| said.first).collect();
+    for (at, Said { message, hides, .. }) in said.into_iter().enumerate() {
+        let action = match hides.filter(|_| at > 0) {
+            Some(kind) => Action::Hide(hide(kind, message)),
+            None => Action::Append(message),
+        };
+        steps.push(Step {
+            action,
+            time: None,
+            settings: Settings::new(),
+            records: Vec::new(),
+            usage: None,
+        });
+    }
+    let mut last = NodeId::default();
+    let mut born = 0;
+    for (line, after) in lines.iter_mut().zip(after) {
+        last = after.unwrap_or(last);
+        let begun = first.partition_point(|first| *first <= last);
+        let at = begun.saturating_sub(1);
+        // Of a record that tells several messages, each has it.
+        for step in steps.iter_mut().take(at).skip(born) {
+            step.records.push(line.span);
+            step.time = step.time.or(line.time);
+        }
+        born = born.max(begun);
+        let Some(step) = steps.get_mut(at) else {
+            continue;
+        };
+        step.records.push(line.span);
+        step.time = step.time.or(line.time);
+        step.usage = line.usage.or(step.usage);
+        if let Some(model) = line.model.take() {
+            let model = Value::from(model).to_string();
+            step.settings.insert("model".to_owned(), model);
+        }
+    }
+    steps
+}
+
+fn hide(kind: HideKind, message: crate::model::Message) -> HideStep {
+    HideStep {
+        kind,
+        cover: Cover::Everything,
+        keep: Vec::new(),
+        parts: Vec::new(),
+        replacements: vec![(None, message)],
+        moment: Moment::Here,
+    }
+}
+
+/// The records of a message on its way out, if it may go as it came. What it shares with the
+/// message before it is written already.
+pub(in crate::interop) fn kept<'a>(
+    outgoing: &'a Outgoing,
+    before: Option<&Outgoing>,
+) -> Option<&'a [String]> {
+    let (first, rest) = outgoing.records.split_first()?;
+    let shared = before.is_some_and(|before| before.records.last() == Some(first));
+    Some(if shared { rest } else { &outgoing.records })
+}

@@ -1,0 +1,109 @@
+//! A live source: bytes in, as they come, and events out.
+
+use super::reader::EventReader;
+use crate::error::Result;
+use crate::interop::records::{LineReader, Record, each_line};
+use crate::interop::{Format, Problem, Sink};
+use crate::tree::Event;
+
+/// Reads a stream while it comes. However its bytes are split into reads, the events are the same.
+pub struct EventStream {
+    reader: Box<dyn EventReader>,
+    /// What came of a line that is not complete.
+    rest: Vec<u8>,
+    /// How many lines were read.
+    lines: u64,
+    problems: Vec<Problem>,
+}
+
+impl EventStream {
+    /// Of a format whose records are events; none of any other.
+    pub fn of(format: &Format) -> Option<Self> {
+        Some(Self {
+            reader: format.events?(),
+            rest: Vec::new(),
+            lines: 0,
+            problems: Vec::new(),
+        })
+    }
+
+    /// The events that these bytes complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.rest.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                events.extend(self.line());
+            }
+        }
+        events
+    }
+
+    /// The events of what is left when nothing more will come.
+    pub fn finish(&mut self) -> Vec<Event> {
+        match self.rest.is_empty() {
+            true => Vec::new(),
+            false => self.line(),
+        }
+    }
+
+    /// The events of one kept record.
+    pub fn record(&mut self, bytes: &[u8]) -> Vec<Event> {
+        self.rest = bytes.to_vec();
+        self.line()
+    }
+
+    /// What was wrong with the lines so far.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    fn line(&mut self) -> Vec<Event> {
+        let mut line = std::mem::take(&mut self.rest);
+        // A byte order mark is one only where the stream begins.
+        if self.lines > 0 && line.starts_with(b"\xef\xbb\xbf") {
+            line.insert(0, b' ');
+        }
+        self.lines += 1;
+        let mut taker = Taker {
+            reader: &mut *self.reader,
+            events: Vec::new(),
+            problems: Told::default(),
+        };
+        let read = each_line(&line.as_slice(), &mut taker);
+        read.expect("bytes in memory can be read, and the taker refuses nothing");
+        let events = taker.events;
+        for problem in taker.problems.0 {
+            let line = self.lines;
+            self.problems.push(Problem { line, ..problem });
+        }
+        events
+    }
+}
+
+struct Taker<'a> {
+    reader: &'a mut dyn EventReader,
+    events: Vec<Event>,
+    problems: Told,
+}
+
+#[derive(Default)]
+struct Told(Vec<Problem>);
+
+impl Sink for Told {
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.0.push(problem);
+        Ok(())
+    }
+}
+
+impl LineReader for Taker<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        &mut self.problems
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<()> {
+        self.events.extend(self.reader.read(record.value).events);
+        Ok(())
+    }
+}

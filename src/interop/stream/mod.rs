@@ -1,0 +1,17 @@
+//! Streams: what an agent tells while it works, as it comes or as it was kept.
+//!
+//! A format of this kind says how one record becomes [`Event`](crate::tree::Event)s; all else is the same for all of
+//! them. A live source pushes bytes into an [`EventStream`]; an importer folds the same events into
+//! a tree and makes its messages of that, so that what is seen live and what is stored agree by
+//! construction. Deliberately absent: any format's spelling, and what a tree looks like.
+
+mod import;
+mod live;
+mod messages;
+pub(super) mod reader;
+#[cfg(test)]
+mod tests;
+
+pub(super) use import::{import, kept};
+pub use live::EventStream;
+pub use reader::{EventReader, Telling};
