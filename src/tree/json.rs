@@ -9,8 +9,8 @@ use super::node::{Node, NodeId};
 use super::response::{Response, ResponseBlock};
 use super::tool::Tool;
 use super::turn::{Turn, TurnItem};
+use super::words::{word, words};
 use super::{Tree, TreeItem};
-use crate::model::{Media, MediaSource, Part};
 
 /// The version of the form.
 const VERSION: u64 = 1;
@@ -198,34 +198,4 @@ fn of_cancelled(cancelled: &Cancelled) -> Option<Value> {
 fn of_fault(fault: &Faulted) -> Value {
     let form = Form::of("failure", &fault.node);
     form.with("text", fault.text.as_str()).done()
-}
-
-/// What parts say, one below the other.
-fn words(parts: &[Part]) -> String {
-    let words: Vec<String> = parts.iter().map(word).collect();
-    words.join("\n")
-}
-
-/// What a part says; of what is no text, what it is.
-fn word(part: &Part) -> String {
-    match part {
-        Part::Text { text } | Part::Thinking { text, .. } => text.clone(),
-        Part::ToolCall { name, .. } => format!("[call {name}]"),
-        Part::ToolResult { content, .. } => words(content),
-        Part::Image(media) => format!("[image{}]", described(media)),
-        Part::File(media) => format!("[file{}]", described(media)),
-        Part::Opaque { provider, .. } => format!("[{provider} block]"),
-    }
-}
-
-fn described(media: &Media) -> String {
-    let mut words = String::new();
-    for word in [&media.media_type, &media.name].into_iter().flatten() {
-        words = words + " " + word;
-    }
-    match &media.source {
-        MediaSource::Url(address) => words + " " + address,
-        MediaSource::FileId(id) => words + " " + id,
-        MediaSource::Base64(_) => words,
-    }
 }

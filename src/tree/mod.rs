@@ -31,6 +31,7 @@ mod text;
 mod thinking;
 mod tool;
 mod turn;
+pub mod words;
 
 use std::collections::HashMap;
 

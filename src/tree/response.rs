@@ -15,6 +15,8 @@ pub struct Response {
     pub response: Option<String>,
     /// What is in it.
     pub blocks: Vec<ResponseBlock>,
+    /// The blocks that streamed and whose final form nobody has told.
+    awaiting: Vec<usize>,
     /// Whether it holds calls that name no response, in a source whose events name turns.
     pub(super) is_container: bool,
 }
@@ -82,6 +84,15 @@ impl ResponseBlock {
         }
     }
 
+    /// Whether it came in pieces and nobody has told its final form.
+    fn awaits_end(&self) -> bool {
+        match self {
+            Self::Text(text) => text.awaits_end(),
+            Self::Thinking(thought) => !thought.finished,
+            Self::Tool(_) | Self::Other(_) => false,
+        }
+    }
+
     fn is_tool(&self) -> bool {
         matches!(self, Self::Tool(_))
     }
@@ -93,6 +104,7 @@ impl Response {
             id,
             response,
             blocks: Vec::new(),
+            awaiting: Vec::new(),
             is_container: false,
         }
     }
@@ -118,17 +130,25 @@ impl Response {
         })
     }
 
-    fn thoughts(&mut self) -> impl DoubleEndedIterator<Item = &mut Thought> {
-        self.blocks.iter_mut().filter_map(|block| match block {
-            ResponseBlock::Thinking(thought) => Some(thought),
-            _ => None,
-        })
+    fn push(&mut self, block: ResponseBlock) {
+        if block.awaits_end() {
+            self.awaiting.push(self.blocks.len());
+        }
+        self.blocks.push(block);
+    }
+
+    /// The first block whose final form nobody has told, and that fits.
+    fn awaiting(&mut self, fits: impl Fn(&ResponseBlock) -> bool) -> Option<&mut ResponseBlock> {
+        let blocks = &self.blocks;
+        self.awaiting.retain(|at| blocks[*at].awaits_end());
+        let at = self.awaiting.iter().find(|at| fits(&blocks[**at]))?;
+        self.blocks.get_mut(*at)
     }
 
     fn push_text(&mut self, segment: Segment, trail: &mut Trail) {
         self.close();
         trail.touch(segment.node.id);
-        self.blocks.push(ResponseBlock::Text(segment));
+        self.push(ResponseBlock::Text(segment));
     }
 
     /// More text. A block of another kind, or a change of phase, has ended what was there.
@@ -261,7 +281,8 @@ impl Response {
 
     /// The final form of a thought: of the first that streamed and has none.
     pub(super) fn thinking_done(&mut self, text: &str, message: Option<&str>, trail: &mut Trail) {
-        if let Some(thought) = self.thoughts().find(|thought| !thought.finished) {
+        let is_thought = |block: &ResponseBlock| matches!(block, ResponseBlock::Thinking(_));
+        if let Some(ResponseBlock::Thinking(thought)) = self.awaiting(is_thought) {
             let text = match text.starts_with(&thought.text) {
                 true => text.to_owned(),
                 false => thought.text.clone(),
@@ -291,7 +312,7 @@ impl Response {
             return;
         };
         self.close();
-        self.blocks.push(ResponseBlock::Thinking(Thought {
+        self.push(ResponseBlock::Thinking(Thought {
             node: trail.give().into(),
             text,
             signature,
@@ -306,10 +327,12 @@ impl Response {
     pub(super) fn block(&mut self, part: Part, message: Option<&str>, trail: &mut Trail) {
         match part {
             Part::Text { text } => {
-                let waits = |segment: &&mut Segment| {
-                    segment.awaits_end() && text.starts_with(&segment.text)
+                let fits = |block: &ResponseBlock| match block {
+                    ResponseBlock::Text(segment) => text.starts_with(&segment.text),
+                    _ => false,
                 };
-                if let Some(segment) = self.texts().find(waits) {
+                let fits = |block: &ResponseBlock| block.message() == message && fits(block);
+                if let Some(ResponseBlock::Text(segment)) = self.awaiting(fits) {
                     segment.finish(text, None);
                     return trail.touch(segment.node.id);
                 }
@@ -320,9 +343,12 @@ impl Response {
                 signature,
                 provider,
             } => {
-                let waits =
-                    |thought: &&mut Thought| !thought.finished && text.starts_with(&thought.text);
-                if let Some(thought) = self.thoughts().find(waits) {
+                let fits = |block: &ResponseBlock| match block {
+                    ResponseBlock::Thinking(thought) => text.starts_with(&thought.text),
+                    _ => false,
+                };
+                let fits = |block: &ResponseBlock| block.message() == message && fits(block);
+                if let Some(ResponseBlock::Thinking(thought)) = self.awaiting(fits) {
                     thought.finish(text);
                     (thought.signature, thought.provider) = (signature, provider);
                     return trail.touch(thought.node.id);

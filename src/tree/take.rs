@@ -168,9 +168,9 @@ impl Tree {
             Happening::Block(part) => response.block(part.clone(), message, trail),
             _ => {}
         }
-        let runs = response.tools().any(|tool| tool.runs());
+        let over = over && !response.tools().any(|tool| tool.runs());
         let turn = self.turn_at(place.0);
-        turn.settled = over && turn.turn.is_none() && !runs;
+        turn.settled = over && turn.turn.is_none();
     }
 
     fn mark(

@@ -7,10 +7,10 @@ use super::reader::{EventReader, Telling};
 use crate::error::Result;
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Outgoing, SessionEnd, SessionStart,
-    Sink, Step,
+    Action, Cover, HideStep, ImportOptions, Input, Moment, Outgoing, Problem, SessionEnd,
+    SessionStart, Sink, Step,
 };
-use crate::model::{HideKind, Millis, Settings, Span, Usage};
+use crate::model::{HideKind, Message, Millis, Settings, Span, Usage, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
 
 /// Reads a whole stream and tells its messages. Its events are held in memory: a late one may
@@ -49,7 +49,18 @@ pub(in crate::interop) fn import(
         });
         after[line] = Some(fold.last());
     }
-    let said = messages(&fold.settle());
+    let mut said = Vec::new();
+    for message in messages(&fold.settle()) {
+        match depth::check_message(&message.message) {
+            Ok(()) => said.push(message),
+            // Its records are kept behind its neighbours, and shown.
+            Err(error) => {
+                let told = after.iter().position(|last| *last >= Some(message.first));
+                let line = told.map_or(0, |line| lines[line].number);
+                sink.problem(Problem::new(line, error.to_string()))?;
+            }
+        }
+    }
     sink.session(SessionStart::new(
         session.unwrap_or(options.stem.to_owned()),
     ))?;
@@ -61,6 +72,7 @@ pub(in crate::interop) fn import(
 
 /// What is known of a record beside its events.
 struct Line {
+    number: u64,
     span: Span,
     time: Option<Millis>,
     model: Option<String>,
@@ -88,6 +100,7 @@ impl LineReader for Reading<'_> {
         self.events
             .extend(told.events.into_iter().map(|event| (line, event)));
         self.lines.push(Line {
+            number: record.line,
             span: record.span(),
             time: told.time,
             model: told.model,
@@ -155,7 +168,7 @@ fn steps(said: Vec<Said>, lines: &mut [Line], after: &[Option<NodeId>]) -> Vec<S
     steps
 }
 
-fn hide(kind: HideKind, message: crate::model::Message) -> HideStep {
+fn hide(kind: HideKind, message: Message) -> HideStep {
     HideStep {
         kind,
         cover: Cover::Everything,

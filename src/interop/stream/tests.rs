@@ -221,6 +221,25 @@ fn messages_and_tree_say_the_same() {
     }
 }
 
+#[test]
+fn a_message_that_is_nested_too_deep_is_told_of_and_the_others_come_in() {
+    let deep = format!("{}{}", "[".repeat(99), "]".repeat(99));
+    let lines = [
+        r#"{"type":"user_message","text":"go"}"#.to_owned(),
+        format!(r#"{{"type":"tool_call_start","callId":"a","toolName":"f","arguments":"{deep}"}}"#),
+        r#"{"type":"tool_result","callId":"a","result":"x"}"#.to_owned(),
+    ];
+    let bytes = lines.join("\n").into_bytes();
+    let format = Format::named("event-log").expect("known");
+    let told = read(format, &bytes);
+    let roles: Vec<Role> = told.sessions[0].messages().iter().map(|m| m.role).collect();
+    assert_eq!(roles, [Role::User, Role::Tool]);
+    assert_eq!(told.problems[0].line, 2, "{:?}", told.problems);
+    let tree = settled(live(format, &bytes, &[9]));
+    assert_eq!(replayed(format, &bytes, &told), tree);
+    assert!(tree.contains("[[["));
+}
+
 proptest! {
     #![proptest_config(laws(64))]
 

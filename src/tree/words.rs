@@ -1,0 +1,33 @@
+//! What parts say to a reader.
+
+use crate::model::{Media, MediaSource, Part};
+
+/// What parts say, one below the other.
+pub fn words(parts: &[Part]) -> String {
+    let words: Vec<String> = parts.iter().map(word).collect();
+    words.join("\n")
+}
+
+/// What a part says; of what is no text, what it is.
+pub fn word(part: &Part) -> String {
+    match part {
+        Part::Text { text } | Part::Thinking { text, .. } => text.clone(),
+        Part::ToolCall { name, .. } => format!("[call {name}]"),
+        Part::ToolResult { content, .. } => words(content),
+        Part::Image(media) => format!("[image{}]", described(media)),
+        Part::File(media) => format!("[file{}]", described(media)),
+        Part::Opaque { provider, .. } => format!("[{provider} block]"),
+    }
+}
+
+fn described(media: &Media) -> String {
+    let mut words = String::new();
+    for word in [&media.media_type, &media.name].into_iter().flatten() {
+        words = words + " " + word;
+    }
+    match &media.source {
+        MediaSource::Url(address) => words + " " + address,
+        MediaSource::FileId(id) => words + " " + id,
+        MediaSource::Base64(_) => words,
+    }
+}
