@@ -6,6 +6,7 @@
 mod annotation;
 mod app;
 mod command;
+mod conversation;
 mod exec;
 mod failure;
 mod imported;
@@ -43,7 +44,7 @@ const TEMPLATE: &str = "\
 {usage-heading} {usage}
 
 Bring in, take out   init import export resume demo
-Look                 status log show diff find
+Look                 status log show view diff find
 Write                commit annotate
 Make it smaller      prune drop truncate compact clear
 Go back              undo redo restore reset checkout branch tag reflog

@@ -16,12 +16,13 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 5] = [
+    pub const KEYS: [&str; 6] = [
         "budget.action",
         "budget.max",
         "budget.target",
         "compile.format",
         "tokens.encoding",
+        "window.size",
     ];
 
     /// A value as it is kept.
@@ -69,6 +70,12 @@ impl Config {
     /// The usual form of a request.
     pub fn format(&self) -> Result<Provider> {
         self.parsed("compile.format")
+    }
+
+    /// How many messages a window shows.
+    pub fn window_size(&self) -> Result<Option<usize>> {
+        let size = self.get("window.size").map(str::parse).transpose();
+        size.map_err(|why| Error::input("window.size", why))
     }
 
     fn parsed<T: FromStr<Err = Error> + Default>(&self, key: &str) -> Result<T> {

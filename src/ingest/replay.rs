@@ -16,12 +16,15 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::{Repo, load};
 use crate::interop::{EventStream, Format, Input};
-use crate::model::{EntryId, Millis, Operation, Priority, RefName, Span};
+use crate::model::{EntryId, Millis, Operation, Part, Priority, RefName, Span};
 use crate::store::View;
 use crate::tree::{Event, Fold, Happening, NodeId, Sequence, Tree, events_of};
 
 /// How much of a source or a file is read at once: 256 KiB.
 const READ_BYTES: usize = 256 << 10;
+
+/// How many messages before a window may hold the calls of results in it.
+const LOOK_BEHIND: usize = 64;
 
 /// Which messages a replay shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub struct Replay {
     pub tree: Tree,
     /// The messages in it, in order.
     pub entries: Vec<ReplayedEntry>,
-    /// How many visible messages stand before the first of a window.
+    /// How many messages of the transcript a window leaves out.
     pub earlier: usize,
     /// Where the nodes of each record begin, and whose they are, by name.
     births: Vec<(NodeId, usize)>,
@@ -59,11 +62,11 @@ pub struct ReplayedEntry {
 }
 
 impl Replay {
-    /// The message that a node came with.
-    pub fn entry_of(&self, node: NodeId) -> Option<&ReplayedEntry> {
+    /// The message that a node came with, and its place among [`Replay::entries`].
+    pub fn entry_of(&self, node: NodeId) -> Option<(usize, &ReplayedEntry)> {
         let after = self.births.partition_point(|(first, _)| *first <= node);
-        let (_, entry) = self.births.get(after.checked_sub(1)?)?;
-        self.entries.get(*entry)
+        let (_, at) = self.births.get(after.checked_sub(1)?)?;
+        Some((*at, self.entries.get(*at)?))
     }
 }
 
@@ -74,8 +77,14 @@ impl Replay {
 /// [`Error::UnknownRevision`] if it is not here, and the store's.
 pub fn replay(repo: &Repo, commit: &CommitHash, scope: Scope) -> Result<Replay> {
     let view = repo.store.read()?;
-    let (entries, chosen, earlier) = chosen(&*view, commit, scope)?;
-    let events = Sources::of(&*view, &entries)?.events(&entries)?;
+    let Chosen {
+        entries,
+        told: chosen,
+        earlier,
+        before,
+    } = chosen(&*view, commit, scope)?;
+    let mut events = Sources::of(&*view, &entries)?.events(&entries)?;
+    with_calls(&*view, &before, &mut events)?;
     let place = |(at, event): (usize, Event)| (event.place, event.id.clone(), (at, event));
     let mut fold = Fold::default();
     let mut births = Vec::new();
@@ -95,7 +104,7 @@ pub fn replay(repo: &Repo, commit: &CommitHash, scope: Scope) -> Result<Replay> 
         earlier,
         births,
     };
-    fold.hide(|node| replay.entry_of(node)?.hidden);
+    fold.hide(|node| replay.entry_of(node)?.1.hidden);
     replay.tree = fold.settle();
     Ok(replay)
 }
@@ -149,27 +158,84 @@ pub fn tree_of_file(path: &Path, format: Option<&'static Format>) -> Result<Tree
     })
 }
 
-/// The entries of a scope in their order, what is told of each, and how many visible ones stand
-/// before them.
-fn chosen(
-    view: &dyn View,
-    commit: &CommitHash,
-    scope: Scope,
-) -> Result<(Vec<Entry>, Vec<ReplayedEntry>, usize)> {
+/// The calls whose results stand at the beginning of a window, and which stand before it themselves.
+fn with_calls(view: &dyn View, before: &[Entry], events: &mut Vec<(usize, Event)>) -> Result<()> {
+    let mut called = BTreeSet::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    for (at, (_, event)) in events.iter().enumerate() {
+        match &event.what {
+            Happening::CallStart { call, .. }
+            | Happening::Call { call, .. }
+            | Happening::Block(Part::ToolCall { id: call, .. }) => {
+                called.insert(call.clone());
+            }
+            Happening::Answer { call, .. } | Happening::Block(Part::ToolResult { call, .. })
+                if event.parent.is_none() && called.insert(call.clone()) =>
+            {
+                open.push((at, call.clone()));
+            }
+            _ => {}
+        }
+    }
+    if open.is_empty() || before.is_empty() {
+        return Ok(());
+    }
+    let messages = load::messages(view, before)?;
+    let parts = messages
+        .iter()
+        .rev()
+        .flat_map(|message| message.parts.iter().rev());
+    for (at, call) in open.into_iter().rev() {
+        let is_it = |part: &&Part| matches!(part, Part::ToolCall { id, .. } if *id == call);
+        if let Some(part) = parts.clone().find(is_it) {
+            let (entry, result) = &events[at];
+            let call = Event {
+                id: None,
+                what: Happening::Block(part.clone()),
+                ..result.clone()
+            };
+            events.insert(at, (*entry, call));
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a scope in their order.
+struct Chosen {
+    entries: Vec<Entry>,
+    /// What is told of each.
+    told: Vec<ReplayedEntry>,
+    /// How many messages of the transcript are left out.
+    earlier: usize,
+    /// Those right before them.
+    before: Vec<Entry>,
+}
+
+fn chosen(view: &dyn View, commit: &CommitHash, scope: Scope) -> Result<Chosen> {
     if let Scope::Window(count) = scope {
         let context = load::context(view, commit)?;
-        let earlier = context.entries.len().saturating_sub(count);
-        let entries: Vec<Entry> = context.entries.iter().skip(earlier).cloned().collect();
+        let before = context.entries.len().saturating_sub(count);
+        let entries: Vec<Entry> = context.entries.iter().skip(before).cloned().collect();
+        // Only where something is hidden may the transcript hold more than the context.
+        let earlier = match context.hidden_entries() {
+            0 => before,
+            _ => load::order(view, commit)?.transcript().count() - entries.len(),
+        };
         let told = entries
             .iter()
-            .zip(earlier + 1..)
+            .zip(before + 1..)
             .map(|(entry, number)| ReplayedEntry {
                 id: entry.id,
                 number: Some(number),
                 hidden: None,
             });
-        let told = told.collect();
-        return Ok((entries, told, earlier));
+        let near = before.saturating_sub(LOOK_BEHIND)..before;
+        return Ok(Chosen {
+            told: told.collect(),
+            before: near.map(|at| context.entries[at].clone()).collect(),
+            entries,
+            earlier,
+        });
     }
     load::commit(view, commit)?;
     let order = load::order(view, commit)?;
@@ -202,7 +268,12 @@ fn chosen(
             edited: entry.edited,
         });
     }
-    Ok((entries, told, 0))
+    Ok(Chosen {
+        entries,
+        told,
+        earlier: 0,
+        before: Vec::new(),
+    })
 }
 
 /// The kinds of hides, each read once.

@@ -7,6 +7,7 @@
 #[cfg(feature = "cli")]
 pub mod ansi;
 pub mod calendar;
+pub mod chat;
 pub mod columns;
 pub mod diff;
 pub mod escape;

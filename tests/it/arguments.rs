@@ -10,7 +10,7 @@ fn help_lists_the_commands_in_groups() {
     Usage: tract [OPTIONS] [COMMAND]
 
     Bring in, take out   init import export resume demo
-    Look                 status log show diff find
+    Look                 status log show view diff find
     Write                commit annotate
     Make it smaller      prune drop truncate compact clear
     Go back              undo redo restore reset checkout branch tag reflog

@@ -44,4 +44,5 @@ mod showing;
 mod surgery_laws;
 mod terminal;
 mod truncating;
+mod viewing;
 mod written_again;

@@ -18,6 +18,7 @@ use crate::cli::{App, Failure};
 /// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
 /// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
+/// window.size: how many messages tract view shows (50).
 ///
 /// With --global, your own settings, for all repositories. safe.directory: a repository of another
 /// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
@@ -140,6 +141,12 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             ))),
         },
         "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
+        "window.size" => match value.parse::<usize>() {
+            Ok(size) if size > 0 => Ok(size.to_string()),
+            _ => Err(Failure::usage(format!(
+                "window.size: '{value}' is no number of messages"
+            ))),
+        },
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ if ["openai", "anthropic", "text"].contains(&value) => Ok(value.to_owned()),
         _ => Err(Failure::usage(format!(

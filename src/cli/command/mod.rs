@@ -27,9 +27,11 @@ mod rev_parse;
 mod show;
 mod status;
 mod tag;
+mod transcript;
 mod truncate;
 mod undo;
 mod unpin;
+mod view;
 
 use tract::Error;
 
@@ -64,6 +66,9 @@ commands! {
     Status(status),
     Log(log),
     Show(show),
+    View(view),
+    #[command(hide = true)]
+    Transcript(transcript),
     #[command(visible_alias = "grep")]
     Find(find),
     Diff(diff),

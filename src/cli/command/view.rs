@@ -1,0 +1,43 @@
+//! `tract view`: the conversation as a chat.
+
+use crate::cli::conversation::{self, Form, Which};
+use crate::cli::{App, Failure};
+
+/// Read the conversation as a chat
+///
+/// The last messages that a model would be sent, each with the number by which other commands know
+/// it (:12); above them, how many earlier ones there are. What tools gave back is folded to a few
+/// lines. How many messages: --window, or the setting window.size, or else 50.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract view                        the last 50 messages
+  tract view --transcript HEAD~20   all since the last compaction, truncated ones too, as it was then
+  tract view --format tree s.jsonl  a file's tree as JSON (docs/render.md); needs no repository")]
+pub struct Args {
+    /// Which commit; or a session file, or a kept stream
+    #[arg(value_name = "REV|FILE", default_value = "HEAD")]
+    what: String,
+    /// How many messages, counted from the end
+    #[arg(long, value_name = "N", conflicts_with_all = ["transcript", "all"])]
+    window: Option<usize>,
+    /// Everything since the last clear or compaction, truncated messages included
+    #[arg(long)]
+    transcript: bool,
+    /// Everything that there is, across clears and compactions
+    #[arg(long, conflicts_with = "transcript")]
+    all: bool,
+    /// plain, or tree: the whole conversation as JSON
+    #[arg(long, value_name = "F", default_value = "plain")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    format: Form,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let which = match (args.transcript, args.all) {
+        (true, _) => Which::Transcript,
+        (_, true) => Which::All,
+        _ => Which::Window(args.window),
+    };
+    conversation::show(&args.what, which, args.format, app)
+}

@@ -1,0 +1,123 @@
+//! A conversation as it is shown: the commands that show one differ only in what of it they ask for.
+
+use std::io::Write;
+use std::path::Path;
+
+use tract::Error;
+use tract::history::Repo;
+use tract::ingest::{Replay, Scope, replay, tree_of_file};
+use tract::render::chat::{Chat, ChatMessage};
+use tract::render::{Label, escape, plural};
+use tract::tree::{NodeId, Tree, json};
+
+use super::{App, Failure};
+
+/// How many messages a window shows, where nobody says.
+const WINDOW: usize = 50;
+
+/// How many lines of what a tool gave back are shown.
+const OUTPUT_LINES: usize = 5;
+
+/// In which form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// For people.
+    #[default]
+    Plain,
+    /// For programs: `docs/render.md`.
+    Tree,
+}
+
+/// Which messages.
+#[derive(Clone, Copy, Debug)]
+pub enum Which {
+    /// The last so many visible ones, as asked or as configured; all of them for a program.
+    Window(Option<usize>),
+    Transcript,
+    All,
+}
+
+impl Which {
+    fn scope(self, form: Form, repo: &Repo) -> Result<Scope, Failure> {
+        Ok(match self {
+            Self::Transcript => Scope::Transcript,
+            Self::All => Scope::All,
+            Self::Window(Some(size)) => Scope::Window(size),
+            Self::Window(None) if form == Form::Tree => Scope::All,
+            Self::Window(None) => Scope::Window(repo.config()?.window_size()?.unwrap_or(WINDOW)),
+        })
+    }
+}
+
+/// Shows what stands at a commit, or in a file.
+pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), Failure> {
+    let repo = match app.repo() {
+        Ok(repo) => repo,
+        Err(Failure::Tract(Error::NoRepository { .. })) if what != "HEAD" => {
+            return of_file(what, form, app);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let on = app.on()?;
+    let tip = match repo.resolve(&on, what) {
+        Err(_) if app.path(Path::new(what))?.is_file() => return of_file(what, form, app),
+        found => found?,
+    };
+    let found = replay(&repo, &tip, which.scope(form, &repo)?)?;
+    if form == Form::Tree {
+        return tree(&found.tree, app);
+    }
+    if found.earlier > 0 {
+        let earlier = plural(found.earlier as u64, "earlier message");
+        let header = format!("↑ {earlier} in transcript (ctrl+o)");
+        app.ui.print(Label::Dim.of(header))?;
+        app.ui.print("")?;
+    }
+    chat(&found.tree, &|node| message_of(&found, node), app)
+}
+
+fn message_of(found: &Replay, node: NodeId) -> Option<ChatMessage> {
+    let (at, entry) = found.entry_of(node)?;
+    Some(ChatMessage {
+        at,
+        number: entry.number,
+        hidden: entry.hidden,
+    })
+}
+
+fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {
+    let path = app.path(Path::new(what))?;
+    let found = tree_of_file(&path, None).map_err(|error| match error {
+        Error::InvalidInput { .. } => {
+            let hint = format!("tract import {what}, then tract view of one of its branches");
+            Failure::refused(error.to_string()).with_hint(hint)
+        }
+        error => error.into(),
+    })?;
+    match form {
+        Form::Tree => tree(&found, app),
+        Form::Plain => chat(&found, &|_| None, app),
+    }
+}
+
+fn chat(
+    tree: &Tree,
+    message_of: &dyn Fn(NodeId) -> Option<ChatMessage>,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let chat = Chat {
+        message_of,
+        output_lines: OUTPUT_LINES,
+        width_cols: app.ui.width_cols(),
+    };
+    Ok(app.ui.print_all(chat.lines(tree))?)
+}
+
+fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
+    let text = json::text(tree);
+    let shown = match app.ui.is_terminal() {
+        true => escape::json(&text),
+        false => text.as_str().into(),
+    };
+    Ok(writeln!(app.ui.out(), "{shown}")?)
+}

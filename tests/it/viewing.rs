@@ -1,0 +1,158 @@
+//! Reading a conversation: the window, the transcript, and the tree.
+
+use crate::importing::with_demo;
+use crate::sandbox::Sandbox;
+
+/// So many messages, by turns the user's and the assistant's, committed at once.
+fn with_count(count: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    if count > 0 {
+        add(&sandbox, 1, count);
+    }
+    sandbox
+}
+
+fn add(sandbox: &Sandbox, from: usize, to: usize) {
+    let row = |at: usize| {
+        let role = if at % 2 == 1 { "user" } else { "assistant" };
+        format!("{{\"role\":\"{role}\",\"content\":\"message {at}\"}}\n")
+    };
+    let rows: String = (from..=to).map(row).collect();
+    sandbox.write("batch.jsonl", rows);
+    sandbox.ok(&["commit", "--batch", "batch.jsonl"]);
+}
+
+/// The messages that a view shows, and its header.
+fn seen(sandbox: &Sandbox, arguments: &[&str]) -> (Option<String>, Vec<String>) {
+    let text = sandbox.ok(arguments);
+    let header = text.lines().next().filter(|line| line.starts_with('↑'));
+    let said = text.lines().filter_map(|line| {
+        let at = line.find("message ")?;
+        (!line.starts_with('↑')).then(|| line[at..].to_owned())
+    });
+    (header.map(str::to_owned), said.collect())
+}
+
+#[test]
+fn a_window_shows_the_last_fifty_and_says_how_many_are_earlier() {
+    for (count, header) in [
+        (1, None),
+        (49, None),
+        (50, None),
+        (51, Some("↑ 1 earlier message in transcript (ctrl+o)")),
+        (120, Some("↑ 70 earlier messages in transcript (ctrl+o)")),
+    ] {
+        let sandbox = with_count(count);
+        let (found, said) = seen(&sandbox, &["view"]);
+        assert_eq!(found.as_deref(), header, "{count}");
+        let first = count.saturating_sub(50) + 1;
+        let wanted: Vec<String> = (first..=count).map(|at| format!("message {at}")).collect();
+        assert_eq!(said, wanted, "{count}");
+        let (none, all) = seen(&sandbox, &["transcript"]);
+        assert_eq!((none, all.len()), (None, count));
+    }
+    insta::assert_snapshot!(with_count(0).tract(&["view"]));
+}
+
+#[test]
+fn each_message_has_its_number() {
+    let sandbox = with_count(120);
+    let text = sandbox.ok(&["view", "--window", "3"]);
+    insta::assert_snapshot!(text);
+    for number in 118..=120 {
+        let shown = sandbox.ok(&["show", &format!(":{number}")]);
+        assert!(shown.contains(&format!("message {number}\n")), "{shown}");
+    }
+}
+
+#[test]
+fn the_setting_says_how_many_a_window_shows() {
+    let sandbox = with_count(9);
+    sandbox.ok(&["config", "window.size", "4"]);
+    let (header, said) = seen(&sandbox, &["view"]);
+    assert_eq!(
+        header.as_deref(),
+        Some("↑ 5 earlier messages in transcript (ctrl+o)")
+    );
+    assert_eq!(said.len(), 4);
+    assert_eq!(seen(&sandbox, &["view", "--window", "9"]).1.len(), 9);
+    insta::assert_snapshot!(sandbox.tract(&["config", "window.size", "many"]));
+}
+
+#[test]
+fn window_and_transcript_agree_with_what_is_compiled_after_each_command() {
+    let sandbox = with_count(10);
+    let compiled = || {
+        let request = sandbox.ok(&["compile"]);
+        let count = request.matches("message ").count();
+        let visible = seen(&sandbox, &["view", "--window", "1000"]).1;
+        assert_eq!(visible.len(), count, "{request}");
+        count
+    };
+    let transcript = || seen(&sandbox, &["transcript"]).1.len();
+    assert_eq!((compiled(), transcript()), (10, 10));
+    sandbox.ok(&["truncate", "--keep", "3"]);
+    assert_eq!((compiled(), transcript()), (4, 10));
+    let (header, _) = seen(&sandbox, &["view"]);
+    assert_eq!(
+        header.as_deref(),
+        Some("↑ 6 earlier messages in transcript (ctrl+o)")
+    );
+    sandbox.ok(&["compact", "-m", "a summary of all"]);
+    assert_eq!((compiled(), transcript()), (0, 0));
+    add(&sandbox, 11, 12);
+    assert_eq!((compiled(), transcript()), (2, 2));
+    sandbox.ok(&["clear"]);
+    assert_eq!((compiled(), transcript()), (0, 0));
+    add(&sandbox, 13, 14);
+    assert_eq!((compiled(), transcript()), (2, 2));
+    let all = sandbox.ok(&["view", "--all"]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_chat_with_tools_is_drawn_with_calls_on_one_line_and_outputs_folded() {
+    insta::assert_snapshot!(with_demo().tract(&["view"]));
+    insta::assert_snapshot!(with_demo().tract(&["view", "--all", "HEAD~8"]));
+}
+
+#[test]
+fn a_streams_tree_is_printed_with_and_without_a_repository() {
+    let stream = std::fs::read(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/event-log/new.jsonl"
+    ));
+    let stream = stream.expect("readable");
+    let sandbox = Sandbox::empty();
+    sandbox.write("log.jsonl", &stream);
+    let alone = sandbox.ok(&["view", "--format", "tree", "log.jsonl"]);
+    sandbox.ok(&["init"]);
+    sandbox.ok(&["import", "log.jsonl"]);
+    assert_eq!(
+        sandbox.ok(&["view", "--format", "tree", "log.jsonl"]),
+        alone
+    );
+    assert_eq!(sandbox.ok(&["view", "--format", "tree"]), alone);
+    insta::assert_snapshot!(sandbox.ok(&["view", "log.jsonl"]));
+    insta::assert_snapshot!(sandbox.ok(&["view"]));
+}
+
+#[test]
+fn what_cannot_be_viewed_says_why() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract(&["view"]));
+    insta::assert_snapshot!(sandbox.tract(&["view", "missing.jsonl"]));
+    sandbox.write("notes.txt", "no session\n");
+    insta::assert_snapshot!(sandbox.tract(&["view", "notes.txt"]));
+    sandbox.ok(&["init"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "hi"]);
+    insta::assert_snapshot!(sandbox.tract(&["view", "mian"]));
+    insta::assert_snapshot!(sandbox.tract(&["view", "--window", "3", "--all"]));
+}
+
+#[test]
+fn hostile_text_is_shown_and_not_executed() {
+    let sandbox = Sandbox::with_messages(&[("user", "a\u{1b}[31mb\u{202e}c")]);
+    let text = sandbox.ok(&["view"]);
+    assert!(text.contains("a␛[31mb\\u{202e}c"), "{text}");
+}
