@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
+use super::file::BLOCK_BYTES;
 use super::session::digest;
-use super::source::kept_blocks;
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::history::{Repo, load};
 use crate::interop::Shape;
 use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
 use crate::model::{HideKind, Millis, Operation, Span};
-use crate::store::{CommitRow, Records, ResumeRow, SessionRow, SourceRow, View};
+use crate::store::{CommitRow, Records, ResumeRow, SessionRow, SourceRow, Store, View};
 
 /// How to export.
 #[derive(Clone, Copy, Debug)]
@@ -68,52 +68,80 @@ pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<&'stati
 /// edited or hidden since, the file holds the context: untouched messages as their records were,
 /// the others written anew, hidden ones left out.
 ///
+/// Nothing is held while `out` takes its time: whoever reads it may stop, and others go on.
+///
 /// # Errors
 ///
-/// [`Error::Io`] from `out`, and the store's.
+/// [`Error::Io`] from `out`, [`Error::Overtaken`] where what is being written was erased, and
+/// the store's.
 pub fn export(
     repo: &Repo,
     commit: &CommitHash,
     options: &ExportOptions,
     out: &mut dyn Write,
 ) -> Result<Exported> {
-    let view = repo.store.read()?;
+    // The view is closed at the end of this line.
+    let found = find(&*repo.store.read()?, commit, options)?;
+    match found {
+        Found::AsItWas(kept) => kept.write(&*repo.store, options.format, out),
+        Found::Request(request, done) => {
+            writeln!(out, "{request}").map_err(Error::io("output"))?;
+            Ok(done)
+        }
+        Found::Anew(messages, document, more) => {
+            let mut remarks = (options.format.write)(&messages, &document, out)?;
+            remarks.extend(more);
+            let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
+            Ok(Exported {
+                remarks,
+                untouched,
+                written: messages.len() as u64 - untouched,
+            })
+        }
+    }
+}
+
+/// What an export is going to write.
+enum Found {
+    /// A file as it was, perhaps with more at its end.
+    AsItWas(AsItWas),
+    /// A provider's request, and all that is to be said of it.
+    Request(String, Exported),
+    /// A file made from these messages, and remarks of its own.
+    Anew(Vec<Outgoing>, Document, Vec<String>),
+}
+
+fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result<Found> {
     let path = view.ancestors(commit, None, usize::MAX)?;
     if path.is_empty() {
-        load::commit(&*view, commit)?;
+        load::commit(view, commit)?;
     }
-    let origin = origin(&*view, &path, options.format)?;
+    let origin = origin(view, &path, options.format)?;
     if let Some(origin) = &origin
-        && let Some(done) = as_it_was(&*view, commit, &path, origin, options, out)?
+        && let Some(kept) = as_it_was(view, commit, &path, origin, options)?
     {
-        return Ok(done);
+        return Ok(Found::AsItWas(kept));
     }
     let source = origin.as_ref().map(|origin| &origin.source);
-    let context = load::context(&*view, commit)?;
+    let context = load::context(view, commit)?;
     if origin.is_none()
         && let Some(provider) = options.format.provider
     {
-        return as_request(&*view, &context, provider.parse()?, out);
+        return as_request(view, &context, provider.parse()?);
     }
-    let messages = outgoing(&*view, &context, source)?;
+    let messages = outgoing(view, &context, source)?;
     let document = Document {
         title: origin
             .as_ref()
             .and_then(|origin| origin.session.title.clone()),
-        source: whole_document(&*view, source, options.format)?,
-        ..document(&*view, commit, origin.as_ref(), &context, options)?
+        source: whole_document(view, source, options.format)?,
+        ..document(view, commit, origin.as_ref(), &context, options)?
     };
-    let mut remarks = (options.format.write)(&messages, &document, out)?;
-    remarks.extend(hidden(&context));
+    let mut remarks: Vec<String> = hidden(&context).into_iter().collect();
     if origin.is_some() && options.format.shape == Shape::Lines {
         remarks.push("records that are no messages are not in the file".to_owned());
     }
-    let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
-    Ok(Exported {
-        remarks,
-        untouched,
-        written: messages.len() as u64 - untouched,
-    })
+    Ok(Found::Anew(messages, document, remarks))
 }
 
 /// The remark that hidden messages call for.
@@ -124,12 +152,7 @@ fn hidden(context: &Context) -> Option<String> {
 
 /// A history that comes from another format, as the provider's request: tools and settings in its
 /// own form, by its own rules.
-fn as_request(
-    view: &dyn View,
-    context: &Context,
-    provider: Provider,
-    out: &mut dyn Write,
-) -> Result<Exported> {
+fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<Found> {
     let messages = load::messages(view, &context.entries)?;
     let settings = load::settings(view, context)?;
     let options = RequestOptions {
@@ -138,14 +161,14 @@ fn as_request(
         strict: false,
     };
     let request = compile(&messages, &settings, &options)?;
-    writeln!(out, "{}", request.payload).map_err(Error::io("output"))?;
     let mut remarks: Vec<String> = request.notices.iter().map(ToString::to_string).collect();
     remarks.extend(hidden(context));
-    Ok(Exported {
+    let done = Exported {
         remarks,
         untouched: 0,
         written: messages.len() as u64,
-    })
+    };
+    Ok(Found::Request(request.payload, done))
 }
 
 /// Makes a new session file of the context at `commit`, and remembers it, so that an import of
@@ -219,6 +242,59 @@ fn origin(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option
     Ok(None)
 }
 
+/// A kept file, up to somewhere, and what comes after.
+struct AsItWas {
+    source: u64,
+    /// Whose it is.
+    session: String,
+    /// Where it ends.
+    end: u64,
+    /// How many messages are in it.
+    messages: u64,
+    /// Whether this is all of the file: no line's end is missing then.
+    is_whole: bool,
+    /// Own messages after it.
+    more: Option<(Vec<Outgoing>, Document)>,
+}
+
+impl AsItWas {
+    fn write(self, store: &dyn Store, format: &Format, out: &mut dyn Write) -> Result<Exported> {
+        let (mut offset, mut last) = (0, b'\n');
+        while offset < self.end {
+            let len = (self.end - offset).min(BLOCK_BYTES as u64);
+            // A view for each block: a reader of ours that has stopped holds nobody up.
+            let block = {
+                let view = store.read()?;
+                let block = view.source_bytes(self.source, Span { offset, len })?;
+                if block.is_empty() && view.source(self.source)?.is_none() {
+                    return Err(Error::Overtaken { name: self.session });
+                }
+                block
+            };
+            let Some(end) = block.last() else {
+                return Err(Error::Damaged {
+                    detail: "a kept source is shorter than its size".into(),
+                });
+            };
+            last = *end;
+            offset += block.len() as u64;
+            out.write_all(&block).map_err(Error::io("output"))?;
+        }
+        let mut done = Exported {
+            untouched: self.messages,
+            ..Exported::default()
+        };
+        if !self.is_whole && last != b'\n' {
+            out.write_all(b"\n").map_err(Error::io("output"))?;
+        }
+        if let Some((messages, document)) = self.more {
+            done.remarks = (format.write)(&messages, &document, out)?;
+            done.written = messages.len() as u64;
+        }
+        Ok(done)
+    }
+}
+
 /// The file as it was, if nothing but appends came after what was imported.
 fn as_it_was(
     view: &dyn View,
@@ -226,8 +302,7 @@ fn as_it_was(
     path: &[CommitRow],
     origin: &Origin,
     options: &ExportOptions,
-    out: &mut dyn Write,
-) -> Result<Option<Exported>> {
+) -> Result<Option<AsItWas>> {
     let Some(tip) = load::tip(view, &origin.source.session)? else {
         return Ok(None);
     };
@@ -257,26 +332,7 @@ fn as_it_was(
     if own == 0 && whole || origin.last == tip {
         end = source.size_bytes;
     }
-    let mut last = b'\n';
-    let kept = kept_blocks(view, source.id, end, |block| {
-        last = *block.last().unwrap_or(&last);
-        out.write_all(block).map_err(Error::io("output"))
-    })?;
-    if kept < end {
-        return Err(Error::Damaged {
-            detail: "a kept source is shorter than its size".into(),
-        });
-    }
-    let mut done = Exported {
-        untouched: (path.len() - own) as u64,
-        ..Exported::default()
-    };
-    if whole && own == 0 {
-        return Ok(Some(done));
-    }
-    if last != b'\n' {
-        out.write_all(b"\n").map_err(Error::io("output"))?;
-    }
+    let mut more = None;
     if own > 0 {
         let mut context = load::context(view, commit)?;
         let document = Document {
@@ -285,11 +341,16 @@ fn as_it_was(
         };
         // What was appended last stands at the end.
         context.entries = context.entries.split_off(context.entries.len() - own);
-        let messages = outgoing(view, &context, None)?;
-        done.remarks = (options.format.write)(&messages, &document, out)?;
-        done.written = own as u64;
+        more = Some((outgoing(view, &context, None)?, document));
     }
-    Ok(Some(done))
+    Ok(Some(AsItWas {
+        source: source.id,
+        session: source.session.short().to_owned(),
+        end,
+        messages: (path.len() - own) as u64,
+        is_whole: whole && own == 0,
+        more,
+    }))
 }
 
 /// The text of a source that is one document.
