@@ -47,7 +47,7 @@ pub use log::{LogOptions, LogRow};
 pub use moves::{Checkout, Reset, ResetMode, Target};
 pub use open_call::OpenCall;
 pub use provider::TokenBudget;
-pub use purge::Purged;
+pub use purge::{Purged, Unfinished};
 pub use repo::Repo;
 pub use revision::Named;
 pub use show::{Life, Shown, ShownPart};

@@ -12,13 +12,13 @@ use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
-use crate::model::{Operation, RefName, RefValue};
+use crate::model::{Head, Operation, RefName};
 use crate::store::{CommitRow, View};
 
 /// What a purge erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// Contents that now read `[purged]`.
+    /// Contents that now read `[purged]`, or that no commit named any more.
     pub contents: u64,
     /// Their bytes, as they were before compression.
     pub size_bytes: u64,
@@ -28,6 +28,18 @@ pub struct Purged {
     pub sources: u64,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
+    /// Why the repository's files still hold what was erased from history; none: they don't. The
+    /// next call that writes rewrites them.
+    pub unfinished: Option<Unfinished>,
+}
+
+/// Why files could not be rewritten after a purge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// Another process reads, or writes, for longer than the wait.
+    Busy,
+    /// The engine or the disk said no.
+    Failed(String),
 }
 
 impl Repo {
@@ -46,12 +58,13 @@ impl Repo {
         Ok(())
     }
 
-    /// Erases what only the commits before the tip that the call is on reach: bodies, previews, search terms,
-    /// kept session files and titles, and what operations were called. What the context at the tip
-    /// holds stays, and what the path of any branch, tag or session needs that has commits of its
-    /// own. What was reset away or undone goes too, wherever it was. Request settings stay: they
-    /// are part of a commit's hash. Then every file is rewritten, so that nothing erased is left in a free page or the
-    /// journal.
+    /// Erases what nothing needs beside the commits before the tip that the call is on: bodies,
+    /// previews, search terms, kept session files and titles, tags' notes, and what operations were
+    /// called. What the context at the tip holds stays, and what the path of any branch, tag or
+    /// session needs that has commits of its own. What was reset away or undone goes too, wherever
+    /// it was, and what an import has left that was killed. Request settings stay: they are part of
+    /// a commit's hash. Then every file is rewritten, so that nothing erased is left in a free page
+    /// or the journal; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased contents read `[purged]`; a repeated import does not fill them again, and no undo
     /// reaches behind the purge.
@@ -88,49 +101,64 @@ impl Repo {
         };
         let mut path = erasable(&*tx, &tip)?;
         path.retain(|row| row.hash != tip);
-        let erased: BTreeSet<ContentHash> = contents(&path);
-        let stays = needed(&*tx, &tip)?;
+        let live = Live::beside(&*tx, &tip)?;
+        let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        let behind: HashSet<u64> = tx.sources_behind(&hashes)?.into_iter().collect();
+
+        let (contents, size_bytes) = tx.drop_unreached()?;
         let mut purged = Purged {
-            shared: erased.intersection(&stays).count() as u64,
+            contents,
+            size_bytes,
+            shared: contents_of(&path).intersection(&live.contents).count() as u64,
             ..Purged::default()
         };
-        let mut sources = BTreeSet::new();
-        let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-        for records in tx.records(&hashes)? {
-            sources.extend(records.into_iter().map(|(source, _)| source));
-        }
-        let gone: Vec<ContentHash> = erased.difference(&stays).copied().collect();
+        let mut gone = tx.all_contents()?;
+        gone.retain(|content| !live.contents.contains(content));
         let already = tx.purged(&gone)?;
         for (content, _) in gone.iter().zip(already).filter(|(_, already)| !already) {
             purged.contents += 1;
             purged.size_bytes += tx.purge_content(content)?;
         }
         tx.unindex(&gone)?;
-        for id in sources {
-            let Some(source) = tx.source(id)? else {
-                continue;
-            };
-            if is_elsewhere(&*tx, &source.session, &tip)? {
-                purged.kept_sessions.push(source.session);
-                continue;
-            }
-            tx.purge_source(id)?;
-            purged.sources += 1;
-            if let Some(mut session) = tx.session(&source.session)? {
-                session.title = None;
-                session.cwd = None;
-                tx.put_session(&source.session, &session)?;
+
+        for source in tx.all_sources()? {
+            let is_behind = behind.contains(&source.id);
+            let is_used = live.sources.contains(&source.id);
+            if is_used && is_elsewhere(&*tx, &source.session, &tip)? {
+                if is_behind {
+                    purged.kept_sessions.push(source.session);
+                }
+            } else if is_behind || !is_used {
+                tx.purge_source(source.id)?;
+                purged.sources += 1;
             }
         }
-        for (name, commit) in load::tips(&*tx, RefName::TAGS)? {
-            if tx.is_ancestor(&commit, &tip)? {
-                tx.set_tag_note(&name, None)?;
+        for name in tx.sessions()? {
+            match load::tip(&*tx, &name)? {
+                None => tx.forget_session(&name)?,
+                Some(theirs) if tx.is_ancestor(&theirs, &tip)? => {
+                    let mut session = tx.session(&name)?.unwrap_or_default();
+                    session.title = None;
+                    session.cwd = None;
+                    tx.put_session(&name, &session)?;
+                }
+                Some(_) => {}
+            }
+        }
+        for (tag, note) in tx.all_tag_notes()? {
+            let counts = load::tip(&*tx, &tag)? == Some(note.commit);
+            if !counts || tx.is_ancestor(&note.commit, &tip)? {
+                tx.set_tag_note(&tag, None)?;
             }
         }
         let operation = tx.begin_operation(call.now, call.what)?;
         tx.purge_operations(operation)?;
         tx.commit()?;
-        self.store.scrub()?;
+        purged.unfinished = match self.store.scrub() {
+            Ok(()) => None,
+            Err(Error::Busy { .. }) => Some(Unfinished::Busy),
+            Err(error) => Some(Unfinished::Failed(error.to_string())),
+        };
         Ok(purged)
     }
 }
@@ -140,46 +168,65 @@ pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     if view.last_purge()?.is_none() {
         return Ok(false);
     }
-    let named = contents(&view.ancestors(tip, None, usize::MAX)?);
+    let named = contents_of(&view.ancestors(tip, None, usize::MAX)?);
     let named: Vec<ContentHash> = named.into_iter().collect();
     Ok(view.purged(&named)?.contains(&true))
 }
 
 /// All contents that these commits name.
-fn contents(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
+fn contents_of(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
     let rows = rows.iter();
     rows.flat_map(|row| row.commit.operation.contents())
         .collect()
 }
 
-/// The contents that must stay: those of the context at `tip`, and those of every path that has
-/// commits which `tip`'s has not.
-fn needed(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<ContentHash>> {
-    let mut needed = BTreeSet::new();
-    for entry in &load::context(view, tip)?.entries {
-        needed.insert(entry.content);
-        needed.extend(entry.mask.parts().iter().filter_map(|part| part.stub));
-    }
-    needed.extend(load::commit(view, tip)?.commit.operation.contents());
-    let mut seen: HashSet<CommitHash> = HashSet::new();
-    for (_, other) in load::tips(view, "refs/")? {
-        if seen.insert(other) && !view.is_ancestor(&other, tip)? {
-            needed.extend(contents(&view.ancestors(&other, None, usize::MAX)?));
-        }
-    }
-    Ok(needed)
+/// What a purge must leave alone.
+struct Live {
+    contents: BTreeSet<ContentHash>,
+    sources: HashSet<u64>,
 }
 
-/// The commits up to `tip`, and those that were left behind.
+impl Live {
+    /// What the context at `tip` shows, and what every path needs that has commits which `tip`'s
+    /// has not.
+    fn beside(view: &dyn View, tip: &CommitHash) -> Result<Self> {
+        let mut others = Vec::new();
+        let head = match repo::head(view, &On::Head)? {
+            Head::Detached(commit) => Some(commit),
+            Head::Attached { .. } => None,
+        };
+        let tips = load::tips(view, "refs/")?;
+        for other in tips.into_iter().map(|(_, commit)| commit).chain(head) {
+            if !view.is_ancestor(&other, tip)? {
+                others.push(other);
+            }
+        }
+        let reached = view.by_reach(&others)?.reached;
+        let mut contents = contents_of(&reached);
+        for entry in &load::context(view, tip)?.entries {
+            contents.insert(entry.content);
+            contents.extend(entry.mask.parts().iter().filter_map(|part| part.stub));
+        }
+        contents.extend(load::commit(view, tip)?.commit.operation.contents());
+        let reached: Vec<CommitHash> = reached.iter().map(|row| row.hash).collect();
+        let sources = view.sources_behind(&reached)?.into_iter().collect();
+        Ok(Self { contents, sources })
+    }
+}
+
+/// The commits up to `tip`, and those that no branch, tag or session reaches: what was reset away
+/// or undone would otherwise keep what is to be erased, and so would an import that was killed.
 ///
 /// # Errors
 ///
 /// [`Error::Refused`] for what a purge cannot erase.
 fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
     let mut rows = view.ancestors(tip, None, usize::MAX)?;
-    for commit in left_behind(view, tip)? {
-        rows.extend(view.ancestors(&commit, None, usize::MAX)?);
-    }
+    let tips = load::tips(view, "refs/")?.into_iter();
+    let mut tips: Vec<CommitHash> = tips.map(|(_, commit)| commit).collect();
+    tips.push(*tip);
+    tips.extend(repo::head(view, &On::Head)?.commit());
+    rows.extend(view.by_reach(&tips)?.unreached);
     let noted = |row: &&CommitRow| {
         let reasoned = matches!(
             row.commit.operation,
@@ -198,31 +245,6 @@ fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
             Err(Error::Refused(Refusal::Noted { commit }))
         }
     }
-}
-
-/// The commits that a ref once held and that no branch, tag or session reaches any more: what was
-/// reset away or undone would otherwise keep what is to be erased.
-fn left_behind(view: &dyn View, tip: &CommitHash) -> Result<BTreeSet<CommitHash>> {
-    let mut held = BTreeSet::new();
-    for operation in view.operations(None, usize::MAX)? {
-        for row in view.moves(operation.id)? {
-            let values = [row.old, row.new].into_iter().flatten();
-            held.extend(values.filter_map(|value| match value {
-                RefValue::Commit(commit) => Some(commit),
-                RefValue::Symbolic(_) => None,
-            }));
-        }
-    }
-    let tips = load::tips(view, "refs/")?;
-    for by in tips.iter().map(|(_, commit)| commit).chain([tip]) {
-        let asked: Vec<CommitHash> = held.iter().copied().collect();
-        for (commit, is_reached) in asked.iter().zip(view.are_ancestors(&asked, by)?) {
-            if is_reached {
-                held.remove(commit);
-            }
-        }
-    }
-    Ok(held)
 }
 
 /// Whether a session has commits that the path to `tip` has not.

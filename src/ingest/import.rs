@@ -24,7 +24,7 @@ use crate::model::{Millis, RefName};
 use crate::store::{Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
-const SLICE_WORK: usize = 4_000;
+pub(super) const SLICE_WORK: usize = 4_000;
 /// How many commits' records one slice holds.
 const SLICE_RECORDS: usize = 16_000;
 /// How often an import is tried where others are first.
@@ -119,12 +119,22 @@ fn start(
             done: &mut done,
             progress: &mut *progress,
         };
-        file.read(&mut intake)?;
-        if is_strict {
-            intake.problems.refuse(path)?;
-        }
-        match intake.finish() {
+        let last_purge = intake.last_purge;
+        let read = file.read(&mut intake).and_then(|()| match is_strict {
+            true => intake.problems.refuse(path),
+            false => Ok(()),
+        });
+        let ended = match read {
+            Ok(()) => intake.finish(),
+            Err(error) => {
+                drop(intake);
+                Err(error)
+            }
+        };
+        match ended {
             Err(Error::Overtaken { .. }) if !is_last => {}
+            // A purge takes what no ref leads to, and so what this one has kept until now.
+            Err(_) if !is_last && repo.store.read()?.last_purge()? != last_purge => {}
             ended => return ended,
         }
     }

@@ -14,6 +14,8 @@ mod laws;
 #[cfg(test)]
 mod overtaken;
 mod place;
+#[cfg(test)]
+mod purges;
 mod replay;
 mod report;
 mod session;

@@ -38,6 +38,7 @@ pub(crate) fn run(make: Make<'_>) {
     what_is_remembered_of_refs_reads_back(make);
     searches_miss_nothing(make);
     what_is_purged_is_gone_and_stays_gone(make);
+    what_nothing_leads_to_is_told_and_dropped(make);
 }
 
 impl dyn Tx + '_ {
@@ -918,6 +919,8 @@ fn what_is_remembered_of_refs_reads_back(make: Make<'_>) {
         let kept = Some(note(tip, "two\nlines"));
         assert_eq!(view.tag_notes(&asked)?, [None, kept.clone(), None, kept]);
         assert_eq!(view.tag_notes(&[])?, []);
+        let all = view.all_tag_notes()?;
+        assert_eq!(all, [(one.clone(), note(tip, "two\nlines"))]);
         assert_eq!(view.follower(&one)?, Some(two.clone()));
         assert_eq!(view.follower(&two)?, None);
         let pairs = [pair(tip, root), pair(root, tip), pair(tip, root)];
@@ -1094,6 +1097,8 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
     store.scrub().expect("rewritten");
     reading(&*store, |view| {
         assert_eq!(view.content(&said.hash())?, Some(user(PURGED)));
+        let asked = [said.hash(), user("0").hash(), user("never said").hash()];
+        assert_eq!(view.purged(&asked)?, [true, false, false]);
         let row = view.content_row(&said.hash())?.expect("a tombstone");
         assert_eq!(row.preview, PURGED);
         assert_eq!(view.counts(&[key], encoding)?, [None]);
@@ -1105,7 +1110,108 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         assert_eq!(view.last_purge()?, Some(operations[0].id));
         Ok(())
     });
+    // The same message again is another content, and a tombstone's words are a message like any.
+    let again = Sealed::new(said.clone()).again(1);
+    let words = Sealed::new(user(PURGED));
+    let by_tool = Sealed::new(Message::text(Role::Tool, PURGED)).again(1);
+    writing(&*store, |tx| {
+        for message in [&again, &words, &by_tool] {
+            tx.put_content(message).expect("kept");
+        }
+    });
+    let hashes = [again.hash(), words.hash(), by_tool.hash()];
+    reading(&*store, |view| {
+        assert_eq!(view.content(&again.hash())?, Some(said.clone()));
+        let row = view.content_row(&again.hash())?.expect("a content");
+        assert_eq!(row.size_bytes, again.canonical().len() as u64);
+        assert_eq!(view.purged(&hashes)?, [false; 3]);
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        let size = tx.purge_content(&again.hash()).expect("there");
+        assert_eq!(size, again.canonical().len() as u64);
+        assert_eq!(tx.purged(&hashes).expect("asked"), [true, false, false]);
+    });
     let missing = user("never said").hash();
     let tx = store.write().expect("the lock");
     assert!(tx.purge_content(&missing).is_err());
+}
+
+/// A fork, a commit that only the log names, and one that nothing names.
+fn what_nothing_leads_to_is_told_and_dropped(make: Make<'_>) {
+    let store = make();
+    let (main, gone, session) = (branch("main"), branch("gone"), branch("session"));
+    let (root, tip, side, logged, lost) = writing(&*store, |tx| {
+        let root = append(tx, None, "root");
+        let tip = append(tx, Some(root), "tip");
+        let side = append(tx, Some(root), "side");
+        let logged = append(tx, Some(side), "logged");
+        // It shares a lineage with what stays, and a content.
+        let lost = append(tx, Some(logged), "lost");
+        let lost = append(tx, Some(lost), "root");
+        append(tx, Some(tip), "also lost");
+        tx.keep(&user("named by none")).expect("kept");
+        tx.begin_operation(Millis(1), "test").expect("begun");
+        let at = |commit| Some(RefValue::Commit(commit));
+        tx.set_reference(&main, at(tip).as_ref()).expect("set");
+        tx.set_reference(&gone, at(logged).as_ref()).expect("set");
+        tx.set_reference(&gone, None).expect("set");
+        let source = tx.put_source(&session, "x", None).expect("kept");
+        let span = Span { offset: 0, len: 1 };
+        for commit in [lost, logged, side] {
+            tx.put_records(&commit, source, &[span]).expect("kept");
+        }
+        tx.put_session(&session, &SessionRow::default())
+            .expect("kept");
+        tx.put_usage(&lost, Usage::default()).expect("kept");
+        (root, tip, side, logged, lost)
+    });
+    let hashes = |rows: Vec<CommitRow>| rows.into_iter().map(|row| row.hash).collect();
+    let reach = |tips: &[CommitHash]| -> (BTreeSet<CommitHash>, BTreeSet<CommitHash>) {
+        let reach = reading(&*store, |view| view.by_reach(tips));
+        (hashes(reach.reached), hashes(reach.unreached))
+    };
+    let (reached, unreached) = reach(&[tip, logged, root]);
+    assert_eq!(reached, BTreeSet::from([root, tip, side, logged]));
+    assert_eq!(unreached.len(), 3);
+    assert_eq!(reach(&[]).0, BTreeSet::new());
+    assert_eq!(reach(&[CommitHash::of("unknown")]).1.len(), 7);
+    reading(&*store, |view| {
+        let all: BTreeSet<ContentHash> = view.all_contents()?.into_iter().collect();
+        assert_eq!(all.len(), 7);
+        assert!(all.contains(&user("named by none").hash()));
+        let sources = view.all_sources()?;
+        assert_eq!(sources.len(), 1);
+        assert_eq!(view.sources_behind(&[lost, logged])?, [sources[0].id]);
+        assert_eq!(view.sources_behind(&[root])?, Vec::<u64>::new());
+        assert_eq!(view.sessions()?, std::slice::from_ref(&session));
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        let texts = ["lost", "also lost", "named by none"];
+        let bytes = texts.map(|text| user(text).canonical().len() as u64);
+        let done = tx.drop_unreached().expect("dropped");
+        assert_eq!(done, (3, bytes.iter().sum()));
+        assert_eq!(tx.drop_unreached().expect("again"), (0, 0));
+        tx.forget_session(&session).expect("forgotten");
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.all_contents()?.len(), 4);
+        let path = view.ancestors(&logged, None, 9)?;
+        assert_eq!(path.len(), 3);
+        let commits = view.commits(&[lost, logged])?;
+        assert!(commits[0].is_none() && commits[1].is_some());
+        assert_eq!(view.records(&[lost, logged])?[0], vec![]);
+        assert_eq!(view.sessions()?, vec![]);
+        Ok(())
+    });
+    // What was taken out can come again, at the same place.
+    writing(&*store, |tx| {
+        let again = append(tx, Some(logged), "lost");
+        let again = append(tx, Some(again), "root");
+        assert_eq!(again, lost);
+        assert!(tx.is_ancestor(&side, &lost).expect("asked"));
+        let aside = append(tx, Some(logged), "aside");
+        assert!(!tx.is_ancestor(&aside, &lost).expect("asked"));
+    });
 }

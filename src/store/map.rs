@@ -2,12 +2,12 @@
 //! in common, so that the contract is about the traits and not about one engine.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    AdoptedRow, CommitRow, ContentRow, CountKey, Hit, Objects, ObjectsMut, OperationRow, Records,
-    ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut, SessionRow, SourceRow,
-    SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
+    AdoptedRow, ByReach, CommitRow, ContentRow, CountKey, Hit, Objects, ObjectsMut, OperationRow,
+    Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut, SessionRow,
+    SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -106,6 +106,11 @@ impl Maps {
         Some((canonical, message))
     }
 
+    fn on_paths(&self, tips: &[CommitHash]) -> BTreeSet<CommitHash> {
+        let rows = tips.iter().flat_map(|tip| self.path(tip));
+        rows.map(|row| row.hash).collect()
+    }
+
     fn path(&self, tip: &CommitHash) -> Vec<CommitRow> {
         let next = |row: &&CommitRow| row.commit.parent.and_then(|p| self.commits.get(&p));
         std::iter::successors(self.commits.get(tip), next)
@@ -160,6 +165,14 @@ impl Objects for MapSession<'_> {
             .map(|row| row.hash))
     }
 
+    fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let maps = self.maps.borrow();
+        let on_paths = maps.on_paths(tips);
+        let rows = maps.commits.values().cloned();
+        let (reached, unreached) = rows.partition(|row| on_paths.contains(&row.hash));
+        Ok(ByReach { reached, unreached })
+    }
+
     fn appends_after(
         &self,
         parent: Option<&CommitHash>,
@@ -194,6 +207,10 @@ impl Objects for MapSession<'_> {
             })
         };
         Ok(hashes.iter().map(row).collect())
+    }
+
+    fn all_contents(&self) -> Result<Vec<ContentHash>> {
+        Ok(self.maps.borrow().contents.keys().copied().collect())
     }
 
     fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
@@ -281,6 +298,11 @@ impl Refs for MapSession<'_> {
         Ok(tags.iter().map(note).collect())
     }
 
+    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
+        let notes = self.maps.borrow().tag_notes.clone();
+        Ok(notes.into_iter().collect())
+    }
+
     fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
         Ok(self.maps.borrow().followers.get(session).cloned())
     }
@@ -309,6 +331,23 @@ impl Sources for MapSession<'_> {
             .filter(|row| row.session == *session)
             .cloned()
             .collect())
+    }
+
+    fn all_sources(&self) -> Result<Vec<SourceRow>> {
+        let maps = self.maps.borrow();
+        Ok(maps.sources.iter().map(|(row, _)| row.clone()).collect())
+    }
+
+    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
+        let maps = self.maps.borrow();
+        let behind = maps.records.keys();
+        let behind = behind.filter(|(commit, _)| commits.contains(commit));
+        let behind: BTreeSet<u64> = behind.map(|(_, source)| *source).collect();
+        Ok(behind.into_iter().collect())
+    }
+
+    fn sessions(&self) -> Result<Vec<RefName>> {
+        Ok(self.maps.borrow().sessions.keys().cloned().collect())
     }
 
     fn source(&self, id: u64) -> Result<Option<SourceRow>> {
@@ -472,6 +511,45 @@ impl ObjectsMut for MapSession<'_> {
         maps.counts.retain(|(key, _), _| key.content != *hash);
         Ok(size)
     }
+
+    fn drop_unreached(&self) -> Result<(u64, u64)> {
+        let maps = &mut *self.maps.borrow_mut();
+        let moves = maps.reflog.iter().flat_map(|row| [&row.old, &row.new]);
+        let values = maps.refs.values().chain(moves.flatten());
+        let mut named: Vec<CommitHash> = values
+            .filter_map(|value| match value {
+                RefValue::Commit(commit) => Some(*commit),
+                RefValue::Symbolic(_) => None,
+            })
+            .collect();
+        named.extend(maps.tag_notes.values().map(|note| note.commit));
+        named.extend(maps.resumes.values().map(|resume| resume.commit));
+        named.extend(
+            maps.adopted
+                .iter()
+                .flat_map(|(_, row)| [row.theirs, row.ours]),
+        );
+        let stays = maps.on_paths(&named);
+        maps.commits.retain(|hash, _| stays.contains(hash));
+        maps.order.retain(|hash| stays.contains(hash));
+        maps.checkpoints.retain(|hash, _| stays.contains(hash));
+        maps.usage.retain(|hash, _| stays.contains(hash));
+        maps.records.retain(|(hash, _), _| stays.contains(hash));
+        let rows = maps.commits.values();
+        let named: BTreeSet<ContentHash> = rows
+            .flat_map(|row| row.commit.operation.contents())
+            .collect();
+        let (mut gone, mut size_bytes) = (0, 0);
+        maps.contents.retain(|hash, kept| {
+            let stays = named.contains(hash);
+            gone += u64::from(!stays);
+            size_bytes += if stays { 0 } else { kept.len() as u64 };
+            stays
+        });
+        maps.counts
+            .retain(|(key, _), _| named.contains(&key.content));
+        Ok((gone, size_bytes))
+    }
 }
 
 impl RefsMut for MapSession<'_> {
@@ -612,6 +690,11 @@ impl SourcesMut for MapSession<'_> {
             .borrow_mut()
             .sessions
             .insert(name.clone(), session.clone());
+        Ok(())
+    }
+
+    fn forget_session(&self, name: &RefName) -> Result<()> {
+        self.maps.borrow_mut().sessions.remove(name);
         Ok(())
     }
 

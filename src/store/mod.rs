@@ -19,7 +19,7 @@ mod map;
 
 use crate::error::Result;
 
-pub use objects::{CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
+pub use objects::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
@@ -37,7 +37,13 @@ pub trait Store: Send {
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
 
-    /// Rewrites what is stored so that nothing that was erased is left of it, in any file.
+    /// Rewrites what is stored so that nothing that was erased is left of it, in any file. Every
+    /// purge owes it; where it fails, or was never come to, a later [`Store::write`] does it before
+    /// anything else.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Busy`] while another process reads what was there before.
     fn scrub(&self) -> Result<()>;
 }
 

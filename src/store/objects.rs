@@ -18,6 +18,15 @@ pub struct CommitRow {
     pub depth: u64,
 }
 
+/// Commits by whether a path leads to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByReach {
+    /// Those on a path, in no order.
+    pub reached: Vec<CommitRow>,
+    /// The others, in no order.
+    pub unreached: Vec<CommitRow>,
+}
+
 /// What a listing shows of a content without reading its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentRow {
@@ -80,6 +89,10 @@ pub trait Objects {
     /// The commit at `depth` on the path that ends in `tip`.
     fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>>;
 
+    /// The commits on the paths to any of these tips, each once, and those on none of them. Reads
+    /// all that there is: for what concerns all of it.
+    fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach>;
+
     /// The children of `parent` (none: the roots) that append `content`, oldest first.
     fn appends_after(
         &self,
@@ -102,6 +115,9 @@ pub trait Objects {
     fn content_row(&self, hash: &ContentHash) -> Result<Option<ContentRow>> {
         Ok(self.content_rows(slice::from_ref(hash))?.remove(0))
     }
+
+    /// All contents that are here, erased ones too.
+    fn all_contents(&self) -> Result<Vec<ContentHash>>;
 
     /// Whether each of these contents was erased: what stands in its place is a tombstone
     /// ([`crate::model::tombstone`]), whose own hash is another one. What isn't here was not.
@@ -141,4 +157,10 @@ pub trait ObjectsMut: Objects {
     /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
     /// content again changes nothing. Its counts go too. Gives the bytes that it had.
     fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
+
+    /// Takes out, without a trace, the commits that nothing leads to: no ref, no move of one in the
+    /// log, no tag's note, no session that was taken over or resumed. Contents that no commit names
+    /// then go with them. Such is what an import leaves that was killed or failed. Gives how many
+    /// contents went, and their bytes.
+    fn drop_unreached(&self) -> Result<(u64, u64)>;
 }

@@ -85,6 +85,9 @@ pub trait Refs {
     /// The notes that these tags were given last.
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>>;
 
+    /// Every note that a tag was given last, of deleted tags too, by the tag's name.
+    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>>;
+
     /// The branch that follows a session.
     fn follower(&self, session: &RefName) -> Result<Option<RefName>>;
 

@@ -80,6 +80,15 @@ pub trait Sources {
     /// The sources of a session ref, newest first.
     fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>>;
 
+    /// All sources.
+    fn all_sources(&self) -> Result<Vec<SourceRow>>;
+
+    /// The sources that any of these commits has records in, each once, by number.
+    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>>;
+
+    /// The sessions of which anything is known, by name.
+    fn sessions(&self) -> Result<Vec<RefName>>;
+
     /// A source by its number.
     fn source(&self, id: u64) -> Result<Option<SourceRow>>;
 
@@ -135,6 +144,9 @@ pub trait SourcesMut: Sources {
 
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
+
+    /// Forgets what is known of a session.
+    fn forget_session(&self, name: &RefName) -> Result<()>;
 
     /// Erases a source, its bytes and what they were behind.
     fn purge_source(&self, id: u64) -> Result<()>;

@@ -1,10 +1,14 @@
 //! Erasing for good.
 
 use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
 
+use rusqlite::Connection;
 use rusqlite::types::Value;
 use tract::hash::CommitHash;
 use tract::history::Repo;
+use tract::model::RefName;
 
 use crate::sandbox::{Sandbox, dump};
 
@@ -193,4 +197,175 @@ fn notes_cannot_be_purged_and_nothing_is_changed() {
     error: ca5a272 has a note or a reason, which is part of its hash and cannot be purged
     ");
     assert_eq!(dump(&sandbox), before);
+}
+
+/// A session that was taken back once, whose title, directory and texts bear secrets.
+const AGENT: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","cwd":"/home/hunter2-tool","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"user","content":"Say it."}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s1","cwd":"/home/hunter2-tool","timestamp":"2026-01-05T10:00:02.000Z","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"hunter2-long"}]}}
+{"type":"user","uuid":"u2","parentUuid":"u1","isSidechain":false,"sessionId":"s1","cwd":"/home/hunter2-tool","timestamp":"2026-01-05T10:00:03.000Z","message":{"role":"user","content":"No: hunter2-tool."}}
+{"type":"ai-title","aiTitle":"About hunter2-short","sessionId":"s1"}
+"#;
+
+#[test]
+fn titles_notes_and_directories_go_with_what_was_purged() {
+    let sandbox = sandbox();
+    sandbox.write("agent.jsonl", AGENT);
+    sandbox.ok(&["import", "agent.jsonl"]);
+    sandbox.ok(&["tag", "kept", "-m", "all about hunter2-short"]);
+    sandbox.ok(&["tag", "gone", "-m", "all about hunter2-long"]);
+    sandbox.ok(&["tag", "-d", "gone"]);
+    sandbox.ok(&["tag", "moved", "-m", "all about hunter2-tool"]);
+    sandbox.ok(&["tag", "-d", "moved"]);
+    sandbox.ok(&["tag", "moved"]);
+    sandbox.ok(&["find", "hunter2"]);
+    let index = |sandbox: &Sandbox| {
+        let rows = dump(sandbox)
+            .into_iter()
+            .filter(|(table, _)| table == "search_data");
+        let values = rows.flat_map(|(_, rows)| rows.into_iter().flatten());
+        let size = |value: Value| match value {
+            Value::Blob(bytes) => bytes.len(),
+            _ => 0,
+        };
+        values.map(size).sum::<usize>()
+    };
+    let before = index(&sandbox);
+    let repo = Repo::open(&sandbox.work()).expect("opens");
+    let branches = repo.references(RefName::HEADS).expect("branches");
+    drop(repo);
+    assert!(branches.len() > 1, "{branches:?}");
+    for (branch, _) in branches {
+        sandbox.ok(&["checkout", branch.short()]);
+        sandbox.ok(&["clear", "--all", "--purge", "--force"]);
+    }
+    assert_eq!(places(&sandbox), Vec::<String>::new());
+    // The index keeps pieces of text, which nobody reads in it; but there is nothing left of them.
+    assert!(
+        index(&sandbox) < before / 10,
+        "{} of {before}",
+        index(&sandbox)
+    );
+}
+
+#[test]
+fn a_purge_beside_a_reader_says_what_is_left_and_the_next_writer_does_it() {
+    let sandbox = sandbox();
+    let database = sandbox.work().join(".tract/tract.db");
+    let reader = Connection::open(&database).expect("opens");
+    let count = "SELECT count(*) FROM contents";
+    let count = || reader.query_row(count, [], |row| row.get::<_, i64>(0));
+    reader.execute_batch("BEGIN").expect("begun");
+    let before = count().expect("counted");
+
+    insta::assert_snapshot!(sandbox.tract(&["clear", "--purge", "--force"]), @r"
+    exit code: 4
+    --- stderr
+    Cleared 6 messages
+    Erased 7 messages (32 kB) and 1 kept session file from history
+    note: kept from before: 1 message that the context, another branch, a tag or a session needs
+    hint: session files outside of .tract are not touched
+    error: the files still hold it, because another process reads or writes them
+    hint: when it has ended, the next command that writes erases it
+    ");
+    assert!(sandbox.ok(&["compile", "HEAD^"]).contains("[purged]"));
+    assert!(is_raw(&sandbox) && is_owed(&sandbox));
+    // While it reads nobody can, and nobody waits for it.
+    sandbox.ok(&["commit", "-r", "user", "-m", "A new start."]);
+    assert!(is_raw(&sandbox) && is_owed(&sandbox));
+    assert_eq!(count().expect("counted"), before);
+
+    reader.execute_batch("COMMIT").expect("ended");
+    sandbox.ok(&["compile"]);
+    assert!(is_owed(&sandbox));
+    sandbox.ok(&["commit", "-r", "user", "-m", "And on."]);
+    assert!(!is_owed(&sandbox));
+    assert_eq!(places(&sandbox), Vec::<String>::new());
+}
+
+/// Whether a secret stands in a file. Another process looks: closing a file here would take the
+/// locks of a reader that has it open.
+fn is_raw(sandbox: &Sandbox) -> bool {
+    let mut grep = Command::new("grep");
+    let grep = grep
+        .args(["-raq", "hunter2"])
+        .arg(sandbox.work().join(".tract"));
+    grep.status().expect("it looks").success()
+}
+
+/// Whether a purge has left something to do.
+fn is_owed(sandbox: &Sandbox) -> bool {
+    let mut tables = dump(sandbox).into_iter();
+    let owed = tables.find(|(table, _)| table == "unscrubbed");
+    !owed.expect("a table").1.is_empty()
+}
+
+#[test]
+fn an_export_that_nobody_reads_holds_up_no_purge() {
+    let sandbox = Sandbox::new();
+    // More than a pipe holds, and nothing that compresses.
+    let mut state = 1_u64;
+    let noise: String = std::iter::repeat_with(|| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        char::from(b'a' + (state >> 33) as u8 % 26)
+    })
+    .take(3 << 20)
+    .collect();
+    let text = format!(r#"{{"messages":[{{"role":"user","content":"hunter2-short {noise}"}}]}}"#);
+    sandbox.write("session.json", text);
+    sandbox.ok(&["import", "session.json"]);
+    for format in ["openai", "anthropic", "codex"] {
+        let mut export = sandbox
+            .command(&["export", "openai/session", "--format", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut out = export.stdout.take().expect("a pipe");
+        let mut some = [0; 1024];
+        out.read_exact(&mut some).expect("it has begun");
+        // It waits for its reader now; a purge doesn't wait for it.
+        let told = match format {
+            "openai" => sandbox.tract(&["commit", "-r", "user", "-m", "x"]),
+            "anthropic" => sandbox.tract(&["config", "budget.max", "900000000"]),
+            _ => sandbox.tract(&["clear", "--purge", "--force"]),
+        };
+        let view = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+        let is_busy = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy: bool = view
+            .query_row(is_busy, [], |row| row.get(0))
+            .expect("asked");
+        assert!(!is_busy && !told.contains("exit code"), "{format}: {told}");
+        let mut rest = Vec::new();
+        out.read_to_end(&mut rest).expect("it goes on");
+        assert!(export.wait().expect("it ends").success(), "{format}");
+    }
+    assert_eq!(places(&sandbox), Vec::<String>::new());
+}
+
+#[test]
+fn an_export_of_a_file_that_is_erased_meanwhile_says_so() {
+    let sandbox = Sandbox::new();
+    let noise = "0123456789".repeat(500_000);
+    let text = format!(r#"{{"messages":[{{"role":"user","content":"{noise}"}}]}}"#);
+    sandbox.write("session.json", text);
+    sandbox.ok(&["import", "session.json"]);
+    let export = sandbox
+        .command(&["export", "HEAD"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut export = export;
+    let mut out = export.stdout.take().expect("a pipe");
+    out.read_exact(&mut [0; 1024]).expect("it has begun");
+    sandbox.ok(&["clear", "--purge", "--force"]);
+    out.read_to_end(&mut Vec::new()).expect("it ends");
+    let output = export.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(4));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
+    error: 'sessions/openai/session' was changed by another process at the same time
+    hint: try again: it goes on from what is here now
+    ");
 }

@@ -69,6 +69,8 @@ pub struct Sqlite {
     /// How many views and transactions are open.
     open_views: Cell<u32>,
     writing: Cell<bool>,
+    /// Whether a purge has left its files to be rewritten by whoever writes next.
+    owes_scrub: Cell<bool>,
     /// How many statements were asked for.
     #[cfg(test)]
     statements: Arc<AtomicU64>,
@@ -207,6 +209,7 @@ impl Sqlite {
             wait_ms,
             open_views: Cell::new(0),
             writing: Cell::new(false),
+            owes_scrub: Cell::new(false),
             #[cfg(test)]
             statements: Arc::default(),
         })
@@ -236,6 +239,9 @@ impl Sqlite {
         pragma("synchronous", &"FULL")?;
         pragma("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
         pragma("journal_size_limit", &JOURNAL_LIMIT_BYTES)?;
+        let owed = "SELECT EXISTS (SELECT 1 FROM unscrubbed)";
+        let owed = connection.query_row(owed, [], |row| row.get(0));
+        self.owes_scrub.set(owed.map_err(engine)?);
         if behind {
             // The header must tell the format to programs that only look at the file.
             pragma("wal_checkpoint", &"TRUNCATE")?;
@@ -250,19 +256,61 @@ impl Store for Sqlite {
     }
 
     fn write(&self) -> Result<Box<dyn Tx + '_>> {
+        self.pay_scrub();
         Ok(Box::new(Session::write(self)?))
     }
 
     fn scrub(&self) -> Result<()> {
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        // A purge that comes in between is not among them.
+        let owed = "SELECT operation FROM unscrubbed";
+        let mut owed = self.connection.prepare(owed).map_err(engine)?;
+        let owed = owed.query_map([], |row| row.get(0)).map_err(engine)?;
+        let owed: Vec<i64> = owed.collect::<rusqlite::Result<_>>().map_err(engine)?;
         // Erased bytes stand in the journal's and the file's free pages until both are new. The
         // second checkpoint brings the new file out of the journal.
-        for sql in [checkpoint, "VACUUM", checkpoint] {
-            let mut statement = self.connection.prepare(sql).map_err(engine)?;
-            let mut rows = statement.query([]).map_err(engine)?;
-            while rows.next().map_err(engine)?.is_some() {}
+        self.empty_journal()?;
+        self.connection.execute_batch("VACUUM").map_err(engine)?;
+        self.empty_journal()?;
+        for operation in owed {
+            let done = "DELETE FROM unscrubbed WHERE operation = ?1";
+            self.connection.execute(done, [operation]).map_err(engine)?;
         }
+        self.owes_scrub.set(false);
         Ok(())
+    }
+}
+
+impl Sqlite {
+    /// Brings all that is in the journal into the file, and cuts the journal to nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] where somebody reads what stands before it; SQLite says so in a row, and that
+    /// is no error of its own.
+    fn empty_journal(&self) -> Result<()> {
+        let from = Instant::now();
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy: bool = self
+            .connection
+            .query_row(sql, [], |row| row.get(0))
+            .map_err(|error| waited(from.elapsed())(error))?;
+        match is_busy {
+            true => Err(Error::Busy {
+                waited_ms: u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Does what a purge has left, without a wait: where someone else reads or writes, another
+    /// one's turn comes.
+    fn pay_scrub(&self) {
+        let is_free = self.open_views.get() == 0 && !self.writing.get();
+        if is_free && self.owes_scrub.replace(false) {
+            let wait_ms = self.wait_ms.swap(0, Ordering::Relaxed);
+            let _ = self.scrub();
+            self.wait_ms.store(wait_ms, Ordering::Relaxed);
+        }
     }
 }
 

@@ -30,6 +30,15 @@ fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
     })
 }
 
+/// A tag's note, after the column that says whose it is.
+fn tag_note(row: &Row<'_>) -> rusqlite::Result<TagNote> {
+    Ok(TagNote {
+        commit: row.get(1)?,
+        time: Millis(row.get(2)?),
+        text: row.get(3)?,
+    })
+}
+
 /// The log of moves, to be narrowed down.
 macro_rules! moves {
     ($which:literal) => {
@@ -230,19 +239,25 @@ impl Refs for Session<'_> {
             ),
             tags.len(),
             [names],
-            |row| {
-                Ok(TagNote {
-                    commit: row.get(1)?,
-                    time: Millis(row.get(2)?),
-                    text: row.get(3)?,
-                })
-            },
+            tag_note,
         )?;
         for (tag, _) in tags.iter().zip(&found).filter(|(_, note)| note.is_none()) {
             let beside = concat!("SELECT ", neighbours!(tag_notes, "tag", "?1"));
             self.first(beside, [tag], |_| Ok(()))?;
         }
         Ok(found)
+    }
+
+    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
+        let sql = concat!(
+            "SELECT tag, hash, time, note FROM tag_notes
+             JOIN commits ON commits.id = commit_id AND ",
+            intact!(commits),
+            " WHERE ",
+            intact!(tag_notes),
+            " ORDER BY tag"
+        );
+        self.all(sql, [], |row| Ok((row.get(0)?, tag_note(row)?)))
     }
 
     fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
@@ -355,6 +370,8 @@ impl RefsMut for Session<'_> {
         self.execute(sql, params![PURGED, number(purge)])?;
         self.last_purge.set(None);
         let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
+        self.execute(sql, [number(purge)])?;
+        let sql = "INSERT INTO unscrubbed (operation) VALUES (?1)";
         self.execute(sql, [number(purge)])
     }
 

@@ -62,6 +62,35 @@ impl Sources for Session<'_> {
         )
     }
 
+    fn all_sources(&self) -> Result<Vec<SourceRow>> {
+        let sql = concat!(
+            "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE ",
+            intact!(sources),
+            " ORDER BY id"
+        );
+        self.all(sql, [], source_row)
+    }
+
+    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
+        let sql = keyed::<CommitHash>(concat!(
+            "SELECT DISTINCT source FROM keys CROSS JOIN commits ON hash = key AND ",
+            intact!(commits),
+            " CROSS JOIN commit_records ON commit_id = commits.id AND ",
+            intact!(commit_records),
+            " ORDER BY source"
+        ));
+        self.all(&sql, [blob(commits)], |row| unsigned(row, 0))
+    }
+
+    fn sessions(&self) -> Result<Vec<RefName>> {
+        let sql = concat!(
+            "SELECT name FROM sessions WHERE ",
+            intact!(sessions),
+            " ORDER BY name"
+        );
+        self.all(sql, [], |row| row.get(0))
+    }
+
     fn source(&self, id: u64) -> Result<Option<SourceRow>> {
         let sql = concat!(
             "SELECT id, session, format, size_bytes, fingerprint FROM sources
@@ -233,6 +262,10 @@ impl SourcesMut for Session<'_> {
              VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![name, row.title, row.cwd, absent],
         )
+    }
+
+    fn forget_session(&self, name: &RefName) -> Result<()> {
+        self.execute("DELETE FROM sessions WHERE name = ?1", [name])
     }
 
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
