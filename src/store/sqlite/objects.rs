@@ -1,11 +1,8 @@
 //! Contents, commits and their lineages, counts and usage.
 
-use std::collections::{HashMap, HashSet};
-
 use rusqlite::{Row, params};
 
 use super::codec::{blob, damaged, number, pack, unpack, unsigned};
-use super::engine;
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
@@ -129,47 +126,6 @@ impl Session<'_> {
     }
 }
 
-impl Session<'_> {
-    /// How far paths that end in these places go along each lineage.
-    fn reached(&self, ends: impl IntoIterator<Item = Place>) -> Result<HashMap<i64, i64>> {
-        let mut reached: HashMap<i64, i64> = HashMap::new();
-        for end in ends {
-            for (lineage, depth) in self.lineages(end)? {
-                let last = reached.entry(lineage).or_insert(-1);
-                *last = depth.max(*last);
-            }
-        }
-        Ok(reached)
-    }
-
-    /// The commits that something here names beside other commits.
-    fn named_places(&self) -> Result<Vec<Place>> {
-        let sql = concat!(
-            "SELECT id, lineage, depth FROM commits WHERE id IN (
-                 SELECT target FROM refs WHERE ",
-            intact!(refs),
-            " UNION SELECT old_target FROM reflog WHERE ",
-            intact!(reflog),
-            " UNION SELECT new_target FROM reflog
-                 UNION SELECT commit_id FROM tag_notes WHERE ",
-            intact!(tag_notes),
-            " UNION SELECT commit_id FROM resumes WHERE ",
-            intact!(resumes),
-            " UNION SELECT theirs FROM adopted WHERE ",
-            intact!(adopted),
-            " UNION SELECT ours FROM adopted) AND ",
-            intact!(commits)
-        );
-        self.all(sql, [], |row| {
-            Ok(Place {
-                id: row.get(0)?,
-                lineage: row.get(1)?,
-                depth: row.get(2)?,
-            })
-        })
-    }
-}
-
 /// The lineage in which a path holds the commit at `depth`.
 fn lineage_at(lineages: &[(i64, i64)], depth: i64) -> Option<i64> {
     let holds = lineages.iter().rev().find(|(_, last)| depth <= *last);
@@ -284,27 +240,7 @@ impl Objects for Session<'_> {
     }
 
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
-        let mut places = Vec::with_capacity(tips.len());
-        for tip in tips {
-            places.extend(self.place(tip)?);
-        }
-        let reached = self.reached(places)?;
-        let mut reach = ByReach::default();
-        let sql = concat!(
-            "SELECT lineage, hash, depth, canonical FROM commits WHERE ",
-            intact!(commits)
-        );
-        self.scan(sql, [], |row| {
-            let lineage: i64 = row.get(0)?;
-            let row = commit_row(row, 1)?;
-            let last = reached.get(&lineage);
-            match last.is_some_and(|last| number(row.depth) <= *last) {
-                true => reach.reached.push(row),
-                false => reach.unreached.push(row),
-            }
-            Ok(true)
-        })?;
-        Ok(reach)
+        self.split_by_reach(tips)
     }
 
     fn appends_after(
@@ -595,53 +531,6 @@ impl ObjectsMut for Session<'_> {
     }
 
     fn drop_unreached(&self) -> Result<(u64, u64)> {
-        let reached = self.reached(self.named_places()?)?;
-        let mut commits = Vec::new();
-        // Children first, for they name their parents.
-        let sql = concat!(
-            "SELECT id, lineage, depth FROM commits WHERE ",
-            intact!(commits),
-            " ORDER BY id DESC"
-        );
-        self.scan(sql, [], |row| {
-            let (lineage, depth): (i64, i64) = (row.get(1)?, row.get(2)?);
-            if reached.get(&lineage).is_none_or(|last| depth > *last) {
-                commits.push(row.get::<_, i64>(0)?);
-            }
-            Ok(true)
-        })?;
-        // Freed pages are overwritten even before the file is rewritten.
-        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
-        for id in commits {
-            self.execute("DELETE FROM commits WHERE id = ?1", [id])?;
-        }
-        let empty = "DELETE FROM lineages WHERE id NOT IN (SELECT lineage FROM commits)
-             AND id NOT IN (SELECT parent FROM lineages WHERE parent IS NOT NULL)";
-        while self.prepare(empty)?.execute([]).map_err(engine)? > 0 {}
-
-        let mut named: HashSet<ContentHash> = HashSet::new();
-        let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
-        self.scan(others, [], |row| {
-            named.extend(commit_row(row, 0)?.commit.operation.contents());
-            Ok(true)
-        })?;
-        let sql = concat!(
-            "SELECT id, hash, size_bytes FROM contents
-             WHERE id NOT IN (SELECT content FROM commits WHERE content IS NOT NULL) AND ",
-            intact!(contents)
-        );
-        let (mut contents, mut size_bytes) = (Vec::new(), 0);
-        self.scan(sql, [], |row| {
-            if !named.contains(&row.get(1)?) {
-                contents.push(row.get::<_, i64>(0)?);
-                size_bytes += unsigned(row, 2)?;
-            }
-            Ok(true)
-        })?;
-        for id in &contents {
-            self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
-            self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
-        }
-        Ok((contents.len() as u64, size_bytes))
+        self.delete_unreached()
     }
 }

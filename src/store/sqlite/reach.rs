@@ -1,0 +1,170 @@
+//! What paths lead to: all commits by it, and those out of the file that nothing leads to.
+
+use std::collections::{HashMap, HashSet};
+
+use super::codec::{number, unsigned};
+use super::engine;
+use super::objects::{Place, commit_row};
+use super::seal::intact;
+use super::session::Session;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::store::ByReach;
+
+/// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
+/// that goes, SQLite looks for all that could name it.
+const NAMES: [(&str, &str); 3] = [
+    ("commits_by_parent", "commits (parent)"),
+    ("reflog_by_old", "reflog (old_target)"),
+    ("reflog_by_new", "reflog (new_target)"),
+];
+
+impl Session<'_> {
+    /// How far paths that end in these places go along each lineage.
+    fn reached(&self, ends: impl IntoIterator<Item = Place>) -> Result<HashMap<i64, i64>> {
+        let mut reached: HashMap<i64, i64> = HashMap::new();
+        for end in ends {
+            for (lineage, depth) in self.lineages(end)? {
+                let last = reached.entry(lineage).or_insert(-1);
+                *last = depth.max(*last);
+            }
+        }
+        Ok(reached)
+    }
+
+    /// The commits that something here names beside other commits.
+    fn named_places(&self) -> Result<Vec<Place>> {
+        let sql = concat!(
+            "SELECT id, lineage, depth FROM commits WHERE id IN (
+                 SELECT target FROM refs WHERE ",
+            intact!(refs),
+            " UNION SELECT old_target FROM reflog WHERE ",
+            intact!(reflog),
+            " UNION SELECT new_target FROM reflog
+                 UNION SELECT commit_id FROM tag_notes WHERE ",
+            intact!(tag_notes),
+            " UNION SELECT commit_id FROM resumes WHERE ",
+            intact!(resumes),
+            " UNION SELECT theirs FROM adopted WHERE ",
+            intact!(adopted),
+            " UNION SELECT ours FROM adopted) AND ",
+            intact!(commits)
+        );
+        self.all(sql, [], |row| {
+            Ok(Place {
+                id: row.get(0)?,
+                lineage: row.get(1)?,
+                depth: row.get(2)?,
+            })
+        })
+    }
+
+    /// Splits all commits by whether a path to one of these tips holds them.
+    pub(super) fn split_by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let mut places = Vec::with_capacity(tips.len());
+        for tip in tips {
+            places.extend(self.place(tip)?);
+        }
+        let reached = self.reached(places)?;
+        let mut reach = ByReach::default();
+        let sql = concat!(
+            "SELECT lineage, hash, depth, canonical FROM commits WHERE ",
+            intact!(commits)
+        );
+        self.scan(sql, [], |row| {
+            let lineage: i64 = row.get(0)?;
+            let row = commit_row(row, 1)?;
+            let last = reached.get(&lineage);
+            match last.is_some_and(|last| number(row.depth) <= *last) {
+                true => reach.reached.push(row),
+                false => reach.unreached.push(row),
+            }
+            Ok(true)
+        })?;
+        Ok(reach)
+    }
+
+    /// Deletes the commits that nothing leads to, and the contents that none names then.
+    pub(super) fn delete_unreached(&self) -> Result<(u64, u64)> {
+        let reached = self.reached(self.named_places()?)?;
+        let mut commits = Vec::new();
+        // Children first, for they name their parents.
+        let sql = concat!(
+            "SELECT id, lineage, depth FROM commits WHERE ",
+            intact!(commits),
+            " ORDER BY id DESC"
+        );
+        self.scan(sql, [], |row| {
+            let (lineage, depth): (i64, i64) = (row.get(1)?, row.get(2)?);
+            if reached.get(&lineage).is_none_or(|last| depth > *last) {
+                commits.push(row.get::<_, i64>(0)?);
+            }
+            Ok(true)
+        })?;
+        // Freed pages are overwritten even before the file is rewritten.
+        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
+        if !commits.is_empty() {
+            for (index, column) in NAMES {
+                self.execute(&format!("CREATE INDEX {index} ON {column}"), [])?;
+            }
+            for id in &commits {
+                self.execute("DELETE FROM commits WHERE id = ?1", [id])?;
+            }
+            for (index, _) in NAMES {
+                self.execute(&format!("DROP INDEX {index}"), [])?;
+            }
+        }
+        let empty = "DELETE FROM lineages WHERE id NOT IN (SELECT lineage FROM commits)
+             AND id NOT IN (SELECT parent FROM lineages WHERE parent IS NOT NULL)";
+        while self.prepare(empty)?.execute([]).map_err(engine)? > 0 {}
+
+        let mut named: HashSet<ContentHash> = HashSet::new();
+        let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
+        self.scan(others, [], |row| {
+            named.extend(commit_row(row, 0)?.commit.operation.contents());
+            Ok(true)
+        })?;
+        let sql = concat!(
+            "SELECT id, hash, size_bytes FROM contents
+             WHERE id NOT IN (SELECT content FROM commits WHERE content IS NOT NULL) AND ",
+            intact!(contents)
+        );
+        let (mut contents, mut size_bytes) = (Vec::new(), 0);
+        self.scan(sql, [], |row| {
+            if !named.contains(&row.get(1)?) {
+                contents.push(row.get::<_, i64>(0)?);
+                size_bytes += unsigned(row, 2)?;
+            }
+            Ok(true)
+        })?;
+        for id in &contents {
+            self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
+            self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
+        }
+        Ok((contents.len() as u64, size_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use crate::store::sqlite::Sqlite;
+    use crate::store::{Store, contract};
+
+    #[test]
+    fn what_nothing_leads_to_goes_in_linear_work() {
+        let work = |commits: usize| {
+            let mut store = Sqlite::in_memory().expect("a database");
+            contract::line(&store, commits);
+            let steps = store.count_steps();
+            let tx = store.write().expect("the lock");
+            let (contents, _) = tx.drop_unreached().expect("dropped");
+            assert_eq!(contents as usize, commits);
+            tx.commit().expect("done");
+            steps.load(Ordering::Relaxed)
+        };
+        let (some, twice) = (work(300), work(600));
+        assert!(twice < some * 5 / 2, "{some} {twice}");
+    }
+}
