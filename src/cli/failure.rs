@@ -63,21 +63,23 @@ impl Failure {
 
     /// Says what is wrong and gives the exit code.
     pub fn report(self, ui: &mut Ui) -> ExitCode {
+        let candidates = match &self {
+            Self::Tract(Error::AmbiguousRevision { candidates, .. }) => candidates.clone(),
+            _ => Vec::new(),
+        };
         let (exit, what, hint) = match self {
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Quiet(exit) => return ExitCode::from(exit as u8),
             Self::Said(exit, what, hint) => (exit, what, hint),
             Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
         };
-        let mut say = |mut head: Line, text: &str| {
-            for line in text.split('\n') {
-                let line = Label::Text.quote(line.trim_end_matches('\r'));
-                ui.complain(std::mem::take(&mut head) + line);
-            }
-        };
-        say(Label::Error.of("error:") + " ", &what);
+        // Each is one line, whatever was typed or is called so; only a list of candidates has more.
+        ui.complain(Label::Error.of("error:") + " " + what);
         if let Some(hint) = hint {
-            say(Label::Hint.of("hint:") + " ", &hint);
+            ui.complain(Label::Hint.of("hint:") + " " + hint);
+        }
+        for candidate in candidates {
+            ui.complain(Line::from("  ") + candidate);
         }
         ExitCode::from(exit as u8)
     }
@@ -201,9 +203,7 @@ fn hint(error: &Error) -> Option<String> {
             }
             None => "`tract log --oneline` lists them".into(),
         }),
-        Error::AmbiguousRevision { candidates, .. } => {
-            Some(format!("one of these?\n  {}", candidates.join("\n  ")))
-        }
+        Error::AmbiguousRevision { .. } => Some("one of these?".into()),
         Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),
         Error::NoSuchMessage { messages: last, .. } => {
             let messages = plural(*last as u64, "message");

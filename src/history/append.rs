@@ -84,6 +84,10 @@ impl Repo {
     ) -> Result<(Vec<Committed>, T)> {
         let tx = self.store.write()?;
         let (branch, tip) = attached(&*tx, call.on)?;
+        if tip.is_none() {
+            // The first commit makes the branch.
+            branch.refuse_hash()?;
+        }
         if let Some(expect) = options.expect {
             let expected = match expect {
                 Expect::Nothing => None,

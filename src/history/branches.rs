@@ -151,7 +151,7 @@ impl Repo {
         if tip.is_none() && !on_it {
             return Err(missing(old));
         }
-        repo::refuse_taken(&*tx, new)?;
+        repo::refuse_name(&*tx, new)?;
         tx.begin_operation(call.now, call.what)?;
         tx.set_reference(new, tip.as_ref())?;
         tx.set_reference(old, None)?;
@@ -242,7 +242,7 @@ impl Repo {
 /// Points a new name at what `target` names.
 fn create(tx: &dyn Tx, call: Call<'_>, name: &RefName, target: &str) -> Result<CommitHash> {
     let commit = revision::resolve(tx, call.on, target)?;
-    repo::refuse_taken(tx, name)?;
+    repo::refuse_name(tx, name)?;
     tx.begin_operation(call.now, call.what)?;
     tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
     Ok(commit)

@@ -145,7 +145,11 @@ impl Repo {
             Head::Attached { branch, .. } => RefValue::Symbolic(branch.clone()),
             Head::Detached(commit) => RefValue::Commit(*commit),
         };
-        let is_on = |name: &str| from.branch().is_some_and(|branch| branch.short() == name);
+        // A branch that HEAD is on may have no commit yet, and so be no ref.
+        let is_on = |name: &str| {
+            let unborn = from.branch().filter(|_| from.commit().is_none());
+            unborn.is_some_and(|branch| [branch.short(), branch.as_str()].contains(&name))
+        };
         let mut open = None;
         tx.begin_operation(call.now, call.what)?;
         let to = match target {
@@ -153,18 +157,17 @@ impl Repo {
                 let previous = tx.reference(&RefName::prev_head())?;
                 previous.ok_or(Error::NoPreviousPosition)?
             }
-            // A branch that HEAD is on may have no commit yet.
             Target::Named(name) if is_on(name) => held.clone(),
-            Target::Named(name) => match RefName::branch(name) {
-                Ok(branch) if tx.reference(&branch)?.is_some() => RefValue::Symbolic(branch),
-                _ => RefValue::Commit(revision::resolve(&*tx, &On::Head, name)?),
+            Target::Named(name) => match revision::branch(&*tx, name)? {
+                Some(branch) => RefValue::Symbolic(branch),
+                None => RefValue::Commit(revision::resolve(&*tx, &On::Head, name)?),
             },
             Target::NewBranch(branch, start) => {
                 let start = match start {
                     Some(start) => Some(revision::resolve(&*tx, &On::Head, start)?),
                     None => from.commit(),
                 };
-                repo::refuse_taken(&*tx, branch)?;
+                repo::refuse_name(&*tx, branch)?;
                 if let Some(start) = start {
                     tx.set_reference(branch, Some(&RefValue::Commit(start)))?;
                     open = open_call(&*tx, &start, from.commit().as_ref())?;

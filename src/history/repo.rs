@@ -264,10 +264,10 @@ pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
     Ok("main".to_owned())
 }
 
-/// Refuses a name that is taken.
-pub(crate) fn refuse_taken(view: &dyn View, name: &RefName) -> Result<()> {
+/// Refuses a new name that is taken, or could be taken for a hash.
+pub(crate) fn refuse_name(view: &dyn View, name: &RefName) -> Result<()> {
     match view.reference(name)? {
-        None => Ok(()),
+        None => name.refuse_hash(),
         Some(_) => Err(Error::RefExists {
             name: name.short().to_owned(),
         }),

@@ -23,8 +23,8 @@ pub enum Named {
 }
 
 impl Repo {
-    /// The commit that `text` names: a hash or its first digits (4 at least), a branch, tag or
-    /// session, `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
+    /// The commit that `text` names: a hash or its first digits (4 at least), which go before any
+    /// name, a branch, tag or session, `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
     /// commit of the Nth visible message, from the end where N is negative), `:/TEXT` (the newest
     /// message that contains TEXT), `REV#I` (the commit that holds part I).
     ///
@@ -250,14 +250,19 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
             (commit, _) => Ok(commit),
         };
     }
+    // Whatever else bears it as a name: a commit's hash, or what only its hash begins with, means
+    // that commit. What several hashes begin with may still be a name.
+    let hashed = match by_hash(view, text) {
+        Ok(Some(commit)) => return Ok(Some(commit)),
+        Err(error @ Error::AmbiguousRevision { .. }) => Err(error),
+        none => none,
+    };
     if let Some(name) = find_reference(view, text)?
         && let Some(commit) = target(view, &name)?
     {
         return Ok(Some(commit));
     }
-    if let Some(commit) = by_hash(view, text)? {
-        return Ok(Some(commit));
-    }
+    hashed?;
     // A part: the commit that holds it.
     match part(text) {
         Some((base, _)) if !base.is_empty() => resolve(view, on, base).map(Some),
@@ -276,6 +281,15 @@ fn steps_back(text: &str) -> Option<(&str, u64)> {
         "" => Some((base, 1)),
         back => Some((base, back.parse().ok()?)),
     }
+}
+
+/// The branch that `text` means, by its full or its short name, where it means no commit by its
+/// hash and no other ref.
+pub(crate) fn branch(view: &dyn View, text: &str) -> Result<Option<RefName>> {
+    if matches!(by_hash(view, text), Ok(Some(_))) {
+        return Ok(None);
+    }
+    Ok(find_reference(view, text)?.filter(RefName::is_branch))
 }
 
 /// The one commit whose hash is `text` or begins with it.

@@ -32,6 +32,9 @@ pub fn adopt(
         });
     };
     let ours = load::tip(&*tx, branch)?;
+    if ours.is_none() {
+        branch.refuse_hash()?;
+    }
     let base = base(&*tx, session, &theirs, ours.as_ref())?;
     let rows = tx.ancestors(&theirs, base.as_ref(), usize::MAX)?;
     let mut chain = Chain::at(ours);

@@ -194,6 +194,9 @@ fn follow(
         (None, None) => free_branch(tx, session, tip)?,
     };
     let current = load::tip(tx, &name)?;
+    if current.is_none() && chosen.is_some() {
+        name.refuse_hash()?;
+    }
     // A branch that its owner has deleted stays deleted; a new session gets one.
     if current.is_some() && current != Some(tip) && current != old {
         return Ok(BranchOutcome::Stays(name));
@@ -214,8 +217,8 @@ fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<Re
         Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
         Err(_) => id.to_owned(),
     };
-    let mut name =
-        RefName::branch(&stem).or_else(|_| RefName::branch(&format!("{tool}-{stem}")))?;
+    let plain = RefName::branch(&stem).and_then(|name| name.refuse_hash().map(|()| name));
+    let mut name = plain.or_else(|_| RefName::branch(&format!("{tool}-{stem}")))?;
     let first = name.clone();
     for number in 2.. {
         if load::tip(view, &name)?.is_none_or(|current| current == tip) {

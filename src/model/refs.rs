@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, fingerprint};
+use crate::hash::{CommitHash, HashPrefix, fingerprint};
 
 /// The full name of a ref: `HEAD`, `ORIG_HEAD`, `PREV_HEAD`, `refs/heads/main`,
 /// `refs/tags/v1`, `refs/sessions/claude-code/ID`.
@@ -75,14 +75,15 @@ impl RefName {
         Self("PREV_HEAD".to_owned())
     }
 
-    /// `refs/heads/NAME`.
+    /// `refs/heads/NAME`, or NAME where it begins so already.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidRefName`] by the rules of [`RefName::from_str`], and for `HEAD` and names
     /// that begin with `-`.
     pub fn branch(name: &str) -> Result<Self> {
-        if name == "HEAD" || name.starts_with('-') {
+        let bare = name.strip_prefix(Self::HEADS).unwrap_or(name);
+        if bare == "HEAD" || bare.starts_with('-') {
             let reason = "not a branch's name";
             return Err(Error::InvalidRefName {
                 name: name.to_owned(),
@@ -92,9 +93,10 @@ impl RefName {
         Self::below(Self::HEADS, name)
     }
 
-    /// The name below a folder; an error names it as it was typed.
+    /// The name below a folder, which may be given with it; an error names it as it was typed.
     fn below(folder: &str, name: &str) -> Result<Self> {
-        format!("{folder}{name}")
+        let bare = name.strip_prefix(folder).unwrap_or(name);
+        format!("{folder}{bare}")
             .parse()
             .map_err(|error| match error {
                 Error::InvalidRefName { reason, .. } => Error::InvalidRefName {
@@ -111,7 +113,7 @@ impl RefName {
     ///
     /// As [`RefName::branch`].
     pub fn tag(name: &str) -> Result<Self> {
-        Self::branch(name)?;
+        Self::branch(name.strip_prefix(Self::TAGS).unwrap_or(name))?;
         Self::below(Self::TAGS, name)
     }
 
@@ -136,12 +138,36 @@ impl RefName {
         &self.0
     }
 
-    /// The name as people type it: without `refs/heads/`, `refs/tags/` or `refs/`.
+    /// The name as people type it: without `refs/heads/`, `refs/tags/` or `refs/`. One that would
+    /// then be taken for a hash is given whole.
     pub fn short(&self) -> &str {
+        match self.bare() {
+            bare if HashPrefix::parse(bare).is_some() => &self.0,
+            bare => bare,
+        }
+    }
+
+    fn bare(&self) -> &str {
         [Self::HEADS, Self::TAGS, "refs/"]
             .iter()
             .find_map(|prefix| self.0.strip_prefix(prefix))
             .unwrap_or(&self.0)
+    }
+
+    /// Refuses a name that could be taken for a hash: for whoever makes it. One that is there is
+    /// reached by its full name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRefName`].
+    pub fn refuse_hash(&self) -> Result<()> {
+        match HashPrefix::parse(self.bare()) {
+            None => Ok(()),
+            Some(_) => Err(Error::InvalidRefName {
+                name: self.bare().to_owned(),
+                reason: "4 to 64 hex digits are taken for a hash",
+            }),
+        }
     }
 
     /// The tool and the id of a session's ref.
@@ -248,12 +274,45 @@ mod tests {
     #[test]
     fn names_that_git_refuses_are_refused() {
         for bad in [
-            "-x", "HEAD", "a..b", "a\u{7}", "a.lock", "a b", "/a", "a/", "a//b", ".a", "a.", "",
+            "-x",
+            "HEAD",
+            "refs/heads/-x",
+            "a..b",
+            "a\u{7}",
+            "a.lock",
+            "a b",
+            "/a",
+            "a/",
+            "a//b",
+            ".a",
+            "a.",
+            "",
         ] {
             assert!(RefName::branch(bad).is_err(), "{bad:?}");
         }
         for good in ["main", "feature/x", "日本", "a-b_c.d"] {
             assert_eq!(RefName::branch(good).expect(good).short(), good);
+        }
+    }
+
+    #[test]
+    fn a_name_that_could_be_a_hash_is_given_whole_and_refused_to_makers() {
+        let whole = "0123456789abcdef".repeat(4);
+        for hash in ["cafe", "CAFE", "2024", &whole] {
+            let name = RefName::branch(hash).expect("it may be there already");
+            assert_eq!(name.short(), format!("refs/heads/{hash}"));
+            assert!(
+                name.refuse_hash().is_err()
+                    && RefName::tag(hash).expect("one").refuse_hash().is_err()
+            );
+            assert_eq!(RefName::branch(name.short()).expect("the same"), name);
+        }
+        for name in ["caf", "cafes", "x/cafe", "cafe-1", &format!("{whole}0")] {
+            let name = RefName::branch(name).expect("a name");
+            assert!(
+                name.refuse_hash().is_ok() && !name.short().starts_with("refs/"),
+                "{name}"
+            );
         }
     }
 

@@ -26,6 +26,7 @@ mod importing_roo;
 mod layers;
 mod looking;
 mod moving;
+mod naming;
 mod nesting;
 #[cfg(unix)]
 mod owners;

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Deserialize;
 use tract::Error;
-use tract::history::Repo;
+use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::{SessionFile, walk_directory};
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
 use tract::interop::{Format, formats, sniff};
@@ -88,6 +88,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let failure = Failure::usage("--as names the branch of one session, and there are several");
         return Err(failure.with_hint("import them one by one, or leave --as out"));
     }
+    names(args, app)?;
     if args.strict {
         strict(&files, args, app)?;
     }
@@ -139,6 +140,23 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
     }
+}
+
+/// Refuses a branch that cannot be made, before anything is.
+fn names(args: &Args, app: &App) -> Result<(), Failure> {
+    for name in args.branch.iter().chain(&args.onto) {
+        let branch = RefName::branch(name)?;
+        if let Err(error) = branch.refuse_hash() {
+            let is_there = match app.repo() {
+                Ok(repo) => repo.head(&On::Branch(branch))?.commit().is_some(),
+                Err(_) => false,
+            };
+            if !is_there {
+                return Err(error.into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses all files if anything is wrong in one, before a repository is made or opened.
