@@ -1,6 +1,7 @@
 //! What every command works with: the repository, the terminal, the clock, and paths as they are
 //! typed. The environment is read once, here.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -100,15 +101,54 @@ pub struct App {
     pub globals: Globals,
     /// What was found around the program.
     pub env: Environment,
+    /// When it acted so far, see [`App::made`].
+    times: RefCell<Vec<Millis>>,
 }
 
 impl App {
+    /// Before a command is run.
+    pub fn new(ui: Ui, globals: Globals, env: Environment) -> Self {
+        let times = RefCell::default();
+        Self {
+            ui,
+            globals,
+            env,
+            times,
+        }
+    }
+
+    /// What this command has changed, for one that failed afterwards: the disk or whoever reads may
+    /// fail when the change is there to stay. None: nothing, or it cannot be told any more.
+    pub fn made(&self) -> Option<String> {
+        let times = self.times.borrow();
+        if times.is_empty() {
+            return None;
+        }
+        // Others may have acted meanwhile; they act at other milliseconds.
+        let (repo, on) = (self.repo().ok()?, self.on().ok()?);
+        let newest = repo.operations(16).ok()?;
+        let own = newest
+            .iter()
+            .any(|entry| times.contains(&entry.operation.time));
+        let place = match &on {
+            On::Head => "HEAD",
+            On::Branch(branch) => branch.short(),
+        };
+        let at = match repo.head(&on).ok()?.commit() {
+            Some(commit) => format!("is now {}", commit.short()),
+            None => "has no commits now".to_owned(),
+        };
+        own.then(|| format!("{place} {at}"))
+    }
+
     /// The time. Asked for each time, so that a long command's later commits are later.
     pub fn now(&self) -> Millis {
-        self.env.clock.unwrap_or_else(|| {
+        let now = self.env.clock.unwrap_or_else(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);
             Millis(since.map_or(0, |since| since.as_millis() as i64))
-        })
+        });
+        self.times.borrow_mut().push(now);
+        now
     }
 
     /// What times are read against: ages on a terminal, exact in a pipe.

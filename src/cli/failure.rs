@@ -25,6 +25,8 @@ pub enum Failure {
     Said(Exit, String, Option<String>),
     /// Everything has been said already.
     Quiet(Exit),
+    /// Standard output takes no more.
+    Output(io::Error),
     /// Whoever read our output has stopped reading: silent success.
     ClosedPipe,
 }
@@ -63,6 +65,12 @@ impl Failure {
 
     /// Says what is wrong and gives the exit code.
     pub fn report(self, ui: &mut Ui) -> ExitCode {
+        self.report_after(None, ui)
+    }
+
+    /// The same where a change was `made` before it failed: that is what matters most then.
+    pub fn report_after(self, made: Option<&str>, ui: &mut Ui) -> ExitCode {
+        let is_output = matches!(self, Self::Output(_));
         let candidates = match &self {
             Self::Tract(Error::AmbiguousRevision { candidates, .. }) => candidates.clone(),
             _ => Vec::new(),
@@ -71,7 +79,16 @@ impl Failure {
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Quiet(exit) => return ExitCode::from(exit as u8),
             Self::Said(exit, what, hint) => (exit, what, hint),
+            Self::Output(error) => {
+                let what = format!("standard output: {}", reason(&error));
+                (Exit::NotAllowed, what, no_room(&error))
+            }
             Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
+        };
+        let hint = match made {
+            None => hint,
+            Some(made) if is_output => Some(format!("the change was made: {made}")),
+            Some(made) => Some(format!("what was done before stands: {made}; tract reflog")),
         };
         // Each is one line, whatever was typed or is called so; only a list of candidates has more.
         ui.complain(Label::Error.of("error:") + " " + what);
@@ -98,7 +115,10 @@ impl From<Error> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Error::io("standard output")(error).into()
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Output(error),
+        }
     }
 }
 
@@ -236,7 +256,7 @@ fn hint(error: &Error) -> Option<String> {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".into(),
         }),
-        Error::Io { source, .. } => no_room(source).then(|| "make room, then try again".into()),
+        Error::Io { source, .. } => no_room(source),
         Error::Store(_) => {
             Some("is the disk full, or failing? tract log says what was kept".into())
         }
@@ -276,15 +296,16 @@ fn hint(error: &Error) -> Option<String> {
     }
 }
 
-/// Whether there is no room for what was to be written.
-fn no_room(error: &io::Error) -> bool {
+/// What to do where there is no room for what was to be written.
+fn no_room(error: &io::Error) -> Option<String> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
+    let is_full = matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull);
+    is_full.then(|| "make room, then try again".into())
 }
 
 /// A text as a shell takes it for one word.
-fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+,@:".contains(letter);
+pub fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);
     match !text.is_empty() && text.chars().all(plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', "'\\''")),

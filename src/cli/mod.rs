@@ -97,16 +97,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return refuse(&error, &env),
     };
     let globals = cli.globals;
-    let mut app = App {
-        ui: Ui::new(globals.color, &env.surroundings, globals.quiet),
-        globals,
-        env,
-    };
+    let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
+    let mut app = App::new(ui, globals, env);
     let done = command::run(cli.command, &mut app);
     let flushed = app.ui.flush().map_err(Failure::from);
     match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(&mut app.ui),
+        Err(failure) => {
+            let made = app.made();
+            failure.report_after(made.as_deref(), &mut app.ui)
+        }
     }
 }
 

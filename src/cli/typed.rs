@@ -36,6 +36,11 @@ impl Typed {
         }
     }
 
+    /// An option whose value is a revision, where it was given.
+    pub fn rev(self, name: &str, value: Option<&String>) -> Self {
+        self.option(name, value.map(|text| rev(text)))
+    }
+
     /// An option whose value is a text, where it was given.
     pub fn text(self, name: &str, given: bool) -> Self {
         self.option(name, given.then_some("…"))
@@ -47,10 +52,11 @@ impl Typed {
     }
 }
 
-/// A revision without the text that it looks for.
-pub fn rev(text: &str) -> &str {
-    match text.starts_with(":/") {
-        true => ":/…",
-        false => text,
+/// A revision or a range of them without the text that it looks for. No name holds a colon, and a
+/// text goes on to the end.
+pub fn rev(text: &str) -> String {
+    match text.find(":/") {
+        Some(at) => format!("{}:/…", &text[..at]),
+        None => text.to_owned(),
     }
 }

@@ -45,5 +45,8 @@ mod showing;
 mod surgery_laws;
 mod terminal;
 mod truncating;
+mod unsaid;
+#[cfg(target_os = "linux")]
+mod unwritable;
 mod viewing;
 mod written_again;

@@ -117,7 +117,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         None => (repo.commit(call, &drafts, &options)?, None),
     };
-    report(&repo, &done, &drafts, app)?;
+    // What cannot be said is no reason to leave the rest undone.
+    let reported = report(&repo, &done, &drafts, app);
     if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
         match &verdict {
             // Whose the repository is, theirs is the command.
@@ -139,7 +140,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     {
         app.ui.hint("later replies still answer the old text");
     }
-    Ok(())
+    reported
 }
 
 /// Prints short hash, role, and tokens where a count is known already.
@@ -227,7 +228,7 @@ fn what(args: &Args) -> String {
         .option("-F", path(&args.file))
         .option("--json", path(&args.json))
         .option("--batch", path(&args.batch))
-        .option("--edit", args.edit.as_ref())
+        .rev("--edit", args.edit.as_ref())
         .option("--call", args.call.as_ref())
         .line()
 }

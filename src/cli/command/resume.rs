@@ -11,6 +11,7 @@ use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
+use crate::cli::failure::shell_word;
 use crate::cli::{App, Failure};
 
 #[derive(Debug, clap::Args)]
@@ -114,7 +115,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let change = match cwd == here {
         true => String::new(),
-        false => format!("cd {} && ", quoted(&cwd)),
+        false => format!("cd {} && ", shell_word(&cwd.display().to_string())),
     };
     let line = format!("{change}{}", words.join(" "));
     Ok(app.ui.print(Label::Command.of(line))?)
@@ -128,14 +129,4 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut file = file.map_err(Error::io(path))?;
     file.write_all(bytes).map_err(Error::io(path))?;
     Ok(file.sync_all().map_err(Error::io(path))?)
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    match text.chars().all(plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
