@@ -81,7 +81,8 @@ pub enum Verdict {
         /// The tokens now.
         after: TokenCount,
     },
-    /// The context is too large, and this command is to summarise what is old.
+    /// The context is too large, and this command is to summarise what is old. Where the repository
+    /// isn't the caller's own ([`Repo::is_own`]), neither is the command: it is not to be run.
     Compact {
         /// Its tokens.
         total: TokenCount,

@@ -98,6 +98,21 @@ fn a_commit_whose_output_fails_says_that_it_was_made() {
 }
 
 #[test]
+fn a_resume_whose_output_fails_says_how_the_session_goes_on() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    let mut command = sandbox.command(&["resume", "--in", "codex"]);
+    let output = command.stdout(full()).output().expect("it runs");
+    let said = said(&output);
+    assert!(said.starts_with("Some(1) Wrote "), "{said}");
+    assert!(
+        said.contains("\nerror: standard output: no space left on device\n"),
+        "{said}"
+    );
+    let hint = "\nhint: the session was written; it goes on with: codex resume 0";
+    assert!(said.contains(hint), "{said}");
+}
+
+#[test]
 fn every_command_that_writes_tells_a_full_output_from_a_change_not_made() {
     let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two"), ("user", "3")]);
     let session = session(&sandbox);

@@ -11,7 +11,7 @@ use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
-use crate::cli::failure::shell_word;
+use crate::cli::failure::{self, shell_word};
 use crate::cli::{App, Failure};
 
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         false => format!("cd {} && ", shell_word(&cwd.display().to_string())),
     };
     let line = format!("{change}{}", words.join(" "));
-    Ok(app.ui.print(Label::Command.of(line))?)
+    let told = app.ui.print(Label::Command.of(line.as_str()));
+    match told.and_then(|()| app.ui.flush()).map_err(Failure::from) {
+        Err(Failure::Output(error)) => {
+            let what = format!("standard output: {}", failure::reason(&error));
+            let hint = format!("the session was written; it goes on with: {line}");
+            Err(Failure::refused(what).with_hint(hint))
+        }
+        told => told,
+    }
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
