@@ -44,7 +44,10 @@ impl Repo {
         let directory = dir.join(DIRECTORY);
         let database = directory::database(&directory);
         match directory::look(&directory)? {
-            Standing::Whole => return Ok((Self::enter(directory, visitor)?, false)),
+            Standing::Whole => {
+                let repo = Self::enter(directory, Standing::Whole, visitor)?;
+                return Ok((repo, false));
+            }
             Standing::Unfinished => visitor.enter(&directory, &database)?,
             Standing::Nothing => true,
         };
@@ -78,8 +81,9 @@ impl Repo {
     pub fn find_as(start: &Path, visitor: &Visitor) -> Result<Self> {
         for dir in start.ancestors() {
             let directory = dir.join(DIRECTORY);
-            if directory::look(&directory)? != Standing::Nothing {
-                return Self::enter(directory, visitor);
+            match directory::look(&directory)? {
+                Standing::Nothing => {}
+                found => return Self::enter(directory, found, visitor),
             }
         }
         Err(Error::NoRepository {
@@ -108,13 +112,15 @@ impl Repo {
     /// left as it was.
     pub fn open_as(path: &Path, visitor: &Visitor) -> Result<Self> {
         let inner = path.join(DIRECTORY);
-        if directory::look(&inner)? != Standing::Nothing {
-            return Self::enter(inner, visitor);
+        match directory::look(&inner)? {
+            Standing::Nothing => {}
+            found => return Self::enter(inner, found, visitor),
         }
         let is_meant = path.file_name().is_some_and(|name| name == DIRECTORY);
         match directory::look(path) {
-            Ok(Standing::Whole) => Self::enter(path.to_owned(), visitor),
-            Ok(Standing::Unfinished) if is_meant => Self::enter(path.to_owned(), visitor),
+            Ok(found) if found == Standing::Whole || (found != Standing::Nothing && is_meant) => {
+                Self::enter(path.to_owned(), found, visitor)
+            }
             Err(error) if is_meant => Err(error),
             Err(error @ Error::NoEntry { .. }) => Err(error),
             _ => Err(Error::NoRepository {
@@ -123,11 +129,11 @@ impl Repo {
         }
     }
 
-    /// Opens the repository in a directory of which is known that it is there.
-    fn enter(directory: PathBuf, visitor: &Visitor) -> Result<Self> {
+    /// Opens the repository in a directory where something was `found`.
+    fn enter(directory: PathBuf, found: Standing, visitor: &Visitor) -> Result<Self> {
         let database = directory::database(&directory);
         let own = visitor.enter(&directory, &database)?;
-        if directory::look(&directory)? != Standing::Whole {
+        if found != Standing::Whole {
             directory::refuse_leftovers(&directory)?;
             return Err(Error::Unfinished { path: directory });
         }
