@@ -1,9 +1,12 @@
-//! Runs a command of the user's: text in, text out, never at the terminal.
+//! Runs a command of the user's: text in, text out, never at the terminal, and within bounds.
+//!
+//! What it starts is one process group, which is killed in the end whatever the command leaves behind.
+//! Who leaves the group is not waited for.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +16,12 @@ use signal_hook::{SigId, flag};
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(10);
+/// How long after its end what it printed may still arrive, from what it started.
+const LINGER: Duration = Duration::from_secs(1);
+/// The most that a command may print: no summary is that long.
+const PRINTED_MAX: usize = 8 << 20;
+/// How much is kept of what it writes to standard error; the rest is read and dropped.
+const STDERR_KEPT: usize = 64 << 10;
 
 /// Why a command gave no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +33,7 @@ pub struct Failed {
 }
 
 /// Gives `input` to a shell command line on standard input and returns what it prints. Its
-/// standard input is never a terminal; it is stopped when `timeout` is over.
+/// standard input is never a terminal; it is stopped when `timeout` is over, or it prints too much.
 pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Failed> {
     let silent = |reason: String| Failed {
         reason,
@@ -36,38 +45,43 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = flag::register(SIGINT, Arc::clone(&interrupted));
     let _restored = Handler(handler.map_err(|error| silent(error.to_string()))?);
-    let mut child = Command::new("sh")
-        .arg("-c")
-        .arg(command)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let mut group = Group::spawn(command)
         .map_err(|error| silent(format!("it could not be started: {error}")))?;
+    let child = &mut group.0;
     let mut stdin = child.stdin.take().expect("it is piped");
     let input = input.to_owned();
-    // A command may print before it has read everything, or never read: each stream has a thread.
+    // A command may print before it has read everything, or never read: each stream has a thread,
+    // which nobody waits for.
     thread::spawn(move || {
         let _ = stdin.write_all(input.as_bytes());
     });
-    let stdout = child.stdout.take().expect("it is piped");
-    let stderr = child.stderr.take().expect("it is piped");
-    let (stdout, stderr) = (drain(stdout), drain(stderr));
-    let status = wait(&mut child, timeout, &interrupted).map_err(|reason| {
-        let _ = child.kill();
-        let _ = child.wait();
-        // What it started may still hold the streams open: they are not waited for.
-        silent(reason)
-    })?;
-    let text = |stream: thread::JoinHandle<Vec<u8>>| stream.join().unwrap_or_default();
-    let stderr = String::from_utf8_lossy(&text(stderr)).into_owned();
-    let printed = match status.code() {
+    let stdout = Drain::of(child.stdout.take().expect("it is piped"), PRINTED_MAX);
+    let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
+    let ended = wait(child, timeout, || {
+        if interrupted.load(Ordering::Relaxed) {
+            Some("it was interrupted".to_owned())
+        } else if stdout.is_too_much() {
+            Some(format!("it printed more than {} MiB", PRINTED_MAX >> 20))
+        } else {
+            None
+        }
+    });
+    if ended.is_ok() {
+        let since = Instant::now();
+        while !(stdout.is_done() && stderr.is_done()) && since.elapsed() < LINGER {
+            thread::sleep(POLL);
+        }
+    }
+    drop(group);
+    let stderr = String::from_utf8_lossy(&stderr.take()).into_owned();
+    let printed = ended.and_then(|status| match status.code() {
+        _ if stdout.is_too_much() => Err(format!("it printed more than {} MiB", PRINTED_MAX >> 20)),
         Some(0) => {
-            String::from_utf8(text(stdout)).map_err(|_| "what it printed is not UTF-8".into())
+            String::from_utf8(stdout.take()).map_err(|_| "what it printed is not UTF-8".into())
         }
         Some(code) => Err(format!("it ended with exit code {code}")),
         None => Err("it was interrupted".to_owned()),
-    };
+    });
     let text = printed.and_then(|text| match text.trim() {
         "" => Err("it printed nothing".to_owned()),
         text => Ok(text.to_owned()),
@@ -84,27 +98,85 @@ impl Drop for Handler {
     }
 }
 
-fn drain(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        bytes
-    })
+/// A child with all that it starts; dropped, they are dead.
+struct Group(Child);
+
+impl Group {
+    fn spawn(command: &str) -> std::io::Result<Self> {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(command);
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        shell.stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        shell.spawn().map(Self)
+    }
 }
 
-/// Waits for its end, or says why it is to be stopped: an interrupt, or the end of its time.
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
+            // Nobody is left in it, most of the time.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What arrives on a stream, up to so many bytes.
+struct Drain {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: thread::JoinHandle<()>,
+    max: usize,
+}
+
+impl Drain {
+    fn of(mut stream: impl Read + Send + 'static, max: usize) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
+        let thread = thread::spawn(move || {
+            let mut buffer = [0; 16 << 10];
+            while let Ok(got @ 1..) = stream.read(&mut buffer) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                // One more than is kept tells that there was more.
+                let room = (max + 1).saturating_sub(kept.len());
+                kept.extend_from_slice(&buffer[..got.min(room)]);
+            }
+        });
+        Self { bytes, thread, max }
+    }
+
+    fn is_done(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    fn is_too_much(&self) -> bool {
+        let bytes = self.bytes.lock();
+        bytes.unwrap_or_else(PoisonError::into_inner).len() > self.max
+    }
+
+    fn take(&self) -> Vec<u8> {
+        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.truncate(self.max);
+        std::mem::take(&mut bytes)
+    }
+}
+
+/// Waits for its end, or says why it is to be stopped: `stop` has a reason, or its time is over.
 fn wait(
     child: &mut Child,
     timeout: Duration,
-    interrupted: &AtomicBool,
+    stop: impl Fn() -> Option<String>,
 ) -> Result<ExitStatus, String> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             return Ok(status);
         }
-        if interrupted.load(Ordering::Relaxed) {
-            return Err("it was interrupted".to_owned());
+        if let Some(reason) = stop() {
+            return Err(reason);
         }
         if start.elapsed() >= timeout {
             return Err(format!("it took longer than {} s", timeout.as_secs()));
@@ -143,5 +215,81 @@ mod tests {
         );
         let late = run("sleep 60", "", Duration::from_millis(50)).expect_err("too slow");
         assert!(late.reason.starts_with("it took longer"), "{}", late.reason);
+    }
+
+    /// Runs it, which may take five seconds, and nothing of it may be left.
+    #[cfg(target_os = "linux")]
+    fn bounded(command: &str, timeout: Duration) -> Result<String, Failed> {
+        let start = Instant::now();
+        // What it starts sleeps so long that it can be told from what other tests start.
+        let seconds = format!("{}", 100_000 + rand());
+        let done = run(&command.replace("FOREVER", &seconds), "text", timeout);
+        assert!(start.elapsed() < Duration::from_secs(5), "{command}");
+        let left = || {
+            let all = std::fs::read_dir("/proc").expect("it is there");
+            all.flatten().any(|entry| {
+                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&line).contains(&seconds)
+            })
+        };
+        // The kernel takes a moment.
+        while left() {
+            assert!(
+                start.elapsed() < Duration::from_secs(6),
+                "{command} is left"
+            );
+            thread::sleep(POLL);
+        }
+        done
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rand() -> u32 {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        std::process::id() % 1_000 * 100 + NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_command_leaves_behind_is_not_waited_for_and_ends() {
+        let said = bounded("echo summary; sleep FOREVER &", LONG);
+        assert_eq!(said.expect("said"), "summary");
+        let said = bounded("(sleep FOREVER; echo late) & echo summary", LONG);
+        assert_eq!(said.expect("said"), "summary");
+        let short = Duration::from_millis(300);
+        for command in [
+            "sleep FOREVER",
+            "sleep FOREVER & wait",
+            "exec 0<&-; exec 1>&-; exec 2>&-; sleep FOREVER",
+            "trap '' INT TERM HUP PIPE; while :; do sleep FOREVER; done",
+            "cat > /dev/null; sleep FOREVER",
+        ] {
+            let late = bounded(command, short).expect_err("too slow").reason;
+            assert!(late.starts_with("it took longer"), "{command}: {late}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_leaves_the_group_is_not_waited_for() {
+        let start = Instant::now();
+        let said = run("echo summary; setsid sleep 8 & sleep 0.1", "", LONG);
+        assert_eq!(said.expect("said"), "summary");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn who_prints_without_end_is_stopped() {
+        let start = Instant::now();
+        let failed = run("yes; echo FOREVER", "", LONG).expect_err("too much");
+        assert_eq!(failed.reason, "it printed more than 8 MiB");
+        let failed = run("head -c 9000000 /dev/zero", "", LONG).expect_err("too much");
+        assert_eq!(failed.reason, "it printed more than 8 MiB");
+        let noisy = "head -c 20000000 /dev/zero | tr '\\0' 'x' >&2; echo summary; exit 1";
+        let failed = run(noisy, "", LONG).expect_err("it fails");
+        assert_eq!(failed.stderr.len(), STDERR_KEPT);
+        let noisy = "head -c 20000000 /dev/zero >&2; echo summary";
+        assert_eq!(run(noisy, "", LONG).expect("said"), "summary");
+        assert!(start.elapsed() < Duration::from_secs(20));
     }
 }

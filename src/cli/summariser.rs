@@ -28,12 +28,12 @@ pub struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    /// The command as it is run unless something else is said.
-    pub fn new(command: &'a str) -> Self {
+    /// The command of `budget.action`, which may take so many seconds.
+    pub fn of_budget(command: &'a str, seconds: Option<NonZeroU64>) -> Self {
         Self {
             command,
             format: Provider::Text,
-            timeout: Duration::from_secs(TIMEOUT_SECONDS.get()),
+            timeout: Duration::from_secs(seconds.unwrap_or(TIMEOUT_SECONDS).get()),
         }
     }
 

@@ -42,6 +42,16 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// At `tip`, where nothing follows.
+    pub(crate) fn ended(tip: Option<CommitHash>) -> Self {
+        Self {
+            tip,
+            context: None,
+            whole: None,
+            since: None,
+        }
+    }
+
     /// At `tip`, whose context and order are folded already.
     pub(crate) fn folded(tip: Option<CommitHash>, context: Context, order: &'a Order) -> Self {
         let (order, ahead) = (Cow::Borrowed(order), Vec::new());

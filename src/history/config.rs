@@ -2,6 +2,7 @@
 //!
 //! Only what people set. What the program remembers for itself has verbs and tables of its own.
 
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use crate::compile::Provider;
@@ -16,10 +17,11 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 6] = [
+    pub const KEYS: [&str; 7] = [
         "budget.action",
         "budget.max",
         "budget.target",
+        "budget.timeout",
         "compile.format",
         "tokens.encoding",
         "window.size",
@@ -60,6 +62,12 @@ impl Config {
             action: self.parsed::<BudgetAction>("budget.action")?,
             encoding: self.encoding()?,
         }))
+    }
+
+    /// How many seconds the command of `budget.action` may take.
+    pub fn budget_timeout(&self) -> Result<Option<NonZeroU64>> {
+        let seconds = self.get("budget.timeout").map(str::parse).transpose();
+        seconds.map_err(|why| Error::input("budget.timeout", why))
     }
 
     /// What tokens are counted in.

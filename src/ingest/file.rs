@@ -1,6 +1,6 @@
 //! A file as an importer's input, and its fingerprint.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -24,8 +24,8 @@ impl FileInput {
     ///
     /// [`Error::Io`] if it cannot be read or is no regular file, [`Error::EmptyFile`].
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path))?;
-        let meta = file.metadata().map_err(Error::io(path))?;
+        // Looked at before it is opened: to open a pipe would wait for somebody to write to it.
+        let meta = fs::metadata(path).map_err(Error::io(path))?;
         if !meta.is_file() {
             let kind = if meta.is_dir() {
                 io::Error::from(io::ErrorKind::IsADirectory)
@@ -37,6 +37,8 @@ impl FileInput {
                 source: kind,
             });
         }
+        let file = File::open(path).map_err(Error::io(path))?;
+        let meta = file.metadata().map_err(Error::io(path))?;
         if meta.len() == 0 {
             return Err(Error::EmptyFile {
                 path: path.to_owned(),

@@ -303,7 +303,9 @@ impl Sink for Intake<'_> {
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         self.with_session(|session, tx| {
             session.end = end;
-            session.settle(tx)
+            session.settle(tx)?;
+            session.close();
+            Ok(())
         })?;
         self.sessions.extend(self.current.take());
         Ok(())

@@ -142,6 +142,16 @@ impl<'a> Session<'a> {
         self.let_go(tx, None)
     }
 
+    /// Lets go of what only further steps would need: a file may hold a million sessions.
+    pub(super) fn close(&mut self) {
+        self.made = Vec::new();
+        self.held = Vec::new();
+        self.deferred = VecDeque::new();
+        self.chain = Chain::ended(self.chain.tip());
+        self.own = None;
+        self.records.shrink_to_fit();
+    }
+
     /// Decides whether the steps held back are somebody's copy, and lets them go.
     fn decide(&mut self, tx: &dyn Tx) -> Result<()> {
         if self.sharing != Sharing::Undecided {

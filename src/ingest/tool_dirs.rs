@@ -94,7 +94,11 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
             if depth > 0 {
                 files.extend(session_files(&path, depth - 1));
             }
-        } else if (extension == "jsonl" || extension == "json") && !is_meta {
+        } else if (extension == "jsonl" || extension == "json")
+            && !is_meta
+            // A link may lead to a file; pipes, sockets and devices are passed over.
+            && fs::metadata(&path).map_or(kind.is_symlink(), |facts| facts.is_file())
+        {
             files.push(path);
         }
     }

@@ -16,6 +16,8 @@ use crate::model::Span;
 use crate::wire::Notes;
 use crate::wire::json::Object;
 
+/// The longest document that is read: 1 GiB, for it is held in memory whole.
+const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 256;
 
@@ -96,6 +98,12 @@ pub(super) struct Held {
 
 impl Held {
     pub(super) fn read(input: &dyn Input) -> Result<Self> {
+        if input.size_bytes() > DOCUMENT_BYTES_MAX {
+            let (found, max) = (input.size_bytes() >> 20, DOCUMENT_BYTES_MAX >> 20);
+            let why =
+                format!("one document of {found} MiB, and {max} MiB is the most that is held");
+            return Err(Error::input("the file", why));
+        }
         let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
         let start = skip_space(&bytes, bytes.len() - without_mark(&bytes).len());
         Ok(Self { bytes, start })

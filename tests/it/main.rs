@@ -3,6 +3,7 @@
 mod annotating;
 mod arguments;
 mod bad_use;
+mod bounds;
 #[cfg(unix)]
 mod broken_directory;
 mod budgets;

@@ -208,7 +208,9 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
     }
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
-        Summariser::new(command).compact(repo, call, &Extent::KeepTurn, &options, app)
+        let seconds = repo.config()?.budget_timeout()?;
+        let summariser = Summariser::of_budget(command, seconds);
+        summariser.compact(repo, call, &Extent::KeepTurn, &options, app)
     });
     match done {
         Ok(done) => summariser::tell(on, &done, app),

@@ -1,5 +1,6 @@
 //! `tract config`: the repository's settings.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tract::history::{BudgetAction, BudgetTarget, Config};
@@ -17,6 +18,7 @@ use crate::cli::{App, Failure};
 /// budget.action: what happens to a commit that goes beyond: warn (the default), refuse, truncate
 /// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
 /// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
+/// budget.timeout: how many seconds CMD may take (600).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
 /// window.size: how many messages tract view shows (50).
 ///
@@ -139,6 +141,13 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             Err(why) => Err(Failure::usage(format!(
                 "budget.target: {why}, nor a percentage"
             ))),
+        },
+        "budget.timeout" => match value.parse::<NonZeroU64>() {
+            Ok(seconds) => Ok(seconds.to_string()),
+            Err(_) => {
+                let what = format!("budget.timeout: '{value}' is no number of seconds");
+                Err(Failure::usage(what))
+            }
         },
         "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
         "window.size" => match value.parse::<usize>() {

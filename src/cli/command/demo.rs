@@ -8,7 +8,7 @@ use tract::compile::{Provider, RequestOptions};
 use tract::history::{LogOptions, On};
 use tract::render::{Label, Line};
 
-use crate::cli::{App, Cli, Failure, command, input, request};
+use crate::cli::{App, Cli, Failure, command, private, request};
 
 /// Look around in a bundled session
 ///
@@ -83,9 +83,9 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// A directory of its own that nobody else can look into.
 fn directory() -> Result<PathBuf, Failure> {
-    let name = format!("tract-demo-{}", input::random_name::<4>()?);
+    let name = format!("tract-demo-{}", private::random_name::<4>()?);
     let path = std::env::temp_dir().join(name);
-    std::fs::create_dir(&path).map_err(Error::io(&path))?;
+    private::create_directory(&path).map_err(Error::io(&path))?;
     Ok(path)
 }
 

@@ -1,6 +1,5 @@
 //! `tract export`: a session file back out.
 
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use tract::ingest::{ExportOptions, Exported, export, session_format};
 use tract::interop::{Format, formats};
 use tract::render::{escape, plural};
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, private};
 
 /// Write a session file
 ///
@@ -84,19 +83,21 @@ fn to_file(
     path: &Path,
     force: bool,
 ) -> Result<Exported, Failure> {
-    let file = match force {
-        true => File::create(path),
-        false => OpenOptions::new().write(true).create_new(true).open(path),
+    let write = |file: &mut dyn Write| -> Result<Exported, Failure> {
+        let mut out = BufWriter::new(file);
+        let done = export(repo, commit, options, &mut out)?;
+        out.flush().map_err(Error::io(path))?;
+        Ok(done)
     };
-    let file = file.map_err(|error| match error.kind() {
+    if force {
+        return private::replace(path, write);
+    }
+    let file = private::create(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             let what = format!("{} exists already", path.display());
             Failure::refused(what).with_hint("--force writes over it")
         }
         _ => Error::io(path)(error).into(),
     })?;
-    let mut out = BufWriter::new(file);
-    let done = export(repo, commit, options, &mut out)?;
-    out.flush().map_err(Error::io(path))?;
-    Ok(done)
+    write(&mut &file)
 }

@@ -1,6 +1,5 @@
 //! `tract import`: sessions of other tools, in.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,6 +13,7 @@ use tract::model::tokens::Counter;
 use tract::model::{Millis, RefName};
 use tract::render::{Label, columns, grouped, plural};
 
+use crate::cli::named::{self, Spool};
 use crate::cli::{App, Exit, Failure, imported, progress};
 
 #[derive(Debug, clap::Args)]
@@ -89,10 +89,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(failure.with_hint("import them one by one, or leave --as out"));
     }
     names(args, app)?;
+    let spools = Spools::of(&files)?;
     if args.strict {
-        strict(&files, args, app)?;
+        strict(&files, &spools, args, app)?;
     }
-    let (repo, created) = open(&files, args, app)?;
+    let (repo, created) = open(&files, &spools, args, app)?;
     let counter = match args.hook {
         true => None,
         false => Some(Counter::load(app.encoding(&repo)?)),
@@ -100,7 +101,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
     for file in &files {
-        match one(&repo, file, args, counter.as_ref(), app) {
+        match one(&repo, (file, spools.at(file)), args, counter.as_ref(), app) {
             Ok(report) => {
                 if report.problem_count > 0 {
                     worst = Some(Exit::Damaged);
@@ -160,9 +161,9 @@ fn names(args: &Args, app: &App) -> Result<(), Failure> {
 }
 
 /// Refuses all files if anything is wrong in one, before a repository is made or opened.
-fn strict(files: &[PathBuf], args: &Args, app: &mut App) -> Result<(), Failure> {
+fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Result<(), Failure> {
     for file in files {
-        match ingest::check_strict(file, args.format) {
+        match ingest::check_strict(spools.at(file), args.format) {
             Ok(()) => {}
             // A directory may hold anything.
             Err(Error::UnknownFormat { .. } | Error::EmptyFile { .. }) if !is_named(file, args) => {
@@ -178,6 +179,25 @@ fn strict(files: &[PathBuf], args: &Args, app: &mut App) -> Result<(), Failure> 
         }
     }
     Ok(())
+}
+
+/// The pipes among the files, read.
+struct Spools(Vec<(PathBuf, Spool)>);
+
+impl Spools {
+    fn of(files: &[PathBuf]) -> Result<Self, Failure> {
+        let mut spools = Vec::new();
+        for file in files {
+            spools.extend(Spool::of(file)?.map(|spool| (file.clone(), spool)));
+        }
+        Ok(Self(spools))
+    }
+
+    /// Where a file is to be read.
+    fn at<'a>(&'a self, file: &'a Path) -> &'a Path {
+        let spooled = self.0.iter().find(|(pipe, _)| pipe == file);
+        spooled.map_or(file, |(_, spool)| &spool.file)
+    }
 }
 
 /// Whether a file was named itself rather than found in a directory.
@@ -205,13 +225,18 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The repository; made, unless there is nothing to put in it.
-fn open(files: &[PathBuf], args: &Args, app: &App) -> Result<(Repo, bool), Failure> {
+fn open(
+    files: &[PathBuf],
+    spools: &Spools,
+    args: &Args,
+    app: &App,
+) -> Result<(Repo, bool), Failure> {
     match app.repo() {
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
     }
     if let ([file], None) = (files, args.format) {
-        let input = FileInput::open(file)?;
+        let input = FileInput::open(spools.at(file))?;
         let path = file.clone();
         if tract::interop::Input::size_bytes(&input) == 0 {
             return Err(Error::EmptyFile { path }.into());
@@ -225,7 +250,7 @@ fn open(files: &[PathBuf], args: &Args, app: &App) -> Result<(Repo, bool), Failu
 
 fn one(
     repo: &Repo,
-    file: &Path,
+    (file, read): (&Path, &Path),
     args: &Args,
     counter: Option<&Counter>,
     app: &App,
@@ -243,7 +268,7 @@ fn one(
         true => ingest::import_strict,
         false => ingest::import,
     };
-    let report = import(repo, file, &request, &mut |progress| {
+    let report = import(repo, read, &request, &mut |progress| {
         bar.set_length(progress.total_bytes);
         bar.set_position(progress.bytes);
         let seconds = bar.elapsed().as_secs_f64().max(0.001);
@@ -277,10 +302,7 @@ struct Hook {
 
 /// The transcript of the hook's JSON on standard input. The hook's directory becomes ours.
 fn hook(app: &mut App) -> Result<PathBuf, Failure> {
-    let mut text = String::new();
-    let input = std::io::stdin();
-    let read = input.lock().read_to_string(&mut text);
-    read.map_err(Error::io("standard input"))?;
+    let text = named::text(std::io::stdin().lock(), "standard input")?;
     let hook: Hook = serde_json::from_str(&text)
         .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
     if app.named_repo()?.is_none() {

@@ -1,6 +1,6 @@
 //! `tract resume`: go on from a commit in the tool that the session came from.
 
-use std::fs::{OpenOptions, create_dir_all};
+use std::fs::create_dir_all;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
 use crate::cli::failure::{self, shell_word};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, private};
 
 #[derive(Debug, clap::Args)]
 #[command(about = about(), long_about = long_about(), after_help = "\
@@ -133,8 +133,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if let Some(directory) = path.parent() {
         create_dir_all(directory).map_err(Error::io(directory))?;
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = file.map_err(Error::io(path))?;
+    let mut file = private::create(path).map_err(Error::io(path))?;
     file.write_all(bytes).map_err(Error::io(path))?;
     Ok(file.sync_all().map_err(Error::io(path))?)
 }

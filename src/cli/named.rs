@@ -1,0 +1,114 @@
+//! What people name to be read: files, pipes, and what is neither.
+//!
+//! A pipe is read if somebody writes to it, and no longer than its bound; a device is no session.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use tract::Error;
+
+use super::{Failure, private};
+
+/// The most that is read of one text: what a line of a session may hold as well.
+pub const TEXT_MAX: u64 = 256 << 20;
+/// The most that is read of a session in a pipe.
+const PIPE_MAX: u64 = 1 << 30;
+/// How long a pipe waits for somebody to write to it.
+const WRITER_WAIT: Duration = Duration::from_secs(5);
+
+/// Opens what is at `path` to read a text.
+pub fn open(path: &Path) -> Result<File, Failure> {
+    let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
+    match is_pipe(kind) {
+        true => open_pipe(path),
+        false => Ok(File::open(path).map_err(Error::io(path))?),
+    }
+}
+
+/// All that is read, which must be a text of no more than [`TEXT_MAX`] bytes.
+pub fn text(from: impl Read, name: &str) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = from.take(TEXT_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io(name))?;
+    if bytes.len() as u64 > TEXT_MAX {
+        let why = format!("longer than {} MiB", TEXT_MAX >> 20);
+        return Err(Error::input(name, why).into());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        let why = format!("not valid UTF-8 at byte {place}");
+        Error::input(name, why).into()
+    })
+}
+
+/// A pipe's content, kept as a file while this lives.
+#[derive(Debug)]
+pub struct Spool {
+    folder: PathBuf,
+    /// The file, by the pipe's name.
+    pub file: PathBuf,
+}
+
+impl Spool {
+    /// Reads a pipe to its end; none if `path` is no pipe. A device or a socket is refused.
+    pub fn of(path: &Path) -> Result<Option<Self>, Failure> {
+        let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
+        if !is_pipe(kind) {
+            return match kind.is_file() || kind.is_dir() {
+                true => Ok(None),
+                false => {
+                    let what = format!("{} is a device, no session file", path.display());
+                    Err(Failure::refused(what).with_hint("files, directories and pipes are read"))
+                }
+            };
+        }
+        let from = open_pipe(path)?;
+        let name = path.file_name().unwrap_or_default();
+        let folder = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
+        private::create_directory(&folder).map_err(Error::io(&folder))?;
+        let file = folder.join(name);
+        let spool = Self { folder, file };
+        let mut into = private::create(&spool.file).map_err(Error::io(&spool.file))?;
+        let read = io::copy(&mut from.take(PIPE_MAX + 1), &mut into).map_err(Error::io(path))?;
+        if read > PIPE_MAX {
+            let what = format!("{} gives more than {} GiB", path.display(), PIPE_MAX >> 30);
+            return Err(Failure::refused(what).with_hint("a file may be of any length"));
+        }
+        Ok(Some(spool))
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Waits for a writer, but not for ever.
+fn open_pipe(path: &Path) -> Result<File, Failure> {
+    let (told, opened) = mpsc::channel();
+    let name = path.to_owned();
+    // Where nobody comes it is left behind: it ends with the program.
+    thread::spawn(move || told.send(File::open(name)));
+    match opened.recv_timeout(WRITER_WAIT) {
+        Ok(file) => Ok(file.map_err(Error::io(path))?),
+        Err(_) => {
+            let what = format!("{} is a pipe that nobody writes to", path.display());
+            Err(Failure::refused(what).with_hint("start what writes to it first"))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: FileType) -> bool {
+    false
+}

@@ -1,0 +1,65 @@
+//! Files and directories that nobody else can look into: a session says what someone works on.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use tract::Error;
+
+/// A name that nobody could have guessed, of so many bytes in hex.
+pub fn random_name<const BYTES: usize>() -> Result<String, Failure> {
+    let mut name = [0u8; BYTES];
+    getrandom::fill(&mut name).map_err(|error| Failure::refused(error.to_string()))?;
+    Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A new file.
+pub fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// A new directory.
+pub fn create_directory(path: &Path) -> io::Result<()> {
+    #[allow(unused_mut)]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Writes over what is at `path`, if anything: a file is made anew and takes the old one's place
+/// when it is whole, so what was there stays if writing fails. A pipe or a device is written to.
+pub fn replace<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    // Where a link leads, not the link.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let failed = |error| Failure::from(Error::io(&path)(error));
+    if fs::metadata(&path).is_ok_and(|facts| !facts.is_file()) {
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+        return write(&mut file);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = path.with_file_name(format!(".{name}.{}.tract", random_name::<8>()?));
+    let mut file = create(&draft).map_err(failed)?;
+    let draft = Draft(draft);
+    let done = write(&mut file)?;
+    file.sync_all().map_err(failed)?;
+    fs::rename(&draft.0, &path).map_err(failed)?;
+    Ok(done)
+}
+
+/// A file that is not whole yet, and goes if it never is.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
