@@ -71,6 +71,8 @@ impl Failure {
     /// The same where a change was `made` before it failed: that is what matters most then.
     pub fn report_after(self, made: Option<&str>, ui: &mut Ui) -> ExitCode {
         let is_output = matches!(self, Self::Output(_));
+        // What the program says itself is said with what it has done in mind.
+        let made = made.filter(|_| !matches!(self, Self::Said(_, _, Some(_))));
         let candidates = match &self {
             Self::Tract(Error::AmbiguousRevision { candidates, .. }) => candidates.clone(),
             _ => Vec::new(),
