@@ -81,7 +81,6 @@ fn message_of(found: &Replay, node: NodeId) -> Option<ChatMessage> {
     Some(ChatMessage {
         at,
         number: entry.number,
-        hidden: entry.hidden,
     })
 }
 

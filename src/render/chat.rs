@@ -9,7 +9,8 @@ use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
-    Mark, NodeId, Notation, Response, ResponseBlock, State, Tool, Tree, TreeItem, Turn, TurnItem,
+    Mark, Node, NodeId, Notation, Response, ResponseBlock, State, Tool, Tree, TreeItem, Turn,
+    TurnItem,
 };
 
 /// What stands before what a message says.
@@ -17,7 +18,7 @@ const INDENT: usize = 4;
 
 /// How a chat is laid out.
 pub struct Chat<'a> {
-    /// The message that a node came with: what names it for the reader, and what hides it.
+    /// The message that a node came with.
     pub message_of: &'a dyn Fn(NodeId) -> Option<ChatMessage>,
     /// How many lines of what a tool gave back are shown.
     pub output_lines: usize,
@@ -30,10 +31,8 @@ pub struct Chat<'a> {
 pub struct ChatMessage {
     /// Its place among all messages of the chat.
     pub at: usize,
-    /// Its number among the visible messages.
+    /// Its number among the visible messages; none if it is hidden.
     pub number: Option<usize>,
-    /// What hides it.
-    pub hidden: Option<&'static str>,
 }
 
 impl Chat<'_> {
@@ -77,7 +76,7 @@ impl Page<'_> {
                 Some(from) => Label::User.of(format!("received from {from}")),
                 None => Label::User.of("user"),
             };
-            self.heading(user.node.id, who);
+            self.heading(&user.node, who);
             self.text(user.node.id, &words(&user.parts), Label::Text);
         }
         for item in &turn.items {
@@ -96,12 +95,12 @@ impl Page<'_> {
 
     fn mark(&mut self, mark: &Mark) {
         let what = Label::Hide.of(mark.kind.as_str());
-        self.heading(mark.node.id, what);
+        self.heading(&mark.node, what);
         self.text(mark.node.id, &words(&mark.parts), Label::Dim);
     }
 
     fn note(&mut self, note: &Notation) {
-        self.heading(note.node.id, Label::role(note.role).of(note.role.as_str()));
+        self.heading(&note.node, Label::role(note.role).of(note.role.as_str()));
         self.text(note.node.id, &words(&note.parts), Label::Text);
     }
 
@@ -113,8 +112,8 @@ impl Page<'_> {
     fn response(&mut self, response: &Response) {
         let sections = sections(&response.blocks);
         let first = match sections.first() {
-            Some(Section::One(block)) => block.node().id,
-            Some(Section::Calls(tools)) => tools[0].node.id,
+            Some(Section::One(block)) => block.node(),
+            Some(Section::Calls(tools)) => &tools[0].node,
             None => return,
         };
         self.heading(first, Label::Assistant.of("assistant"));
@@ -186,7 +185,11 @@ impl Page<'_> {
                 };
                 self.output(*id, content, &words(content), label);
             }
-            None => self.output(tool.cancelled.unwrap_or(id), &[], &tool.output, Label::Dim),
+            None if tool.cancelled.is_none() && tool.output.is_empty() => {}
+            None => {
+                let id = tool.cancelled.unwrap_or(id);
+                self.output(id, &[], &tool.output, Label::Dim);
+            }
         }
     }
 
@@ -218,11 +221,12 @@ impl Page<'_> {
     }
 
     /// Who speaks, below an empty line, and what hides it.
-    fn heading(&mut self, id: NodeId, who: Line) {
+    fn heading(&mut self, node: &Node, who: Line) {
         self.gap();
-        let hidden = (self.chat.message_of)(id).and_then(|message| message.hidden);
-        let hidden = hidden.map(|by| Label::Dim.of(format!("  hidden: {by}")));
-        self.line(id, 0, who + hidden.unwrap_or_default());
+        let hidden = node
+            .hidden
+            .map(|by| Label::Dim.of(format!("  hidden: {by}")));
+        self.line(node.id, 0, who + hidden.unwrap_or_default());
     }
 
     fn gap(&mut self) {
@@ -256,7 +260,11 @@ impl Page<'_> {
             _ => Line::new(),
         };
         let indent = Line::indent(self.depth * INDENT + indent);
-        self.lines.push(number.left(GUTTER) + indent + line);
+        let line = number.left(GUTTER) + indent + line;
+        self.lines.push(match self.chat.width_cols {
+            Some(width) => line.cut(width),
+            None => line,
+        });
     }
 
     fn wrapped(&mut self, id: NodeId, indent: usize, line: Line) {
@@ -272,3 +280,100 @@ impl Page<'_> {
 
 /// The columns of a message's number.
 const GUTTER: usize = 7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Message, Role};
+    use crate::render::plain;
+    use crate::tree::{Event, Fold, Happening, events_of};
+
+    fn tree() -> Tree {
+        let call = |id: &str, arguments: &str| Part::ToolCall {
+            id: id.into(),
+            name: "read_file".into(),
+            arguments: arguments.into(),
+            kind: None,
+        };
+        let result = |id: &str, text: &str, is_error| {
+            let call = id.to_owned();
+            let content = vec![Part::text(text)];
+            Message::new(
+                Role::Tool,
+                vec![Part::ToolResult {
+                    call,
+                    content,
+                    is_error,
+                }],
+            )
+        };
+        let long: Vec<String> = (1..=9).map(|line| format!("line {line}")).collect();
+        let path = r#"{"path":"src/a/long/path/to/a/file.rs"}"#;
+        let said = vec![
+            Part::text("日本語のテキスト and more of it"),
+            call("a", path),
+            call("b", "{}"),
+        ];
+        let messages = [
+            Message::text(Role::System, "Be brief, and be it always."),
+            Message::text(Role::User, "a question that is longer than twenty columns"),
+            Message::new(Role::Assistant, said),
+            result("b", "no such file", true),
+            result("a", &long.join("\n"), false),
+        ];
+        let mut fold = Fold::default();
+        let events = messages.iter().flat_map(|message| events_of(message, None));
+        let inside = Event {
+            parent: Some("c".into()),
+            ..Event::new(Happening::Block(Part::text("what a sub-agent says")))
+        };
+        let task = Event::new(Happening::Block(call("c", "{}")));
+        for event in events.chain([task, inside]) {
+            fold.feed(event);
+        }
+        fold.settle()
+    }
+
+    fn drawn(width_cols: Option<usize>, output_lines: usize) -> Vec<String> {
+        let number = |node: NodeId| {
+            let at = node.0 as usize;
+            Some(ChatMessage {
+                at,
+                number: Some(at),
+            })
+        };
+        let message_of: &dyn Fn(NodeId) -> Option<ChatMessage> = &number;
+        let chat = Chat {
+            message_of,
+            output_lines,
+            width_cols,
+        };
+        let lines = chat.lines(&tree());
+        for line in &lines {
+            let fits = width_cols.is_none_or(|width| line.width_cols() <= width);
+            assert!(fits, "{line:?} in {width_cols:?}");
+        }
+        lines.iter().map(plain::paint).collect()
+    }
+
+    #[test]
+    fn a_chat_fits_every_terminal_and_is_whole_in_a_pipe() {
+        for width in 20..60 {
+            drawn(Some(width), 3);
+        }
+        insta::assert_snapshot!(drawn(None, 3).join("\n"));
+        insta::assert_snapshot!(drawn(Some(30), 3).join("\n"));
+    }
+
+    #[test]
+    fn what_is_folded_says_how_much_and_never_that_one_line_is_missing() {
+        let more = |limit| {
+            let lines = drawn(None, limit);
+            let more = lines.iter().find(|line| line.contains("more line"));
+            more.map(|line| line.trim().to_owned())
+        };
+        assert_eq!(more(3).as_deref(), Some("… 6 more lines"));
+        assert_eq!(more(7).as_deref(), Some("… 2 more lines"));
+        assert_eq!(more(8), None);
+    }
+}

@@ -323,10 +323,14 @@ impl Tree {
         };
         let tool = self.tool_at(place);
         let agent = tool.agent.get_or_insert_default();
-        let event = Event {
+        let mut event = Event {
             parent: None,
             ..event.clone()
         };
+        // What a sub-agent no longer sees is hidden from nobody else.
+        if let Happening::Marker { covers, .. } = &mut event.what {
+            *covers = false;
+        }
         agent.take(&event, trail);
         trail.touch(tool.node.id);
     }

@@ -163,6 +163,92 @@ proptest! {
     }
 }
 
+/// A line of an event log, of either generation, that says something no other line says.
+fn line(number: usize) -> impl Strategy<Value = String> {
+    let id = |names: [&'static str; 3]| proptest::sample::select(names.to_vec());
+    let which = proptest::sample::select(vec![
+        "turn_start",
+        "turn_end",
+        "user_message",
+        "user_message",
+        "assistant_chunk",
+        "assistant_chunk",
+        "assistant_done",
+        "assistant_message",
+        "thinking_chunk",
+        "thinking_done",
+        "tool_call",
+        "tool_call",
+        "tool_call_start",
+        "tool_input_chunk",
+        "tool_output_chunk",
+        "tool_result",
+        "tool_result",
+        "agent_message",
+        "agent_callback",
+        "summary_message",
+        "interrupt",
+        "error",
+        "custom_message",
+        "something_new",
+    ]);
+    let ids = (
+        id(["", "t1", "t2"]),
+        id(["", "r1", "r2"]),
+        id(["c1", "c2", "c3"]),
+        id(["", "", "c1"]),
+    );
+    (which, ids, any::<bool>(), 0..9_u64).prop_map(move |(kind, ids, flat, sequence)| {
+        let (turn, response, call, parent) = ids;
+        let text = format!("<{number}>");
+        let mut body = serde_json::json!({
+            "text": text, "chunk": text, "result": text, "message": text,
+            "toolCallId": call, "toolName": "ls", "args": {"n": number}, "offset": number,
+            "messageId": call, "targetAgentId": "coder", "summaryType": "compaction",
+        });
+        if !parent.is_empty() {
+            body["parentToolCallId"] = parent.into();
+        }
+        let mut line = if flat {
+            body.clone()
+        } else {
+            serde_json::json!({"payload": body})
+        };
+        line["type"] = kind.into();
+        line["id"] = format!("e{number}").into();
+        line["sessionId"] = "walk".into();
+        line["timestamp"] = (number * 1000).into();
+        for (key, id) in [("turnId", turn), ("responseId", response)] {
+            if !id.is_empty() {
+                line[key] = id.into();
+            }
+        }
+        if sequence > 6 {
+            line["revision"] = 1.into();
+            line["sequence"] = ((number as u64 * 7) % 11 + sequence).into();
+        }
+        line.to_string()
+    })
+}
+
+proptest! {
+    #![proptest_config(laws(128))]
+
+    /// Of any stream at all.
+    #[test]
+    fn any_generated_stream_holds_the_law(
+        lines in (1..25_usize).prop_flat_map(|count| (0..count).map(line).collect::<Vec<_>>()),
+        size in 1..200_usize,
+        cut in 0..30_usize,
+    ) {
+        let mut bytes = lines.join("\n").into_bytes();
+        bytes.truncate(bytes.len().saturating_sub(cut).max(1));
+        if matches!(sniff(&bytes.as_slice()), Ok(Some(format)) if format.events.is_some()) {
+            hold_the_law(&bytes, size, "generated");
+        }
+    }
+}
+
 /// The tree of the whole order in brief: kinds, states, what hid them, texts.
 fn brief(repo: &Repo, scope: Scope) -> String {
     fn below(node: &serde_json::Value, depth: usize, lines: &mut String) {

@@ -156,3 +156,42 @@ fn hostile_text_is_shown_and_not_executed() {
     let text = sandbox.ok(&["view"]);
     assert!(text.contains("a␛[31mb\\u{202e}c"), "{text}");
 }
+
+#[test]
+fn what_is_hidden_is_in_the_transcript_and_says_by_what() {
+    let sandbox = with_count(8);
+    sandbox.ok(&["drop", ":2"]);
+    sandbox.ok(&["annotate", ":2", "--skip", "--reason", "no longer true"]);
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    insta::assert_snapshot!(sandbox.ok(&["transcript"]));
+    let (header, said) = seen(&sandbox, &["view"]);
+    assert_eq!(said, ["message 1", "message 7", "message 8"]);
+    assert_eq!(
+        header.as_deref(),
+        Some("↑ 5 earlier messages in transcript (ctrl+o)")
+    );
+}
+
+#[test]
+fn what_a_restore_brings_back_is_hidden_no_more() {
+    let log = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/event-log/agents.jsonl"
+    );
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["import", log]);
+    let tree = || -> String { sandbox.ok(&["view", "--format", "tree"]) };
+    assert!(tree().contains(r#""hidden":"compaction""#));
+    let hide = sandbox.ok(&["log", "--op", "compact"]);
+    sandbox.ok(&["restore", &hide[..7]]);
+    assert!(!tree().contains("hidden"), "{}", tree());
+    let (_, all) = (0, sandbox.ok(&["view"]));
+    assert!(all.contains("The shed is green."), "{all}");
+}
+
+#[test]
+fn a_window_that_begins_with_a_result_names_its_call() {
+    let sandbox = with_demo();
+    let text = sandbox.ok(&["view", "--window", "2"]);
+    insta::assert_snapshot!(text);
+}

@@ -1,5 +1,7 @@
 //! A stream that was kept, as messages.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::messages::{Said, messages};
@@ -41,13 +43,14 @@ pub(in crate::interop) fn import(
     } = read;
     end.lone_surrogates = lone;
     let mut fold = Fold::default();
-    let mut after = vec![None; lines.len()];
+    let mut gave = vec![Vec::new(); lines.len()];
     for (line, event) in in_order(events) {
+        let before = fold.last();
         fold.feed(Event {
             place: None,
             ..event
         });
-        after[line] = Some(fold.last());
+        gave[line].push((before, fold.last()));
     }
     let mut said = Vec::new();
     for message in messages(&fold.settle()) {
@@ -55,7 +58,10 @@ pub(in crate::interop) fn import(
             Ok(()) => said.push(message),
             // Its records are kept behind its neighbours, and shown.
             Err(error) => {
-                let told = after.iter().position(|last| *last >= Some(message.first));
+                let told = gave.iter().position(|gave| {
+                    let (first, mut gave) = (message.first, gave.iter());
+                    gave.any(|(before, last)| *before < first && first <= *last)
+                });
                 let line = told.map_or(0, |line| lines[line].number);
                 sink.problem(Problem::new(line, error.to_string()))?;
             }
@@ -64,7 +70,7 @@ pub(in crate::interop) fn import(
     sink.session(SessionStart::new(
         session.unwrap_or(options.stem.to_owned()),
     ))?;
-    for step in steps(said, &mut lines, &after) {
+    for step in steps(said, &mut lines, &gave) {
         sink.step(step)?;
     }
     sink.end(end)
@@ -124,9 +130,10 @@ fn in_order(events: Vec<(usize, Event)>) -> Vec<(usize, Event)> {
     Sequence::in_order(events.into_iter().map(place))
 }
 
-/// Each message with the records from its first one up to the next message's. So each record is
+/// Each message with the records from its first one up to the next message's; `gave` says of each
+/// line between which nodes those lie that it made. So each record is
 /// behind a message, and all of them together are the stream.
-fn steps(said: Vec<Said>, lines: &mut [Line], after: &[Option<NodeId>]) -> Vec<Step> {
+fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::with_capacity(said.len());
     let first: Vec<NodeId> = said.iter().map(|said| said.first).collect();
     for (at, Said { message, hides, .. }) in said.into_iter().enumerate() {
@@ -142,23 +149,26 @@ fn steps(said: Vec<Said>, lines: &mut [Line], after: &[Option<NodeId>]) -> Vec<S
             usage: None,
         });
     }
+    let begun = |id: NodeId| first.partition_point(|first| *first <= id);
     let mut last = NodeId::default();
-    let mut born = 0;
-    for (line, after) in lines.iter_mut().zip(after) {
-        last = after.unwrap_or(last);
-        let begun = first.partition_point(|first| *first <= last);
-        let at = begun.saturating_sub(1);
+    for (line, gave) in lines.iter_mut().zip(gave) {
+        last = gave.last().map_or(last, |(_, last)| *last);
+        let at = begun(last).saturating_sub(1);
         // Of a record that tells several messages, each has it.
-        for step in steps.iter_mut().take(at).skip(born) {
+        let told = gave
+            .iter()
+            .flat_map(|(before, last)| begun(*before)..begun(*last));
+        let told: BTreeSet<usize> = told.chain([at]).collect();
+        for step in told {
+            let Some(step) = steps.get_mut(step) else {
+                continue;
+            };
             step.records.push(line.span);
             step.time = step.time.or(line.time);
         }
-        born = born.max(begun);
         let Some(step) = steps.get_mut(at) else {
             continue;
         };
-        step.records.push(line.span);
-        step.time = step.time.or(line.time);
         step.usage = line.usage.or(step.usage);
         if let Some(model) = line.model.take() {
             let model = Value::from(model).to_string();
