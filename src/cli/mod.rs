@@ -51,7 +51,7 @@ Write                commit annotate
 Make it smaller      prune drop truncate compact clear
 Go back              undo redo restore reset checkout branch tag reflog
 Send                 compile
-Look after           config rev-parse
+Look after           fsck config rev-parse
 
 {options}
 

@@ -17,6 +17,7 @@ mod counts;
 pub mod diff;
 mod directory;
 pub mod find;
+pub mod fsck;
 #[cfg(test)]
 mod laws;
 pub(crate) mod load;
@@ -43,6 +44,7 @@ pub use call::{Call, On};
 pub use change::Touched;
 pub use config::Config;
 pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};
+pub use fsck::Fsck;
 pub use log::{LogOptions, LogRow};
 pub use moves::{Checkout, Reset, ResetMode, Target};
 pub use open_call::OpenCall;

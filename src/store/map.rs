@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    AdoptedRow, ByReach, CommitRow, ContentRow, CountKey, Hit, Objects, ObjectsMut, OperationRow,
-    Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut, SessionRow,
-    SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
+    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Fault, Hit, Objects, ObjectsMut,
+    OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut,
+    SessionRow, SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -85,6 +85,19 @@ impl Store for Map {
             return Err(Error::Busy { waited_ms: 0 });
         }
         Ok(Box::new(self.session(true)))
+    }
+
+    fn verify(&self, _: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
+        let maps = self.kept.borrow();
+        Ok(Checked {
+            contents: maps.contents.len() as u64,
+            commits: maps.commits.len() as u64,
+            sources: maps.sources.len() as u64,
+        })
+    }
+
+    fn rebuild(&self) -> Result<()> {
+        Ok(())
     }
 
     fn scrub(&self) -> Result<()> {

@@ -6,6 +6,7 @@
 //! holds the promises as functions that run on every engine. Deliberately absent: what a command
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`.
 
+mod fault;
 mod objects;
 mod refs;
 mod search;
@@ -19,6 +20,7 @@ mod map;
 
 use crate::error::Result;
 
+pub use fault::{Checked, Fault};
 pub use objects::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 pub use search::{Hit, Search, SearchMut};
@@ -36,6 +38,13 @@ pub trait Store: Send {
     ///
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
+
+    /// Reads all that is kept and tells what is not as it was written, or does not fit the rest; now
+    /// and then it tells only how far it has come. Fault or not, it goes on to the end.
+    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
+
+    /// Makes again what can be made from the rest, see [`Fault::is_derived`]; nothing else changes.
+    fn rebuild(&self) -> Result<()>;
 
     /// Rewrites what is stored so that nothing that was erased is left of it, in any file. Every
     /// purge owes it; where it fails, or was never come to, a later [`Store::write`] does it before

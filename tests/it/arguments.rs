@@ -15,7 +15,7 @@ fn help_lists_the_commands_in_groups() {
     Make it smaller      prune drop truncate compact clear
     Go back              undo redo restore reset checkout branch tag reflog
     Send                 compile
-    Look after           config rev-parse
+    Look after           fsck config rev-parse
 
           --repo <PATH>   The repository, instead of the one here or above (also:
                           TRACT_REPO)

@@ -216,11 +216,16 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (number % 8);
         let folder = fresh(&flipped);
-        let answers = catch_unwind(AssertUnwindSafe(|| ask(folder.path(), &commits)));
-        let wrong = match answers {
-            Ok(answers) => wrong(&right, answers),
-            Err(_) => vec!["panic".to_owned()],
-        };
+        let answers = catch_unwind(AssertUnwindSafe(|| {
+            let answers = ask(folder.path(), &commits);
+            let refused = answers.values().any(Result::is_err);
+            let mut wrong = wrong(&right, answers);
+            if refused && !is_found(folder.path()) {
+                wrong.push("fsck: nothing found".to_owned());
+            }
+            wrong
+        }));
+        let wrong = answers.unwrap_or_else(|_| vec!["panic".to_owned()]);
         let page = at as u64 / 4096 + 1;
         let owner = owners.get(&page).map_or("free", String::as_str);
         for what in wrong.iter().filter(|what| !is_known(owner, what)) {
@@ -236,6 +241,12 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
         }
     }
     findings
+}
+
+/// Whether a check of everything finds damage.
+fn is_found(directory: &Path) -> bool {
+    let checked = Repo::open(directory).and_then(|repo| repo.fsck(&mut |_| {}));
+    checked.map_or(true, |found| found.is_damaged())
 }
 
 /// The commits to ask about: the newest, the tip of a session, and the tip.

@@ -8,6 +8,7 @@ mod bounds;
 mod broken_directory;
 mod budgets;
 mod check;
+mod checking;
 mod circles;
 mod code;
 mod committing;

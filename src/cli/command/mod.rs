@@ -13,6 +13,7 @@ mod diff;
 mod drop;
 mod export;
 mod find;
+mod fsck;
 mod import;
 mod init;
 mod log;
@@ -93,6 +94,7 @@ commands! {
     Compact(compact),
     Clear(clear),
     Compile(compile),
+    Fsck(fsck),
     Config(config),
     RevParse(rev_parse),
 }

@@ -30,7 +30,6 @@ pub(super) fn pack(bytes: &[u8]) -> (i64, std::borrow::Cow<'_, [u8]>) {
 /// The `size` bytes that were packed.
 pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Result<Vec<u8>> {
     let bytes = match encoding {
-        RAW => stored,
         ZSTD => {
             let size = usize::try_from(size).map_err(damaged)?;
             // A size that is wrong must not decide how much memory is taken.
@@ -40,7 +39,7 @@ pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Res
             }
             .map_err(|error| damaged(format!("a compressed body: {error}")))?
         }
-        other => return Err(damaged(format!("unknown encoding {other} of a body"))),
+        _ => unpack_any(encoding, stored)?,
     };
     if bytes.len() as u64 != size {
         return Err(damaged(format!(
@@ -49,6 +48,16 @@ pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Res
         )));
     }
     Ok(bytes)
+}
+
+/// The same where it is not known how many they are.
+pub(super) fn unpack_any(encoding: i64, stored: Vec<u8>) -> rusqlite::Result<Vec<u8>> {
+    match encoding {
+        RAW => Ok(stored),
+        ZSTD => zstd::stream::decode_all(stored.as_slice())
+            .map_err(|error| damaged(format!("a compressed body: {error}"))),
+        other => Err(damaged(format!("unknown encoding {other} of a body"))),
+    }
 }
 
 /// A column's number; what doesn't fit 63 bits is cut to that.

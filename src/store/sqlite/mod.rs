@@ -15,6 +15,7 @@ mod seal;
 mod search;
 mod session;
 mod sources;
+mod verify;
 
 use std::cell::Cell;
 use std::fs::{self, OpenOptions};
@@ -28,7 +29,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Store, Tx, View};
+use super::{Checked, Fault, Store, Tx, View};
 use crate::error::{Error, Result};
 use session::Session;
 
@@ -259,6 +260,16 @@ impl Store for Sqlite {
     fn write(&self) -> Result<Box<dyn Tx + '_>> {
         self.pay_scrub();
         Ok(Box::new(Session::write(self)?))
+    }
+
+    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
+        verify::verify(&Session::read(self)?, tell)
+    }
+
+    fn rebuild(&self) -> Result<()> {
+        let tx = Session::write(self)?;
+        verify::rebuild(&tx)?;
+        Box::new(tx).commit()
     }
 
     fn scrub(&self) -> Result<()> {

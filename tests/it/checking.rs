@@ -1,0 +1,139 @@
+//! Checking everything, and making again what can be made.
+
+use rusqlite::Connection;
+
+use crate::sandbox::Sandbox;
+
+/// Two branches, of which one has what the other has and a message more.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    sandbox.ok(&["branch", "early"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
+    sandbox.ok(&["log"]);
+    sandbox.ok(&["find", "three"]);
+    sandbox
+}
+
+/// Changes the database as a failing disk would: the bytes, and not what vouches for them.
+fn change(sandbox: &Sandbox, sql: &str) {
+    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+    database.execute_batch(sql).expect("changed");
+}
+
+#[test]
+fn a_repository_as_it_was_written_has_no_damage() {
+    insta::assert_snapshot!(Sandbox::new().tract(&["fsck"]), @r"
+    --- stderr
+    Checked 0 messages, 0 commits, 0 session files and 0 refs: no damage
+    ");
+    insta::assert_snapshot!(sandbox().tract(&["fsck"]), @r"
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
+    ");
+    insta::assert_snapshot!(sandbox().tract(&["fsck", "--repair"]), @r"
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
+    ");
+}
+
+/// What doesn't need the damaged message goes on as before.
+#[test]
+fn a_damaged_message_is_lost_to_those_contexts_alone_that_show_it() {
+    let sandbox = sandbox();
+    let early = sandbox.ok(&["compile", "early"]);
+    change(
+        &sandbox,
+        "UPDATE bodies SET body = CAST(replace(CAST(body AS TEXT), 'three', 'seven') AS BLOB)",
+    );
+    insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
+    exit code: 3
+    damaged  message 86b1938fb0: its body is not what was written
+    lost     main does not compile: content 86b1938fb0642c8511466a715b902d139c63890dee534a84a03def9ed11311ae: its body is another one's
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs; 1 of 2 refs compile
+    hint: what compiles can be saved: tract export BRANCH -o FILE
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["fsck", "--repair"]), @r"
+    exit code: 3
+    damaged  message 86b1938fb0: its body is not what was written
+    lost     main does not compile: content 86b1938fb0642c8511466a715b902d139c63890dee534a84a03def9ed11311ae: its body is another one's
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs; 1 of 2 refs compile
+    hint: what compiles can be saved: tract export BRANCH -o FILE
+    ");
+    assert_eq!(sandbox.ok(&["compile", "early"]), early);
+    sandbox.ok(&["log"]);
+    sandbox.ok(&["drop", "--force", ":-1"]);
+    assert_eq!(sandbox.ok(&["compile"]), early);
+}
+
+#[test]
+fn what_can_be_made_again_is() {
+    let sandbox = sandbox();
+    let log = sandbox.ok(&["log", "-v"]);
+    change(
+        &sandbox,
+        "UPDATE contents SET preview = 'another', calls = 3 WHERE id = 2;
+         UPDATE counts SET tokens = tokens + 1;",
+    );
+    insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
+    exit code: 3
+    damaged  token counts: 3 not as they were written
+    damaged  message 81e2acc036: listings show it wrongly
+    lost     early does not compile: a row of contents is not as it was written
+    lost     main does not compile: a row of contents is not as it was written
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs; 0 of 2 refs compile
+    hint: tract fsck --repair makes again what can be made from the rest
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["fsck", "--repair"]), @r"
+    damaged  token counts: 3 not as they were written
+    damaged  message 81e2acc036: listings show it wrongly
+    lost     early does not compile: a row of contents is not as it was written
+    lost     main does not compile: a row of contents is not as it was written
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs; 0 of 2 refs compile
+    Made again what can be made from the rest
+    Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
+    ");
+    assert_eq!(sandbox.ok(&["log", "-v"]), log);
+    insta::assert_snapshot!(sandbox.tract(&["find", "three"]), @r"
+    de23229  2026-03-14 12:05:00  user  main:3
+        three
+    ");
+}
+
+#[test]
+fn what_is_planted_in_the_schema_is_told() {
+    let sandbox = sandbox();
+    change(
+        &sandbox,
+        "CREATE TRIGGER evil AFTER INSERT ON commits BEGIN DELETE FROM refs; END;",
+    );
+    insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
+    exit code: 3
+    damaged  file: trigger evil is not ours
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs; 2 of 2 refs compile
+    hint: what compiles can be saved: tract export BRANCH -o FILE
+    ");
+}
+
+#[test]
+fn a_ref_that_was_changed_is_not_guessed() {
+    let sandbox = sandbox();
+    change(
+        &sandbox,
+        "UPDATE refs SET target = 1 WHERE name = 'refs/heads/early';
+         UPDATE reflog SET new_target = 2 WHERE id = 1;",
+    );
+    insta::assert_snapshot!(sandbox.tract(&["fsck", "--repair"]), @r"
+    exit code: 3
+    damaged  reflog 1: not as it was written
+    damaged  refs refs/heads/early: not as it was written
+    damaged  the refs or their log: a row of refs is not as it was written
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 0 refs; 0 of 0 refs compile
+    hint: what compiles can be saved: tract export BRANCH -o FILE
+    ");
+}
