@@ -230,7 +230,11 @@ fn as_stranger(sandbox: &Sandbox, arguments: &[&str]) -> Option<String> {
     let root = sandbox.work().parent().expect("it has one").to_owned();
     let program = root.join("tract");
     if !program.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_tract"), &program).expect("copied");
+        // By another process: a file that is open for writing here could be so in a child that some
+        // other test starts meanwhile, and could not be run.
+        let mut copy = std::process::Command::new("cp");
+        let copied = copy.arg(env!("CARGO_BIN_EXE_tract")).arg(&program).status();
+        assert!(copied.expect("cp runs").success());
     }
     open(&root);
     let tract = sandbox.command(arguments);
