@@ -137,3 +137,31 @@ fn a_ref_that_was_changed_is_not_guessed() {
     hint: what compiles can be saved: tract export BRANCH -o FILE
     ");
 }
+
+/// What an index has lost would seem to be named by nothing, and a purge erases that.
+#[test]
+fn nothing_is_purged_where_an_index_is_damaged() {
+    let sandbox = Sandbox::with_messages(&[("user", "shared")]);
+    sandbox.ok(&["checkout", "-b", "side"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "precious"]);
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "secret"]);
+    let side = sandbox.ok(&["compile", "side"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(&path).expect("opens");
+    let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
+    database.query_row(fold, [], |_| Ok(())).expect("folds");
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'commits_by_append'";
+    let root: i64 = database
+        .query_row(root, [], |row| row.get(0))
+        .expect("a page");
+    drop(database);
+    let mut bytes = std::fs::read(&path).expect("a file");
+    // The page holds no entry any more.
+    let page = (root as usize - 1) * 4096;
+    bytes[page + 3..page + 5].fill(0);
+    std::fs::write(&path, bytes).expect("written");
+    let said = sandbox.tract(&["clear", "--purge", "--force"]);
+    assert!(said.starts_with("exit code: 3\n"), "{said}");
+    assert_eq!(sandbox.ok(&["compile", "side"]), side);
+}

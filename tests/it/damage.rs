@@ -218,10 +218,24 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
         let folder = fresh(&flipped);
         let answers = catch_unwind(AssertUnwindSafe(|| {
             let answers = ask(folder.path(), &commits);
-            let refused = answers.values().any(Result::is_err);
+            let answered: Vec<String> = answers
+                .iter()
+                .filter(|(_, answer)| answer.is_ok())
+                .map(|(name, _)| name.clone())
+                .collect();
+            let refused = answered.len() < right.len();
             let mut wrong = wrong(&right, answers);
-            if refused && !is_found(folder.path()) {
+            let found = is_found(folder.path());
+            if refused && !found {
                 wrong.push("fsck: nothing found".to_owned());
+            }
+            if found && repair(folder.path()) {
+                let after = ask(folder.path(), &commits);
+                let lost = answered.iter().filter(|name| {
+                    !matches!((after.get(*name), right.get(*name)),
+                        (Some(Ok(now)), Some(Ok(right))) if now == right)
+                });
+                wrong.extend(lost.map(|name| format!("{name}: worse after a repair")));
             }
             wrong
         }));
@@ -247,6 +261,11 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
 fn is_found(directory: &Path) -> bool {
     let checked = Repo::open(directory).and_then(|repo| repo.fsck(&mut |_| {}));
     checked.map_or(true, |found| found.is_damaged())
+}
+
+/// Makes again what can be made; whether that was possible.
+fn repair(directory: &Path) -> bool {
+    Repo::open(directory).is_ok_and(|repo| repo.rebuild().is_ok())
 }
 
 /// The commits to ask about: the newest, the tip of a session, and the tip.

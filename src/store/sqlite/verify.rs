@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::Sqlite;
 use super::codec::{number, unpack, unpack_any, unpack_spans, unsigned};
 use super::seal::intact;
 use super::session::Session;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Role, Span, is_tombstone, preview};
 use crate::store::{Checked, Fault};
@@ -292,51 +292,163 @@ fn sealed_tables(session: &Session<'_>) -> Result<Vec<(String, String, String)>>
     session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
-/// Makes again what can be made from the rest: indexes, what listings show of messages that are
-/// whole, checkpoints, counts that are damaged, and the search index, which the next search fills.
+/// Makes again what can be made from the rest: names and listings of objects whose bytes are whole,
+/// indexes, checkpoints, counts that are damaged, and the search index, which the next search fills.
+///
+/// Where a row stays that nothing vouches for, the indexes of its table may be all that still leads
+/// to it, and the search index all that still knows its text: then those stay as they are.
 pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
     session.execute("DELETE FROM checkpoints", [])?;
     let sql =
         "DELETE FROM counts WHERE seal IS NOT sealed(content, encoding, mask, tokens, estimated)";
     session.execute(sql, [])?;
-    session.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
-    let mut wrong = Vec::new();
-    let mut check = Check {
-        session,
-        tell: &mut |_, fault| {
-            if let Some(Fault::Listing { hash }) = fault {
-                wrong.push(hash);
-            }
-        },
-        done: Checked::default(),
-    };
-    check.contents()?;
-    for hash in wrong {
-        let sql = "SELECT contents.id, encoding, body, size_bytes FROM contents
-             JOIN bodies ON content = contents.id WHERE hash = ?1";
-        let read = |row: &Row<'_>| {
-            let id: i64 = row.get(0)?;
-            Ok((id, body(row.get(1)?, row.get(2)?, row.get(3)?)))
-        };
-        let Some((id, Some(body))) = session.first(sql, [hash], read)? else {
+    let contents = broken_contents(session)?;
+    let commits = broken_commits(session)?;
+    let mut kept: Vec<&str> = Vec::new();
+    let sealed = sealed_tables(session)?;
+    for (table, _, columns) in &sealed {
+        if table == "contents" || table == "commits" {
             continue;
-        };
-        let body = String::from_utf8(body).map_err(Error::store)?;
-        let message = Message::from_canonical(&body).map_err(Error::store)?;
-        session.execute(
-            "UPDATE contents SET role = ?3, preview = ?4, size_bytes = ?5, calls = ?6, results = ?7,
-                 seal = sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             WHERE id = ?1 AND hash = ?2",
-            params![
-                id,
-                hash,
-                message.role,
-                preview(&message),
-                number(body.len() as u64),
-                number(message.calls().count() as u64),
-                number(message.results().count() as u64),
-            ],
-        )?;
+        }
+        let sql = format!("SELECT 1 FROM {table} WHERE seal IS NOT sealed({columns}) LIMIT 1");
+        if session.first(&sql, [], |_| Ok(()))?.is_some() {
+            kept.push(table);
+        }
     }
-    session.execute("REINDEX", [])
+    if contents.iter().any(|(_, mend)| mend.is_none()) {
+        kept.push("contents");
+    }
+    if commits.iter().any(|(_, mend)| mend.is_none()) {
+        kept.push("commits");
+    }
+    let tables = "SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'index'";
+    let tables: Vec<String> = session.all(tables, [], |row| row.get(0))?;
+    for table in tables
+        .iter()
+        .filter(|table| !kept.contains(&table.as_str()))
+    {
+        session.execute(&format!("REINDEX {table}"), [])?;
+    }
+    for (id, mend) in contents {
+        match mend {
+            Some(Mend::Name(hash)) if !kept.contains(&"contents") => {
+                let sql = "UPDATE contents SET hash = ?2 WHERE id = ?1";
+                session.execute(sql, params![id, ContentHash::from_bytes(hash)])?;
+            }
+            Some(Mend::Listing(message, size_bytes)) => {
+                session.execute(
+                    "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = ?5,
+                         results = ?6, seal = sealed(id, hash, ?2, ?3, ?4, ?5, ?6)
+                     WHERE id = ?1",
+                    params![
+                        id,
+                        message.role,
+                        preview(&message),
+                        number(size_bytes as u64),
+                        number(message.calls().count() as u64),
+                        number(message.results().count() as u64),
+                    ],
+                )?;
+            }
+            Some(Mend::Name(_)) | None => {}
+        }
+    }
+    for (id, mend) in commits {
+        if let Some(Mend::Name(hash)) = mend
+            && !kept.contains(&"commits")
+        {
+            let sql = "UPDATE commits SET hash = ?2 WHERE id = ?1";
+            session.execute(sql, params![id, CommitHash::from_bytes(hash)])?;
+        }
+    }
+    if !kept.contains(&"contents") {
+        session.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
+    }
+    Ok(())
+}
+
+/// How a row is made again from the bytes that it stands for.
+enum Mend {
+    /// Its name was damaged: with this one its seal is right.
+    Name(HashBytes),
+    /// What listings show was damaged: here is the message, and its size.
+    Listing(Message, usize),
+}
+
+/// The contents whose rows or bodies are not as they were written, by their ids, and what mends each.
+fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
+    let sql = "SELECT contents.id, hash, encoding, body, size_bytes,
+             seal IS sealed(id, hash, role, preview, size_bytes, calls, results)
+         FROM contents NOT INDEXED LEFT JOIN bodies ON content = contents.id";
+    let mut broken = Vec::new();
+    session.scan(sql, [], |row| {
+        let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
+        let bytes = match row.get::<_, Option<i64>>(2)? {
+            Some(encoding) => body(encoding, row.get(3)?, row.get(4)?),
+            None => None,
+        };
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let read = text.and_then(|text| Some((Message::from_canonical(&text).ok()?, text)));
+        let is_sealed: bool = row.get(5)?;
+        let mend = match read {
+            Some((message, text)) if hash.names(text.as_bytes()) => {
+                if is_sealed {
+                    return Ok(true);
+                }
+                Some(Mend::Listing(message, text.len()))
+            }
+            Some((_, text)) if is_tombstone(&hash, text.as_bytes()) => {
+                if is_sealed {
+                    return Ok(true);
+                }
+                // Nothing tells a tombstone's own name from another.
+                None
+            }
+            Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
+            _ => None,
+        };
+        broken.push((id, mend));
+        Ok(true)
+    })?;
+    let vouches = "SELECT seal IS sealed(id, ?2, role, preview, size_bytes, calls, results)
+         FROM contents WHERE id = ?1";
+    vouched(session, broken, vouches)
+}
+
+/// The same of commits.
+fn broken_commits(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
+    let sql = "SELECT id, hash, canonical,
+             seal IS sealed(id, hash, lineage, depth, parent, content)
+         FROM commits NOT INDEXED";
+    let mut broken = Vec::new();
+    session.scan(sql, [], |row| {
+        let (id, hash): (i64, CommitHash) = (row.get(0)?, row.get(1)?);
+        let text = row.get_ref(2)?.as_str().unwrap_or_default();
+        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<_, bool>(3)?);
+        if !is_named || !is_sealed {
+            let name = *CommitHash::of(text).as_bytes();
+            broken.push((id, (!is_named && !is_sealed).then_some(Mend::Name(name))));
+        }
+        Ok(true)
+    })?;
+    let vouches = "SELECT seal IS sealed(id, ?2, lineage, depth, parent, content)
+         FROM commits WHERE id = ?1";
+    vouched(session, broken, vouches)
+}
+
+/// Names only those that the seal of the row vouches for.
+fn vouched(
+    session: &Session<'_>,
+    mut broken: Vec<(i64, Option<Mend>)>,
+    vouches: &str,
+) -> Result<Vec<(i64, Option<Mend>)>> {
+    for (id, mend) in &mut broken {
+        if let Some(Mend::Name(hash)) = mend {
+            let is_its = session.first(vouches, params![*id, *hash], |row| row.get(0))?;
+            if is_its != Some(true) {
+                *mend = None;
+            }
+        }
+    }
+    Ok(broken)
 }
