@@ -98,4 +98,6 @@ pub struct Checked {
     pub commits: u64,
     /// Kept session files.
     pub sources: u64,
+    /// Whether the files still hold what a purge erased.
+    pub unscrubbed: bool,
 }

@@ -93,6 +93,7 @@ impl Store for Map {
             contents: maps.contents.len() as u64,
             commits: maps.commits.len() as u64,
             sources: maps.sources.len() as u64,
+            unscrubbed: false,
         })
     }
 

@@ -120,6 +120,19 @@ fn what_is_planted_in_the_schema_is_told() {
 }
 
 #[test]
+fn what_a_purge_has_left_in_the_files_is_told() {
+    let sandbox = sandbox();
+    change(&sandbox, "INSERT INTO unscrubbed (operation) VALUES (1)");
+    insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
+    --- stderr
+    Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
+    note: the files still hold what a purge erased; the next command that writes takes it out
+    ");
+    sandbox.ok(&["commit", "-r", "user", "-m", "four"]);
+    assert!(!sandbox.tract(&["fsck"]).contains("purge"));
+}
+
+#[test]
 fn a_ref_that_was_changed_is_not_guessed() {
     let sandbox = sandbox();
     change(

@@ -256,3 +256,14 @@ fn a_disk_that_is_full_loses_nothing_and_hides_nothing() {
     }
     assert!(failed > 2 && done > 2, "{failed} failed, {done} done");
 }
+
+/// A file that an export could not finish would be in the way of the next try.
+#[test]
+fn an_export_that_fails_leaves_no_file() {
+    let sandbox = Sandbox::with_messages(&[("user", &"long ".repeat(2_000))]);
+    let command = ["export", "--format", "openai", "-o", "out.json"];
+    let failed = limited(&sandbox, 4, &command);
+    assert_eq!(failed.status.code(), Some(1), "{}", said(&failed));
+    assert!(!sandbox.work().join("out.json").exists());
+    sandbox.ok(&command);
+}

@@ -13,10 +13,10 @@ use crate::cli::{App, Exit, Failure, Typed, outcome};
 ///
 /// With --purge, what only the time before the clear reaches is erased for good, kept session files
 /// included: it reads [purged] from then on, no undo brings it back, and importing the session
-/// again does not fill it; what is written again is a new message. What other branches, tags and
-/// sessions with commits of their own need stays, and is reported. Notes and reasons are part of a
-/// commit's hash and cannot be erased: where there are any, nothing is done. Request settings
-/// (model, tools) stay for the same reason.
+/// again does not fill it, unless its import was undone before; what is written again is a new
+/// message. What other branches, tags and sessions with commits of their own need stays, and is
+/// reported. Notes and reasons are part of a commit's hash and cannot be erased: where there are any,
+/// nothing is done. Request settings (model, tools) stay for the same reason.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -99,5 +99,10 @@ fn to_file(
         }
         _ => Error::io(path)(error).into(),
     })?;
-    write(&mut &file)
+    let done = write(&mut &file);
+    if done.is_err() {
+        // What is there in half would only be in the way of the next try.
+        let _ = std::fs::remove_file(path);
+    }
+    done
 }

@@ -49,6 +49,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         found = check()?;
     }
     tell(&found, app)?;
+    if found.checked.unscrubbed {
+        app.ui.notice(
+            "the files still hold what a purge erased; the next command that writes takes it out",
+        );
+    }
     if !found.is_damaged() {
         return Ok(());
     }
