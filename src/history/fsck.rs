@@ -36,7 +36,8 @@ impl Fsck {
 
     /// Whether something is wrong that [`Repo::rebuild`] makes again from the rest.
     pub fn is_repairable(&self) -> bool {
-        self.faults.iter().any(Fault::is_derived)
+        let in_pages = |fault: &Fault| matches!(fault, Fault::File { .. });
+        self.faults.iter().any(Fault::is_derived) && !self.faults.iter().any(in_pages)
     }
 }
 

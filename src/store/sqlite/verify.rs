@@ -11,7 +11,7 @@ use super::Sqlite;
 use super::codec::{number, unpack, unpack_any, unpack_spans, unsigned};
 use super::seal::intact;
 use super::session::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Role, Span, is_tombstone, preview};
 use crate::store::{Checked, Fault};
@@ -299,7 +299,16 @@ fn sealed_tables(session: &Session<'_>) -> Result<Vec<(String, String, String)>>
 ///
 /// Where a row stays that nothing vouches for, the indexes of its table may be all that still leads
 /// to it, and the search index all that still knows its text: then those stay as they are.
+///
+/// # Errors
+///
+/// [`Error::Damaged`] where the pages themselves are: rows may stand under others' numbers there.
 pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
+    let lines: Vec<String> = session.all("PRAGMA integrity_check", [], |row| row.get(0))?;
+    let is_page = |line: &String| line != "ok" && !line.contains(" index ");
+    if let Some(detail) = lines.into_iter().find(is_page) {
+        return Err(Error::Damaged { detail });
+    }
     session.execute("DELETE FROM checkpoints", [])?;
     let sql =
         "DELETE FROM counts WHERE seal IS NOT sealed(content, encoding, mask, tokens, estimated)";
