@@ -7,6 +7,7 @@ use super::engine;
 use super::objects::{Place, commit_row};
 use super::seal::intact;
 use super::session::Session;
+use super::verify::unsound;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::ByReach;
@@ -91,9 +92,7 @@ impl Session<'_> {
     /// [`Error::Damaged`] where any page or index is: what an index has lost would seem to be named
     /// by nothing.
     pub(super) fn delete_unreached(&self) -> Result<(u64, u64)> {
-        let sql = "PRAGMA integrity_check(1)";
-        let found: Option<String> = self.first(sql, [], |row| row.get(0))?;
-        if let Some(detail) = found.filter(|found| found != "ok") {
+        if let Some(detail) = unsound(self)?.into_iter().next() {
             return Err(Error::Damaged { detail });
         }
         let reached = self.reached(self.named_places()?)?;

@@ -60,11 +60,8 @@ impl Check<'_, '_, '_> {
 
     /// Pages, indexes, the search index's structure, and rows that name rows.
     fn file(&mut self) -> Result<()> {
-        let lines: Vec<String> = self
-            .session
-            .all("PRAGMA integrity_check", [], |row| row.get(0))?;
-        for detail in lines.into_iter().filter(|line| line != "ok") {
-            self.fault(match detail.contains(" index ") {
+        for detail in unsound(self.session)? {
+            self.fault(match is_of_index(&detail) {
                 true => Fault::Index { detail },
                 false => Fault::File { detail },
             });
@@ -267,6 +264,18 @@ impl Check<'_, '_, '_> {
     }
 }
 
+/// What SQLite finds wrong with pages and indexes, a line each.
+pub(super) fn unsound(session: &Session<'_>) -> Result<Vec<String>> {
+    let mut lines: Vec<String> = session.all("PRAGMA integrity_check", [], |row| row.get(0))?;
+    lines.retain(|line| line != "ok");
+    Ok(lines)
+}
+
+/// Whether such a line is about an index, which can be made again from its rows.
+fn is_of_index(line: &str) -> bool {
+    line.contains(" index ")
+}
+
 /// A body's bytes, whatever its row says of their number.
 fn body(encoding: i64, stored: Vec<u8>, size_bytes: i64) -> Option<Vec<u8>> {
     let size_bytes = u64::try_from(size_bytes).ok();
@@ -304,9 +313,8 @@ fn sealed_tables(session: &Session<'_>) -> Result<Vec<(String, String, String)>>
 ///
 /// [`Error::Damaged`] where the pages themselves are: rows may stand under others' numbers there.
 pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
-    let lines: Vec<String> = session.all("PRAGMA integrity_check", [], |row| row.get(0))?;
-    let is_page = |line: &String| line != "ok" && !line.contains(" index ");
-    if let Some(detail) = lines.into_iter().find(is_page) {
+    let unsound = unsound(session)?;
+    if let Some(detail) = unsound.into_iter().find(|line| !is_of_index(line)) {
         return Err(Error::Damaged { detail });
     }
     session.execute("DELETE FROM checkpoints", [])?;
