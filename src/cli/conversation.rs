@@ -6,7 +6,7 @@ use std::path::Path;
 use tract::Error;
 use tract::history::Repo;
 use tract::ingest::{Replay, Scope, replay, tree_of_file};
-use tract::render::chat::{Chat, ChatMessage};
+use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
@@ -106,10 +106,14 @@ fn chat(
 ) -> Result<(), Failure> {
     let chat = Chat {
         message_of,
-        output_lines: OUTPUT_LINES,
-        width_cols: app.ui.width_cols(),
+        ..Chat::new(OUTPUT_LINES, app.ui.width_cols())
     };
-    Ok(app.ui.print_all(chat.lines(tree))?)
+    let mut pen = Pen::default();
+    for item in &tree.items {
+        let lines = pen.item(&chat, item);
+        app.ui.print_all(lines.into_iter().map(|line| line.line))?;
+    }
+    Ok(())
 }
 
 fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
