@@ -3,10 +3,11 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::{adopted, path, provider};
+use crate::history::{path, provider};
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount, Usage};
 use crate::store::{SessionRow, View};
@@ -87,8 +88,8 @@ impl Repo {
             if let Some((name, _)) = &session
                 && let Some(RefValue::Commit(theirs)) = view.reference(name)?
             {
-                let adopted = adopted::newest(&*view, name, tip)?;
-                session_new = new_on(&*view, &theirs, tip, adopted)?;
+                let adopted = Adopted::of(&*view, name, &theirs, tip)?;
+                session_new = new_on(&*view, &theirs, tip, adopted.newest())?;
             }
         }
         drop(view);
@@ -127,9 +128,7 @@ fn new_on(
         return Ok(0);
     };
     let mut shared = path::shared_commits(view, theirs, ours)?;
-    if let Some(adopted) = adopted
-        && view.is_ancestor(&adopted, theirs)?
-    {
+    if let Some(adopted) = adopted {
         shared = shared.max(view.commit(&adopted)?.map_or(0, |row| row.depth + 1));
     }
     Ok(row.depth + 1 - shared)
