@@ -1,19 +1,18 @@
-//! A commit's context back into a session file, and into a new session that its tool can go on
-//! with.
+//! A commit's context back into a session file.
 
 use std::io::Write;
 
 use super::file::BLOCK_BYTES;
-use super::session::digest;
+use super::outgoing::{Kept, outgoing, spans, texts};
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash};
+use crate::hash::CommitHash;
 use crate::history::{Repo, load};
 use crate::interop::Shape;
-use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Outgoing, Sink, Step};
-use crate::model::{HideKind, Millis, Operation, Span};
-use crate::store::{CommitRow, Records, ResumeRow, SessionRow, SourceRow, Store, View};
+use crate::interop::{Document, Format, Outgoing};
+use crate::model::{Millis, Operation, Span};
+use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
 /// How to export.
 #[derive(Clone, Copy, Debug)]
@@ -33,21 +32,6 @@ pub struct Exported {
     pub untouched: u64,
     /// How many were written anew.
     pub written: u64,
-}
-
-/// A session that a resume makes.
-#[derive(Clone, Debug)]
-pub struct NewSession {
-    /// Where it goes on: a format with a way to [`Format::resume`].
-    pub format: &'static Format,
-    /// Its id, new.
-    pub id: String,
-    /// The working directory that it will run in.
-    pub cwd: String,
-    /// Now.
-    pub now: Millis,
-    /// Random bytes that further ids are made from.
-    pub seed: [u8; 32],
 }
 
 /// The format of the session that a commit came from.
@@ -129,7 +113,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
     {
         return as_request(view, &context, provider.parse()?);
     }
-    let messages = outgoing(view, &context, source)?;
+    let messages = outgoing(view, &context, &path, Kept::In(source))?;
     let document = Document {
         title: origin
             .as_ref()
@@ -169,48 +153,6 @@ fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<
         written: messages.len() as u64,
     };
     Ok(Found::Request(request.payload, done))
-}
-
-/// Makes a new session file of the context at `commit`, and remembers it, so that an import of
-/// its continuation goes on from that commit. Returns the file's bytes and remarks.
-///
-/// # Errors
-///
-/// The store's.
-pub fn resume(
-    repo: &Repo,
-    commit: &CommitHash,
-    session: &NewSession,
-) -> Result<(Vec<u8>, Vec<String>)> {
-    let (bytes, remarks) = {
-        let view = repo.store.read()?;
-        let context = load::context(&*view, commit)?;
-        let messages = outgoing(&*view, &context, None)?;
-        let document = Document {
-            session_id: session.id.clone(),
-            cwd: session.cwd.clone(),
-            now: Some(session.now),
-            settings: load::settings(&*view, &context)?,
-            fresh: true,
-            seed: session.seed,
-            ..Document::default()
-        };
-        let mut bytes = Vec::new();
-        let remarks = (session.format.write)(&messages, &document, &mut bytes)?;
-        (bytes, remarks)
-    };
-    let mut read = Contents::default();
-    let options = ImportOptions { stem: &session.id };
-    (session.format.read)(&bytes.as_slice(), options, &mut read)?;
-    let row = ResumeRow {
-        commit: *commit,
-        messages: read.contents.len() as u64,
-        digest: digest(&read.contents),
-    };
-    let tx = repo.store.write()?;
-    tx.put_resumed(session.format.name, &session.id, &row)?;
-    tx.commit()?;
-    Ok((bytes, remarks))
 }
 
 /// Where a path came from.
@@ -341,7 +283,7 @@ fn as_it_was(
         };
         // What was appended last stands at the end.
         context.entries = context.entries.split_off(context.entries.len() - own);
-        more = Some((outgoing(view, &context, None)?, document));
+        more = Some((outgoing(view, &context, path, Kept::In(None))?, document));
     }
     Ok(Some(AsItWas {
         source: source.id,
@@ -397,90 +339,4 @@ fn document(
         seed,
         ..Document::default()
     })
-}
-
-/// The visible entries on their way out; `source` is where records may be taken from.
-fn outgoing(
-    view: &dyn View,
-    context: &Context,
-    source: Option<&SourceRow>,
-) -> Result<Vec<Outgoing>> {
-    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
-    let spans = match source {
-        Some(source) => spans(view, &commits, source.id)?,
-        None => vec![None; commits.len()],
-    };
-    // Only in a document a summary or a marker is a record like any other, and the hide's only one.
-    let in_document = source.is_some_and(|source| {
-        Format::named(&source.format).is_ok_and(|format| format.shape == Shape::Document)
-    });
-    let rows = commits.iter().zip(view.commits(&commits)?);
-    let rows = rows.map(|(hash, row)| row.ok_or_else(|| load::unknown(hash)));
-    let messages = load::messages(view, &context.entries)?;
-    let told = messages.into_iter().zip(view.usage(&commits)?).zip(spans);
-    let mut outgoing = Vec::with_capacity(commits.len());
-    for ((entry, row), ((message, usage), spans)) in context.entries.iter().zip(rows).zip(told) {
-        let row = row?;
-        let records = source.filter(|_| entry.placed.is_none() || in_document);
-        let records = match (records, spans) {
-            (Some(source), Some(spans)) => texts(view, source.id, &spans)?,
-            _ => Vec::new(),
-        };
-        let (records, replaces) = match entry.edited || !entry.mask.is_empty() {
-            true => (Vec::new(), records),
-            false => (records, Vec::new()),
-        };
-        outgoing.push(Outgoing {
-            message,
-            time: row.commit.time,
-            settings: row.commit.settings,
-            usage,
-            records,
-            replaces,
-            is_summary: entry.placed == Some(HideKind::Compaction),
-        });
-    }
-    Ok(outgoing)
-}
-
-/// Where these commits' records stand in a source.
-fn spans(view: &dyn View, commits: &[CommitHash], source: u64) -> Result<Vec<Option<Vec<Span>>>> {
-    let of_source = |records: Records| {
-        let mut records = records.into_iter();
-        let found = records.find(|(id, _)| *id == source);
-        found.map(|(_, spans)| spans)
-    };
-    Ok(view.records(commits)?.into_iter().map(of_source).collect())
-}
-
-/// The records themselves. One that is no UTF-8 is mended, as it was on the way in.
-fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
-    spans
-        .iter()
-        .map(|span| {
-            let bytes = view.source_bytes(source, *span)?;
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        })
-        .collect()
-}
-
-/// Collects the contents on the main path of a session.
-#[derive(Default)]
-struct Contents {
-    contents: Vec<ContentHash>,
-    branched: bool,
-}
-
-impl Sink for Contents {
-    fn branch(&mut self, _: BranchStart) -> Result<()> {
-        self.branched = true;
-        Ok(())
-    }
-
-    fn step(&mut self, step: Step) -> Result<()> {
-        if let (false, Action::Append(message)) = (self.branched, &step.action) {
-            self.contents.push(message.hash());
-        }
-        Ok(())
-    }
 }

@@ -11,6 +11,7 @@ mod import;
 mod inspect;
 #[cfg(test)]
 mod laws;
+mod outgoing;
 #[cfg(test)]
 mod overtaken;
 mod place;
@@ -18,16 +19,18 @@ mod place;
 mod purges;
 mod replay;
 mod report;
+mod resume;
 mod session;
 mod slices;
 mod source;
 pub mod tool_dirs;
 
 pub use adopt::adopt;
-pub use export::{ExportOptions, Exported, NewSession, export, resume, session_format};
+pub use export::{ExportOptions, Exported, export, session_format};
 pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
 pub use replay::{Replay, ReplayedEntry, Scope, replay, tree_of_file};
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
+pub use resume::{NewSession, resume};

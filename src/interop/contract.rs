@@ -115,7 +115,7 @@ pub(super) fn outgoing(bytes: &[u8], session: &Session) -> Vec<Outgoing> {
             Outgoing {
                 message: message.clone(),
                 time: step.time,
-                settings: settings.clone(),
+                settings: settings.clone().into(),
                 usage: step.usage,
                 records: step
                     .records
@@ -246,7 +246,7 @@ fn what_is_exported_untouched_is_equal() {
                 now: Some(Millis(0)),
                 settings: messages
                     .last()
-                    .map_or(Settings::new(), |last| last.settings.clone()),
+                    .map_or(Settings::new(), |last| (*last.settings).clone()),
                 ..Document::default()
             };
             let mut out = Vec::new();

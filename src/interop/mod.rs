@@ -35,6 +35,7 @@ mod stream;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::hash::fingerprint;
@@ -383,8 +384,8 @@ pub struct Outgoing {
     pub message: Message,
     /// When, if known.
     pub time: Option<Millis>,
-    /// The settings in force: `model` and the like.
-    pub settings: Settings,
+    /// The settings in force when it came: `model` and the like.
+    pub settings: Arc<Settings>,
     /// What the provider counted.
     pub usage: Option<Usage>,
     /// The JSON records that the message came from, if it is unchanged and came from this format.
@@ -410,6 +411,8 @@ pub struct Document {
     pub settings: Settings,
     /// Whether every id is made anew (a resume) or known ids are kept (an export).
     pub fresh: bool,
+    /// Whether the history came from a session of this format's own tool.
+    pub native: bool,
     /// Seed of the ids that are made: the same seed gives the same ids.
     pub seed: [u8; 32],
     /// The source that the messages came from, for documents that hold more than messages: what

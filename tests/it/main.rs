@@ -40,6 +40,7 @@ mod real_sessions;
 mod replaying;
 mod request_laws;
 mod restoring;
+mod resuming;
 mod roo_laws;
 mod sandbox;
 mod session_ids;

@@ -90,7 +90,7 @@ fn outgoing(bytes: &[u8], session: &Session, untouched: bool) -> Vec<Outgoing> {
     let one = |step: &Step| Outgoing {
         message: message(step).clone(),
         time: None,
-        settings: Settings::new(),
+        settings: std::sync::Arc::default(),
         usage: None,
         records: Vec::from_iter(untouched.then(|| record(bytes, step).to_owned())),
         replaces: Vec::new(),
@@ -453,7 +453,7 @@ fn what_its_provider_refuses_is_not_written_anew() {
             parts,
         },
         time: None,
-        settings: Settings::new(),
+        settings: std::sync::Arc::default(),
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),

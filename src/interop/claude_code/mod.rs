@@ -68,12 +68,30 @@ pub static CLAUDE_CODE: Format = Format {
 ///
 /// # Source
 ///
-/// Observed: every character that is not a letter or digit becomes `-`.
+/// Observed: every UTF-16 unit that is not a letter or digit becomes `-`; of a longer name the first
+/// 200 characters stay, and a hash of the directory follows in base 36.
 fn slug(cwd: &str) -> String {
-    cwd.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect()
+    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric);
+    let name: String = cwd
+        .encode_utf16()
+        .map(|unit| plain(unit).unwrap_or('-'))
+        .collect();
+    if name.len() <= SLUG_CHARS {
+        return name;
+    }
+    let step = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(unit.into());
+    let mut rest = cwd.encode_utf16().fold(0, step).unsigned_abs();
+    let mut hash = Vec::new();
+    while rest > 0 || hash.is_empty() {
+        hash.push(char::from_digit(rest % 36, 36).expect("below 36"));
+        rest /= 36;
+    }
+    let hash: String = hash.into_iter().rev().collect();
+    format!("{}-{hash}", &name[..SLUG_CHARS])
 }
+
+/// How long a directory's name may be before it is cut.
+const SLUG_CHARS: usize = 200;
 
 #[cfg(test)]
 mod tests;

@@ -652,3 +652,21 @@ fn every_real_record_of_the_conversation_is_behind_a_step() {
 }
 
 mod export;
+
+#[test]
+fn a_long_directory_is_filed_under_its_first_200_characters_and_a_hash() {
+    let slug = super::slug;
+    assert_eq!(slug("/home/u/my.repo"), "-home-u-my-repo");
+    // Two UTF-16 units.
+    assert_eq!(slug("/a😀b"), "-a--b");
+    let exactly = format!("/{}", "a".repeat(199));
+    assert_eq!(slug(&exactly), format!("-{}", "a".repeat(199)));
+    let long = format!("/home/u/{}", "a.long-name/".repeat(20));
+    let cut = slug(&long);
+    assert_eq!(cut.len(), 200 + "-kegflx".len());
+    assert!(
+        cut.starts_with("-home-u-a-long-name-") && cut.ends_with("-kegflx"),
+        "{cut}"
+    );
+    assert_eq!(slug(&"😀".repeat(101)).rfind('-'), Some(200));
+}

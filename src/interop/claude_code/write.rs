@@ -27,6 +27,9 @@ use crate::wire::{INTERRUPTED, Repair};
 /// look like.
 const VERSION: &str = "2.1.7";
 
+/// How its maker's models are called.
+const OWN_MODELS: &str = "claude";
+
 pub(super) fn export(
     messages: &[Outgoing],
     document: &Document,
@@ -293,6 +296,12 @@ impl<'a> Writer<'a> {
         let request = request.unwrap_or_else(|| self.new_id("req"));
         let model = outgoing.settings.get("model");
         let model = model.and_then(|text| serde_json::from_str::<String>(text).ok());
+        // It goes on with the model of the last reply, which should be one of its own.
+        let is_own = |model: &String| {
+            let document = self.document;
+            !document.fresh || document.native || model.starts_with(OWN_MODELS)
+        };
+        let model = model.filter(is_own);
         let calls = outgoing.message.calls().next().is_some();
         let usage = outgoing.usage.unwrap_or_default();
         let new = Fields::new(&json!({

@@ -6,7 +6,7 @@ use super::GEMINI;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{Told, outgoing, read, value_at};
 use crate::interop::{Document, Outgoing};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::model::{Message, Millis, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/gemini/plain.json");
 const ODD: &[u8] = include_bytes!("../../../tests/data/gemini/odd.json");
@@ -38,7 +38,7 @@ fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
             parts,
         },
         time: None,
-        settings: Settings::new(),
+        settings: std::sync::Arc::default(),
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),

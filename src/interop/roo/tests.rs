@@ -299,7 +299,7 @@ fn outgoing(role: Role, text: &str) -> Outgoing {
     Outgoing {
         message: Message::text(role, text),
         time: Some(Millis(5)),
-        settings: Settings::new(),
+        settings: std::sync::Arc::default(),
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),

@@ -118,7 +118,7 @@ fn anew(messages: Vec<Message>) -> Vec<Outgoing> {
         .map(|message| Outgoing {
             message,
             time: None,
-            settings: Settings::new(),
+            settings: std::sync::Arc::default(),
             usage: None,
             records: Vec::new(),
             replaces: Vec::new(),

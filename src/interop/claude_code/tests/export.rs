@@ -18,7 +18,7 @@ fn context(bytes: &[u8]) -> Vec<Outgoing> {
         let outgoing = |message: &Message, is_summary| Outgoing {
             message: message.clone(),
             time: step.time,
-            settings: settings.clone(),
+            settings: settings.clone().into(),
             usage: step.usage,
             records: texts.clone().collect(),
             replaces: Vec::new(),

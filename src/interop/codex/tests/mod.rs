@@ -115,7 +115,7 @@ fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
         messages.push(Outgoing {
             message: message.clone(),
             time: step.time,
-            settings: settings.clone(),
+            settings: settings.clone().into(),
             usage: step.usage,
             records: records.map(|span| slice(bytes, *span).to_owned()).collect(),
             replaces: Vec::new(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Collected, data, export, outgoing, slice};
 use crate::interop::{Document, Outgoing};
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings};
 
 fn lines(text: &str) -> Vec<Value> {
     assert!(text.is_empty() || text.ends_with('\n'));
@@ -20,7 +20,7 @@ fn new(message: Message) -> Outgoing {
     Outgoing {
         message,
         time: Millis::parse("2026-03-02T00:00:00Z"),
-        settings: [model].into(),
+        settings: Settings::from([model]).into(),
         usage: None,
         records: vec![],
         replaces: vec![],

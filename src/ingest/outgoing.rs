@@ -1,0 +1,149 @@
+//! The visible entries of a context on their way out: each with its records and the settings that
+//! were in force when it came.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::load;
+use crate::interop::{Format, Outgoing, Shape};
+use crate::model::{HideKind, Settings, Span};
+use crate::store::{CommitRow, SourceRow, View};
+
+/// Where records may be taken from.
+#[derive(Clone, Copy)]
+pub(super) enum Kept<'a> {
+    /// This source alone: what is written is that session.
+    In(Option<&'a SourceRow>),
+    /// Any source of a format: what is written is a new session of its tool.
+    AnyOf(&'static Format),
+}
+
+/// The visible entries on their way out; `path` leads to the context, newest first.
+pub(super) fn outgoing(
+    view: &dyn View,
+    context: &Context,
+    path: &[CommitRow],
+    kept: Kept<'_>,
+) -> Result<Vec<Outgoing>> {
+    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
+    // Only in a document a summary or a marker is a record like any other, and the hide's only one.
+    let (records, in_document) = match kept {
+        Kept::In(None) => (vec![None; commits.len()], false),
+        Kept::In(Some(source)) => {
+            let format = Format::named(&source.format);
+            let in_document = format.is_ok_and(|format| format.shape == Shape::Document);
+            (texts_in(view, &commits, source.id)?, in_document)
+        }
+        Kept::AnyOf(format) => (texts_of(view, &commits, format)?, false),
+    };
+    let in_force = in_force(path, &commits);
+    let rows = commits.iter().zip(view.commits(&commits)?);
+    let rows = rows.map(|(hash, row)| row.ok_or_else(|| load::unknown(hash)));
+    let messages = load::messages(view, &context.entries)?;
+    let told = messages.into_iter().zip(view.usage(&commits)?).zip(records);
+    let mut outgoing = Vec::with_capacity(commits.len());
+    for ((entry, row), ((message, usage), records)) in context.entries.iter().zip(rows).zip(told) {
+        let row = row?;
+        let records = records.filter(|_| entry.placed.is_none() || in_document);
+        let records = records.unwrap_or_default();
+        let (records, replaces) = match entry.edited || !entry.mask.is_empty() {
+            true => (Vec::new(), records),
+            false => (records, Vec::new()),
+        };
+        outgoing.push(Outgoing {
+            message,
+            time: row.commit.time,
+            settings: in_force.get(&row.hash).cloned().unwrap_or_default(),
+            usage,
+            records,
+            replaces,
+            is_summary: entry.placed == Some(HideKind::Compaction),
+        });
+    }
+    Ok(outgoing)
+}
+
+/// The settings in force at each of these commits of a path.
+fn in_force(path: &[CommitRow], wanted: &[CommitHash]) -> HashMap<CommitHash, Arc<Settings>> {
+    let wanted: BTreeSet<&CommitHash> = wanted.iter().collect();
+    let mut found = HashMap::with_capacity(wanted.len());
+    let mut now = Arc::new(Settings::new());
+    for row in path.iter().rev() {
+        if !row.commit.settings.is_empty() {
+            Arc::make_mut(&mut now).extend(row.commit.settings.clone());
+        }
+        if wanted.contains(&row.hash) {
+            found.insert(row.hash, Arc::clone(&now));
+        }
+    }
+    found
+}
+
+/// Where these commits' records stand in a source.
+pub(super) fn spans(
+    view: &dyn View,
+    commits: &[CommitHash],
+    source: u64,
+) -> Result<Vec<Option<Vec<Span>>>> {
+    let of_source = |records: crate::store::Records| {
+        let mut records = records.into_iter();
+        let found = records.find(|(id, _)| *id == source);
+        found.map(|(_, spans)| spans)
+    };
+    Ok(view.records(commits)?.into_iter().map(of_source).collect())
+}
+
+/// The records behind these commits in one source.
+fn texts_in(
+    view: &dyn View,
+    commits: &[CommitHash],
+    source: u64,
+) -> Result<Vec<Option<Vec<String>>>> {
+    let spans = spans(view, commits, source)?.into_iter();
+    let texts = spans.map(|spans| spans.map(|spans| texts(view, source, &spans)).transpose());
+    texts.collect()
+}
+
+/// The records behind these commits in whatever source of a format has them.
+fn texts_of(
+    view: &dyn View,
+    commits: &[CommitHash],
+    format: &Format,
+) -> Result<Vec<Option<Vec<String>>>> {
+    let mut known: HashMap<u64, bool> = HashMap::new();
+    let mut found = Vec::with_capacity(commits.len());
+    for records in view.records(commits)? {
+        let mut of_format = None;
+        for (source, spans) in records {
+            let is_such = match known.get(&source) {
+                Some(is_such) => *is_such,
+                None => {
+                    let row = view.source(source)?;
+                    let is_such = row.is_some_and(|row| row.format == format.name);
+                    known.insert(source, is_such);
+                    is_such
+                }
+            };
+            if is_such {
+                of_format = Some(texts(view, source, &spans)?);
+                break;
+            }
+        }
+        found.push(of_format);
+    }
+    Ok(found)
+}
+
+/// The records themselves. One that is no UTF-8 is mended, as it was on the way in.
+pub(super) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
+    spans
+        .iter()
+        .map(|span| {
+            let bytes = view.source_bytes(source, *span)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        })
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! A commit's context as a new session that its tool can go on with.
+
+use super::outgoing::{Kept, outgoing};
+use super::session::digest;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::path::session_of;
+use crate::history::{Repo, load};
+use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Sink, Step};
+use crate::model::{Message, Millis, Operation, Part, Role, preview, tombstone};
+use crate::store::{CommitRow, ResumeRow, View};
+
+/// How many messages from the beginning are looked at for one that a person typed.
+const PROMPT_SEARCH: usize = 32;
+
+/// A session that a resume makes.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Where it goes on: a format with a way to [`Format::resume`].
+    pub format: &'static Format,
+    /// Its id, new.
+    pub id: String,
+    /// The working directory that it will run in.
+    pub cwd: String,
+    /// Now.
+    pub now: Millis,
+    /// Random bytes that further ids are made from.
+    pub seed: [u8; 32],
+}
+
+/// Makes a new session file of the context at `commit`, and remembers it, so that an import of
+/// its continuation goes on from that commit. Returns the file's bytes and remarks.
+///
+/// # Errors
+///
+/// The store's.
+pub fn resume(
+    repo: &Repo,
+    commit: &CommitHash,
+    session: &NewSession,
+) -> Result<(Vec<u8>, Vec<String>)> {
+    let (bytes, remarks) = {
+        let view = repo.store.read()?;
+        let context = load::context(&*view, commit)?;
+        let path = view.ancestors(commit, None, usize::MAX)?;
+        let messages = outgoing(&*view, &context, &path, Kept::AnyOf(session.format))?;
+        let from = session_of(&*view, commit)?;
+        let tool = from.as_ref().and_then(|(name, _)| name.as_session());
+        let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
+        let title = match from.and_then(|(_, row)| row.title) {
+            Some(title) => Some(title),
+            None => first_prompt(&*view, &path)?,
+        };
+        let document = Document {
+            session_id: session.id.clone(),
+            cwd: session.cwd.clone(),
+            now: Some(session.now),
+            settings: load::settings(&*view, &context)?,
+            title,
+            native,
+            fresh: true,
+            seed: session.seed,
+            ..Document::default()
+        };
+        let mut bytes = Vec::new();
+        let remarks = (session.format.write)(&messages, &document, &mut bytes)?;
+        (bytes, remarks)
+    };
+    let mut read = Contents::default();
+    let options = ImportOptions { stem: &session.id };
+    (session.format.read)(&bytes.as_slice(), options, &mut read)?;
+    let row = ResumeRow {
+        commit: *commit,
+        messages: read.contents.len() as u64,
+        digest: digest(&read.contents),
+    };
+    let tx = repo.store.write()?;
+    tx.put_resumed(session.format.name, &session.id, &row)?;
+    tx.commit()?;
+    Ok((bytes, remarks))
+}
+
+/// What a conversation begins with: the first line that a person typed, whatever hides it by now;
+/// none where all that is erased.
+fn first_prompt(view: &dyn View, path: &[CommitRow]) -> Result<Option<String>> {
+    let appends = path
+        .iter()
+        .rev()
+        .filter_map(|row| match row.commit.operation {
+            Operation::Append { content } => Some(content),
+            _ => None,
+        });
+    let first: Vec<ContentHash> = appends.take(PROMPT_SEARCH).collect();
+    let said = view.contents(&first)?.into_iter().flatten();
+    let mut typed = said.filter(is_typed);
+    Ok(typed.next().map(|message| preview(&message)))
+}
+
+/// Whether a message reads as one that a person typed: tools put theirs into tags.
+fn is_typed(message: &Message) -> bool {
+    let text = message.parts.iter().find_map(|part| match part {
+        Part::Text { text } => Some(text.trim_start()),
+        _ => None,
+    });
+    message.role == Role::User
+        && *message != tombstone(Role::User)
+        && text.is_some_and(|text| !text.is_empty() && !text.starts_with(['<', '#']))
+}
+
+/// Collects the contents on the main path of a session.
+#[derive(Default)]
+struct Contents {
+    contents: Vec<ContentHash>,
+    branched: bool,
+}
+
+impl Sink for Contents {
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        self.branched = true;
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        if let (false, Action::Append(message)) = (self.branched, &step.action) {
+            self.contents.push(message.hash());
+        }
+        Ok(())
+    }
+}
