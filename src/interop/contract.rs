@@ -141,7 +141,7 @@ fn sources() -> Vec<(&'static Format, String, Vec<u8>)> {
             let path = file.expect("a file").path();
             if !path
                 .extension()
-                .is_some_and(|e| e == "json" || e == "jsonl")
+                .is_some_and(|e| e == "json" || e == "jsonl" || e == "sse")
             {
                 continue;
             }

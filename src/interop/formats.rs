@@ -4,12 +4,13 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    anthropic, claude_code, claude_stream, codex, codex_exec, event_log, gemini, openai, roo,
+    anthropic, anthropic_stream, claude_code, claude_stream, codex, codex_exec, event_log, gemini,
+    openai, openai_stream, responses_stream, roo,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 9] = [
+pub static FORMATS: [&Format; 12] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -17,6 +18,9 @@ pub static FORMATS: [&Format; 9] = [
     &event_log::EVENT_LOG,
     &claude_stream::CLAUDE_STREAM,
     &codex_exec::CODEX_EXEC,
+    &anthropic_stream::ANTHROPIC_STREAM,
+    &openai_stream::OPENAI_STREAM,
+    &responses_stream::RESPONSES_STREAM,
     &openai::OPENAI,
     &anthropic::ANTHROPIC,
 ];
@@ -37,6 +41,15 @@ impl Format {
 /// The names of all formats, as they are typed.
 pub fn names() -> String {
     FORMATS.map(|format| format.name).join(", ")
+}
+
+/// The names of the formats whose records are events, as they are typed.
+pub fn stream_names() -> String {
+    let streams = FORMATS.into_iter().filter(|format| format.events.is_some());
+    streams
+        .map(|format| format.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The formats, for a help text: their names, and by what else they go.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Input;
 use super::spans::{elements, members, skip_space, skip_value};
+use super::sse;
 use crate::error::{Error, Result};
 
 /// How much of a source is looked at: 16 MiB.
@@ -60,6 +61,7 @@ impl<'a> SourceHead<'a> {
 
     pub(super) fn lines(bytes: &'a [u8]) -> Self {
         let lines = bytes.split(|byte| *byte == b'\n');
+        let lines = lines.filter_map(sse::record);
         let objects = lines.filter(|line| line.get(skip_space(line, 0)) == Some(&b'{'));
         Self {
             layout: Layout::Lines,

@@ -4,6 +4,7 @@
 //! strict decoder takes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Input;
 use crate::error::{Error, Result};
@@ -37,6 +38,21 @@ pub struct SourceLine<'b> {
     pub bytes: &'b [u8],
     /// Whether a line feed ends it; only the last line may lack one.
     pub terminated: bool,
+}
+
+impl<'b> SourceLine<'b> {
+    /// A part of it.
+    pub fn part(&self, at: Range<usize>) -> Self {
+        let span = Span {
+            offset: self.span.offset + at.start as u64,
+            len: at.len() as u64,
+        };
+        Self {
+            span,
+            bytes: &self.bytes[at],
+            ..*self
+        }
+    }
 }
 
 impl<'a> Lines<'a> {

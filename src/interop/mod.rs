@@ -10,6 +10,7 @@
 //! behind a message by [`Span`]s of that source.
 
 mod anthropic;
+mod anthropic_stream;
 mod chat;
 mod claude_code;
 mod claude_stream;
@@ -24,12 +25,15 @@ mod gemini;
 mod head;
 mod lines;
 mod openai;
+mod openai_stream;
 pub(crate) mod records;
 mod remarks;
+mod responses_stream;
 mod roo;
 pub mod single;
 pub mod sniff;
 mod spans;
+mod sse;
 mod stream;
 
 use std::collections::BTreeMap;

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::lines::{Lines, Mended, SourceLine, mend};
 use super::spans::{Broken, members, skip_space, skip_value};
+use super::sse::{self, SseLine};
 use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::error::{Error, Result};
 use crate::model::Span;
@@ -219,6 +220,11 @@ pub(super) trait LineReader {
         true
     }
 
+    /// Whether the records may come as server-sent events.
+    fn may_be_sent(&self) -> bool {
+        false
+    }
+
     /// The next record.
     fn record(&mut self, record: Record<'_>) -> Result<()>;
 }
@@ -234,6 +240,11 @@ pub(super) fn each_line(input: &dyn Input, reader: &mut dyn LineReader) -> Resul
             reader.sink().problem(Problem::new(line.number, reason))?;
             continue;
         }
+        let line = match reader.may_be_sent().then(|| sse::line(line.bytes)) {
+            Some(SseLine::Aside) => continue,
+            Some(SseLine::Data(at)) => line.part(at),
+            Some(SseLine::Other) | None => line,
+        };
         let mended = mend(line.bytes);
         lone_surrogates += mended.lone_surrogates;
         records += each_value(&line, &mended, reader)?;

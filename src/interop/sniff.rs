@@ -8,6 +8,7 @@ use super::formats::FORMATS;
 use super::head::{Keys, SourceHead, front, is_complete};
 use super::records::without_mark;
 use super::spans::skip_space;
+use super::sse::{self, SseLine};
 use super::{Format, Input};
 use crate::error::Result;
 
@@ -26,6 +27,9 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
             Some(sure) => sure,
             None => format(&SourceHead::document(bytes, start)),
         },
+        Some(_) if is_sent(&bytes[start..]) => {
+            format(&SourceHead::lines(bytes)).filter(|format| format.events.is_some())
+        }
         // A spoilt first line: the next one decides whether this is JSON Lines.
         Some(_) => memchr::memchr(b'\n', &bytes[start..]).and_then(|end| {
             let rest = &bytes[skip_space(bytes, start + end)..];
@@ -34,6 +38,12 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
         }),
         None => None,
     })
+}
+
+/// Whether the bytes begin as server-sent events do.
+fn is_sent(bytes: &[u8]) -> bool {
+    let first = bytes.split(|byte| *byte == b'\n').next();
+    first.is_some_and(|first| sse::line(first) != SseLine::Other)
 }
 
 /// The format that the earliest record shows; none within where that is no known one.

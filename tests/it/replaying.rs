@@ -18,7 +18,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .map(|file| file.expect("a file").path())
         .filter(|path| {
             path.extension()
-                .is_some_and(|e| e == "jsonl" || e == "json")
+                .is_some_and(|e| e == "jsonl" || e == "json" || e == "sse")
         })
         .collect();
     found.sort();
@@ -44,7 +44,14 @@ fn own(formats: &[&str]) -> Vec<PathBuf> {
         .collect()
 }
 
-const STREAMS: [&str; 3] = ["event-log", "claude-stream", "codex-exec"];
+const STREAMS: [&str; 6] = [
+    "event-log",
+    "claude-stream",
+    "codex-exec",
+    "anthropic-stream",
+    "openai-stream",
+    "responses-stream",
+];
 
 /// The tree of a stream that comes in reads of this size.
 fn live(bytes: &[u8], size: usize) -> String {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::interop::anthropic_stream::{Blocks, Streamed};
 use crate::interop::stream::{EventReader, Telling};
 use crate::model::{HideKind, Millis, Part, Role};
 use crate::tree::{Ending, Event, Happening, user};
@@ -16,8 +17,8 @@ use crate::wire::json::{Raw, decode, string};
 pub(super) struct ClaudeReader {
     /// The message that streams, for each agent.
     messages: HashMap<Option<String>, String>,
-    /// The call that streams in a block of the current message, for each agent.
-    calls: HashMap<(Option<String>, u64), String>,
+    /// The blocks of that message, for each agent.
+    blocks: HashMap<Option<String>, Blocks>,
     /// Whether the next thing that a user says is the summary of a compaction.
     compacted: bool,
 }
@@ -49,32 +50,6 @@ struct Said<'a> {
     id: Raw<'a>,
     model: Raw<'a>,
     content: Raw<'a>,
-}
-
-/// One of the provider's streaming events.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Streamed<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    index: Raw<'a>,
-    message: Raw<'a>,
-    content_block: Raw<'a>,
-    delta: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-/// A block that begins, or more of it.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    text: Raw<'a>,
-    thinking: Raw<'a>,
-    partial_json: Raw<'a>,
 }
 
 impl EventReader for ClaudeReader {
@@ -193,56 +168,19 @@ impl ClaudeReader {
         parent: &Option<String>,
         told: &mut Telling,
     ) -> Vec<Happening> {
-        let key = (parent.clone(), decode(streamed.index).unwrap_or_default());
-        let piece = |raw| decode::<Piece<'_>>(raw).unwrap_or_default();
-        let what = match string(streamed.kind).unwrap_or_default().as_str() {
+        let blocks = self.blocks.entry(parent.clone()).or_default();
+        match string(streamed.kind).unwrap_or_default().as_str() {
             "message_start" => {
                 let said: Said<'_> = decode(streamed.message).unwrap_or_default();
                 let id = string(said.id).unwrap_or_default();
                 self.messages.insert(parent.clone(), id);
-                self.calls.retain(|(of, _), _| of != parent);
+                blocks.clear();
                 told.model = string(said.model);
-                None
             }
-            "content_block_start" => {
-                let block = piece(streamed.content_block);
-                match string(block.kind).unwrap_or_default().as_str() {
-                    "thinking" => Some(Happening::ThinkingStart),
-                    "tool_use" => {
-                        let call = string(block.id).unwrap_or_default();
-                        self.calls.insert(key, call.clone());
-                        let name = string(block.name).unwrap_or_default();
-                        Some(Happening::CallStart { call, name })
-                    }
-                    _ => None,
-                }
-            }
-            "content_block_delta" => {
-                let delta = piece(streamed.delta);
-                let phase = None;
-                match (
-                    string(delta.text),
-                    string(delta.thinking),
-                    string(delta.partial_json),
-                ) {
-                    (Some(text), ..) => Some(Happening::TextDelta { text, phase }),
-                    (_, Some(text), _) => Some(Happening::ThinkingDelta { text }),
-                    (.., Some(text)) => self.calls.get(&key).map(|call| Happening::CallInput {
-                        call: call.clone(),
-                        text,
-                        offset: None,
-                    }),
-                    _ => None,
-                }
-            }
-            "content_block_stop" => Some(Happening::BlockEnd),
-            "message_delta" => {
-                told.usage = anthropic::usage(streamed.usage);
-                None
-            }
-            _ => None,
-        };
-        what.into_iter().collect()
+            "message_delta" => told.usage = anthropic::usage(streamed.usage),
+            _ => return blocks.streamed(streamed).into_iter().collect(),
+        }
+        Vec::new()
     }
 }
 

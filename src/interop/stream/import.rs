@@ -9,8 +9,8 @@ use super::reader::{EventReader, Telling};
 use crate::error::Result;
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step,
+    Action, Cover, HideStep, ImportOptions, Input, Moment, Problem, SessionEnd, SessionStart, Sink,
+    Step,
 };
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
@@ -96,6 +96,10 @@ struct Reading<'a> {
 }
 
 impl LineReader for Reading<'_> {
+    fn may_be_sent(&self) -> bool {
+        true
+    }
+
     fn sink(&mut self) -> &mut dyn Sink {
         self.sink
     }
@@ -187,15 +191,4 @@ fn hide(kind: HideKind, message: Message) -> HideStep {
         replacements: vec![(None, message)],
         moment: Moment::Here,
     }
-}
-
-/// The records of a message on its way out, if it may go as it came. What it shares with the
-/// message before it is written already.
-pub(in crate::interop) fn kept<'a>(
-    outgoing: &'a Outgoing,
-    before: Option<&Outgoing>,
-) -> Option<&'a [String]> {
-    let (first, rest) = outgoing.records.split_first()?;
-    let shared = before.is_some_and(|before| before.records.last() == Some(first));
-    Some(if shared { rest } else { &outgoing.records })
 }

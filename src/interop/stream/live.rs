@@ -98,6 +98,10 @@ impl Sink for Told {
 }
 
 impl LineReader for Taker<'_> {
+    fn may_be_sent(&self) -> bool {
+        true
+    }
+
     fn sink(&mut self) -> &mut dyn Sink {
         &mut self.problems
     }

@@ -5,13 +5,17 @@
 //! a tree and makes its messages of that, so that what is seen live and what is stored agree by
 //! construction. Deliberately absent: any format's spelling, and what a tree looks like.
 
+mod export;
 mod import;
 mod live;
 mod messages;
 pub(super) mod reader;
+mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(super) use import::{import, kept};
+pub(super) use export::{export, kept};
+pub(super) use import::import;
 pub use live::EventStream;
 pub use reader::{EventReader, Telling};
+pub(super) use replies::Replies;

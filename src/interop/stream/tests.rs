@@ -9,7 +9,7 @@ use proptest::sample::Index;
 use super::*;
 use crate::conditions::{laws, real_sessions};
 use crate::interop::contract::{Told, read};
-use crate::interop::{Action, Format, sniff};
+use crate::interop::{Action, FORMATS, Format, sniff, sse};
 use crate::model::{Message, Part, Role, Span};
 use crate::tree::{Event, Fold, json};
 use crate::wire::json::quoted;
@@ -19,10 +19,8 @@ fn streams(folder: &Path) -> Vec<(String, &'static Format, Vec<u8>)> {
     let mut found = Vec::new();
     for file in std::fs::read_dir(folder).expect("a folder of streams") {
         let path = file.expect("a file").path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "jsonl")
-        {
+        let is_stream = |extension| extension == "jsonl" || extension == "sse";
+        if !path.extension().is_some_and(is_stream) {
             continue;
         }
         let bytes = std::fs::read(&path).expect("readable");
@@ -37,10 +35,9 @@ fn streams(folder: &Path) -> Vec<(String, &'static Format, Vec<u8>)> {
 
 fn own() -> Vec<(String, &'static Format, Vec<u8>)> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let folders = ["event-log", "claude-stream", "codex-exec"];
-    folders
-        .iter()
-        .flat_map(|folder| streams(&data.join(folder)))
+    let formats = FORMATS.iter().filter(|format| format.events.is_some());
+    formats
+        .flat_map(|format| streams(&data.join(format.fixtures)))
         .collect()
 }
 
@@ -195,7 +192,8 @@ fn every_record_is_behind_a_message() {
         let told = read(format, &bytes);
         let lines = bytes
             .split(|byte| *byte == b'\n')
-            .filter(|line| line.starts_with(b"{"));
+            .filter_map(sse::record)
+            .filter(|record| serde_json::from_slice::<serde_json::Value>(record).is_ok());
         let steps = told.sessions[0].steps.iter();
         let spans: BTreeSet<Span> = steps.flat_map(|step| step.records.clone()).collect();
         assert_eq!(spans.len(), lines.count(), "{name}");

@@ -1,0 +1,75 @@
+//! The exporter: kept events as they were, the fewest that hold it for a new reply.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::interop::remarks::Remarks;
+use crate::interop::stream;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Part, Role};
+use crate::wire::anthropic::{self, Place};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    stream::export(messages, out, |outgoing, number, remarks| {
+        new_lines(outgoing, number, document, remarks)
+    })
+}
+
+fn new_lines(
+    outgoing: &Outgoing,
+    number: usize,
+    document: &Document,
+    remarks: &mut Remarks,
+) -> Vec<String> {
+    let message = &outgoing.message;
+    if message.role != Role::Assistant {
+        remarks.add("a message that the model did not write");
+        return Vec::new();
+    }
+    let id = format!("msg_{}", document.new_id(number as u64).replace('-', ""));
+    let model = outgoing.settings.get("model");
+    let model: Option<Value> = model.and_then(|model| serde_json::from_str(model).ok());
+    let begun = json!({
+        "id": id, "type": "message", "role": "assistant", "model": model, "content": [],
+    });
+    let mut lines = vec![json!({"type": "message_start", "message": begun})];
+    let blocks = message.parts.iter().filter_map(|part| {
+        let block = anthropic::block(part, Place::Assistant, number, &mut remarks.repairs)?;
+        Some((part, serde_json::from_str(&block.json()).ok()?))
+    });
+    for (index, (part, block)) in blocks.enumerate() {
+        let mut block: Value = block;
+        let deltas = match part {
+            Part::Text { .. } => {
+                let text = block["text"].take();
+                block["text"] = "".into();
+                vec![json!({"type": "text_delta", "text": text})]
+            }
+            Part::Thinking { .. } if block["thinking"].is_string() => {
+                let (text, signature) = (block["thinking"].take(), block["signature"].take());
+                (block["thinking"], block["signature"]) = ("".into(), "".into());
+                let thinking = json!({"type": "thinking_delta", "thinking": text});
+                let signature = json!({"type": "signature_delta", "signature": signature});
+                vec![thinking, signature]
+            }
+            Part::ToolCall { arguments, .. } if block["input"].is_object() => {
+                block["input"] = json!({});
+                vec![json!({"type": "input_json_delta", "partial_json": arguments})]
+            }
+            _ => Vec::new(),
+        };
+        lines.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+        let delta = |delta| json!({"type": "content_block_delta", "index": index, "delta": delta});
+        lines.extend(deltas.into_iter().map(delta));
+        lines.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    lines.push(json!({"type": "message_stop"}));
+    lines.iter().map(Value::to_string).collect()
+}

@@ -1,0 +1,93 @@
+//! The exporter: kept chunks as they were, two for a new reply: what it says, and that it ends.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::OBJECT;
+use crate::error::Result;
+use crate::interop::remarks::Remarks;
+use crate::interop::stream;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Part, Role};
+use crate::wire::openai::{self, MessageWriter};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    stream::export(messages, out, |outgoing, number, remarks| {
+        new_lines(outgoing, number, document, remarks)
+    })
+}
+
+fn new_lines(
+    outgoing: &Outgoing,
+    number: usize,
+    document: &Document,
+    remarks: &mut Remarks,
+) -> Vec<String> {
+    let message = &outgoing.message;
+    if message.role != Role::Assistant {
+        remarks.add("a message that the model did not write");
+        return Vec::new();
+    }
+    let repairs = &mut remarks.repairs;
+    let mut writer = MessageWriter::new(message.role, None, number, repairs);
+    for part in &message.parts {
+        match part {
+            Part::ToolCall {
+                name,
+                arguments,
+                kind: Some(kind),
+                ..
+            } if kind == "function_call" => {
+                writer.function_call = Some(openai::function(name, arguments));
+            }
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                kind,
+            } => writer.call(id, name, arguments, kind.as_deref(), repairs),
+            Part::Thinking { text, .. } => {
+                *writer.reasoning.get_or_insert_default() += text;
+            }
+            part => writer.part(part, repairs),
+        }
+    }
+    let Some(written) = writer.finish(repairs) else {
+        return Vec::new();
+    };
+    let Ok(mut delta) = serde_json::from_str::<Value>(&written) else {
+        return Vec::new();
+    };
+    let calls = delta.get_mut("tool_calls").and_then(Value::as_array_mut);
+    for (index, call) in calls.into_iter().flatten().enumerate() {
+        call["index"] = index.into();
+    }
+    let id = format!(
+        "chatcmpl-{}",
+        document.new_id(number as u64).replace('-', "")
+    );
+    let model = outgoing.settings.get("model");
+    let model: Option<Value> = model.and_then(|model| serde_json::from_str(model).ok());
+    let created = outgoing
+        .time
+        .or(document.now)
+        .map_or(0, |time| time.0 / 1_000);
+    let chunk = |delta: Value, reason: Value| {
+        json!({
+            "id": id, "object": OBJECT, "created": created, "model": model,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+        })
+    };
+    let reason = match message.calls().next() {
+        Some(_) => "tool_calls",
+        None => "stop",
+    };
+    let lines = [chunk(delta, Value::Null), chunk(json!({}), reason.into())];
+    lines.iter().map(Value::to_string).collect()
+}

@@ -1,0 +1,51 @@
+//! The events of OpenAI's Responses API, as JSON Lines or as server-sent events, from
+//! `response.created` to `response.completed`, one response after the other.
+//!
+//! The prompt is not in the stream. A response is one message, whatever items it has. Deliberately
+//! absent: what other items than messages, reasoning and calls tell while they are at work; whole,
+//! they are kept.
+//!
+//! # Source
+//!
+//! OpenAI's API reference, "Responses", "Streaming events".
+
+mod read;
+mod write;
+
+use super::format::{Format, Shape};
+use super::stream;
+
+/// The format.
+pub static RESPONSES_STREAM: Format = Format {
+    name: "responses-stream",
+    aliases: &[],
+    tools: &[],
+    shape: Shape::Lines,
+    sniff: |head| {
+        head.first(|record| {
+            let kind = record.text("type").unwrap_or_default();
+            let of_response = [
+                "response",
+                "item",
+                "delta",
+                "item_id",
+                "output_index",
+                "text",
+            ];
+            kind.starts_with("response.") && record.has_any(&of_response)
+        })
+    },
+    read: |input, options, sink| stream::import(reader(), input, options, sink),
+    write: write::export,
+    events: Some(reader),
+    provider: None,
+    bare_messages: false,
+    common_stem: None,
+    home: None,
+    #[cfg(test)]
+    fixtures: "responses-stream",
+};
+
+fn reader() -> Box<dyn stream::EventReader> {
+    Box::new(read::ResponsesReader::default())
+}
