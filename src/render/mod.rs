@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod chat;
 pub mod columns;
 pub mod diff;
+pub mod edit;
 pub mod escape;
 pub mod excerpt;
 mod label;

@@ -1,6 +1,7 @@
 //! A message on one line.
 
 use super::Detail;
+use super::edit::{edits_of, line_of, tally};
 use super::page::{Page, first_line, hidden};
 use crate::render::{Label, Line};
 use crate::tree::words::word;
@@ -73,7 +74,11 @@ fn gist<'a>(blocks: impl Iterator<Item = &'a ResponseBlock>) -> Line {
             ResponseBlock::Text(said) => {
                 text.get_or_insert_with(|| Label::Text.quote(first_line(&said.text)));
             }
-            ResponseBlock::Tool(tool) => calls.push(Label::Tool.of(tool.line())),
+            ResponseBlock::Tool(tool) => {
+                let edits = edits_of(tool);
+                let end = edits.as_ref().map(tally).unwrap_or_default();
+                calls.push(Label::Tool.of(line_of(tool, edits.as_ref())) + end);
+            }
             ResponseBlock::Thinking(thought) => {
                 rest.get_or_insert_with(|| Label::Dim.quote(first_line(&thought.text)));
             }

@@ -5,6 +5,7 @@
 //! whoever draws says how much of a node is shown, and which message it came with.
 
 mod closed;
+mod edit;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -28,9 +29,14 @@ pub struct Chat<'a> {
     pub thinking: bool,
     /// How many lines of what a tool gave back are shown in short.
     pub output_lines: usize,
+    /// How many lines of an edit are shown in short.
+    pub edit_lines: usize,
     /// The columns that a line may take; none in a pipe, where nothing is cut or wrapped.
     pub width_cols: Option<usize>,
 }
+
+/// How many lines of an edit are shown in short, where nobody says.
+const EDIT_LINES: usize = 12;
 
 /// A message as a chat names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +89,7 @@ impl Chat<'_> {
             tools: Tools::Short,
             thinking: true,
             output_lines,
+            edit_lines: EDIT_LINES,
             width_cols,
         }
     }

@@ -229,3 +229,56 @@ fn every_line_knows_its_node() {
     assert_eq!(node_of("line 2"), *answer);
     assert_ne!(node_of("Be brief"), node_of("a question"));
 }
+
+#[test]
+fn an_edit_is_drawn_as_a_diff_and_folded_where_it_is_long() {
+    let call = |name: &str, arguments: serde_json::Value| {
+        let part = Part::ToolCall {
+            id: name.into(),
+            name: name.into(),
+            arguments: arguments.to_string(),
+            kind: None,
+        };
+        Event::new(Happening::Block(part))
+    };
+    let long: Vec<String> = (1..=20).map(|line| format!("\tline {line}")).collect();
+    let events = [
+        call(
+            "Edit",
+            serde_json::json!({"file_path": "src/a.rs", "replace_all": false,
+            "old_string": "fn one() {\n\told()\n}", "new_string": "fn one() {\n\tnew()\n}"}),
+        ),
+        call(
+            "Write",
+            serde_json::json!({"file_path": "b.txt", "content": long.join("\n")}),
+        ),
+        call(
+            "apply_patch",
+            serde_json::json!({"input": "*** Begin Patch\n*** Delete File: c\n\
+             *** Update File: d\n@@ fn x\n-\u{1b}[31mold\u{202e}\n+new\n*** End Patch"}),
+        ),
+    ];
+    let tree = tree_with(events);
+    for width_cols in [None, Some(40)] {
+        let chat = Chat::new(3, width_cols);
+        let lines = draw(&chat, &tree);
+        let edits = lines
+            .iter()
+            .skip_while(|line| !line.text().contains("Edit"));
+        let edits: Vec<String> = edits.map(plain::paint).collect();
+        insta::assert_snapshot!(edits.join("\n"));
+        let fits = |line: &Line| width_cols.is_none_or(|width| line.width_cols() <= width);
+        assert!(lines.iter().all(fits));
+        assert!(!edits.concat().contains(['\u{1b}', '\u{202e}']));
+    }
+    let full = Chat {
+        tools: Tools::Full,
+        ..Chat::new(3, None)
+    };
+    let says = |chat: &Chat<'_>| {
+        draw(chat, &tree)
+            .iter()
+            .any(|l| l.text().contains("line 20"))
+    };
+    assert!(says(&full) && !says(&Chat::new(3, None)));
+}

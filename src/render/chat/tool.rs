@@ -1,5 +1,6 @@
 //! A call, and what came of it.
 
+use super::edit::{edits_of, line_of, tally};
 use super::page::{INDENT, Page};
 use super::{Detail, Tools};
 use crate::model::Part;
@@ -46,6 +47,7 @@ impl Page<'_> {
     }
 
     fn call(&mut self, tool: &Tool) {
+        let id = tool.node.id;
         let state = match tool.state {
             State::Success => Line::new(),
             State::Error => Label::Error.of("  error"),
@@ -54,32 +56,42 @@ impl Page<'_> {
                 Label::Dim.of(format!("  {}", tool.state.as_str()))
             }
         };
-        let call = Label::Tool.of(tool.line());
-        let call = match self.chat.width_cols {
-            Some(width) => {
-                call.cut(width.saturating_sub(self.room() + INDENT + state.width_cols()))
-            }
-            None => call,
-        };
-        self.line(tool.node.id, INDENT, call + state);
+        let edits = edits_of(tool);
+        let end = edits.as_ref().map(tally).unwrap_or_default() + state;
+        let mut call = Label::Tool.of(line_of(tool, edits.as_ref()));
+        if let Some(width) = self.chat.width_cols {
+            call = call.cut(width.saturating_sub(self.room() + INDENT + end.width_cols()));
+        }
+        self.line(id, INDENT, call + end);
+        if let Some(edits) = &edits {
+            self.edits(id, edits);
+        }
     }
 
-    fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
-        let detail = self.detail(id);
-        if detail == Detail::Closed {
-            return self.closed_answer(id, text, label);
-        }
-        let limit = match (self.chat.tools, detail) {
+    /// How many lines of a node are shown, where it has a limit.
+    pub(super) fn limit(&self, id: NodeId, short: usize) -> usize {
+        match (self.chat.tools, self.detail(id)) {
             (Tools::Full, _) | (_, Detail::Full) => usize::MAX,
-            _ => self.chat.output_lines,
-        };
-        let count = text.lines().count();
-        // Where one line more would say that there is one more, it is that line.
-        let shown = if count <= limit.saturating_add(1) {
+            _ => short,
+        }
+    }
+
+    /// How many of `count` lines are shown; where one line more would say that there is one more,
+    /// it is that line.
+    pub(super) fn shown(limit: usize, count: usize) -> usize {
+        if count <= limit.saturating_add(1) {
             count
         } else {
             limit
-        };
+        }
+    }
+
+    fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
+        if self.detail(id) == Detail::Closed {
+            return self.closed_answer(id, text, label);
+        }
+        let count = text.lines().count();
+        let shown = Self::shown(self.limit(id, self.chat.output_lines), count);
         for line in text.lines().take(shown) {
             self.wrapped(id, INDENT + 2, label.quote(line));
         }

@@ -1,0 +1,115 @@
+//! What a call does to files, line by line.
+
+use super::page::{INDENT, Page};
+use crate::diff::{HunkLine, Tag};
+use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::{Label, Line};
+use crate::tree::cut::more_lines;
+use crate::tree::{NodeId, Tool};
+
+/// A tab, on a terminal.
+const TAB: &str = "    ";
+
+/// What a call does to files, if it is one that does.
+pub(super) fn edits_of(tool: &Tool) -> Option<Edits> {
+    let is_call = tool.talk.is_none() && !tool.is_unknown;
+    is_call.then(|| Edits::of_call(&tool.name, &tool.arguments))?
+}
+
+/// The call on one line, without what its edits say.
+pub(super) fn line_of(tool: &Tool, edits: Option<&Edits>) -> String {
+    edits.map_or_else(|| tool.line(), |edits| edits.line(&tool.name))
+}
+
+/// How many lines come and go: `  +3 -1`.
+pub(super) fn tally(edits: &Edits) -> Line {
+    counted(edits.tally())
+}
+
+fn counted((added, removed): (usize, usize)) -> Line {
+    let mut line = Line::new();
+    if added > 0 {
+        line += Line::from("  ") + Label::Added.of(format!("+{added}"));
+    }
+    if removed > 0 {
+        let gap = if added > 0 { " " } else { "  " };
+        line += Line::from(gap) + Label::Removed.of(format!("-{removed}"));
+    }
+    line
+}
+
+/// A line of an edit: a head, or text with its sign.
+enum Row<'a> {
+    Head(Line),
+    Text(&'a HunkLine),
+}
+
+impl Page<'_> {
+    /// The edits of a call, folded where they are long.
+    pub(super) fn edits(&mut self, id: NodeId, edits: &Edits) {
+        let names = !edits.is_named;
+        let rows: Vec<Row<'_>> = edits
+            .files
+            .iter()
+            .flat_map(|file| rows(file, names))
+            .collect();
+        let shown = Self::shown(self.limit(id, self.chat.edit_lines), rows.len());
+        for row in &rows[..shown] {
+            match row {
+                Row::Head(line) => self.line(id, INDENT + 2, line.clone()),
+                Row::Text(line) => self.edit_line(id, line),
+            }
+        }
+        let more = rows.len() - shown;
+        if more > 0 {
+            self.line(id, INDENT + 2, Label::Dim.of(more_lines(more as u64)));
+        }
+    }
+
+    fn edit_line(&mut self, id: NodeId, line: &HunkLine) {
+        let (sign, plain, changed) = match line.tag {
+            Tag::Equal => ("  ", Label::Dim, Label::Dim),
+            Tag::Removed => ("- ", Label::Removed, Label::RemovedWord),
+            Tag::Added => ("+ ", Label::Added, Label::AddedWord),
+        };
+        let mut text = Line::new();
+        for piece in &line.pieces {
+            let label = if piece.changed { changed } else { plain };
+            text += match self.chat.width_cols {
+                Some(_) => label.quote(&piece.text.replace('\t', TAB)),
+                None => label.quote(&piece.text),
+            };
+        }
+        let rows = match self.chat.width_cols {
+            Some(width) => text.wrap(width.saturating_sub(self.room() + INDENT + 4).max(8)),
+            None => vec![text],
+        };
+        for row in rows {
+            self.line(id, INDENT + 2, plain.of(sign) + row);
+        }
+    }
+}
+
+/// The rows of a file; between stretches that stand apart, where they are.
+fn rows(file: &FileEdit, is_named: bool) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    let path = file.path.as_deref().filter(|_| is_named);
+    let fate = match &file.kind {
+        EditKind::Changed | EditKind::Written => None,
+        EditKind::Deleted => Some("  deleted".to_owned()),
+        EditKind::Moved(to) => Some(format!("  → {to}")),
+    };
+    if path.is_some() || fate.is_some() {
+        let head = Label::Strong.of(path.unwrap_or_default());
+        let fate = fate.map(|fate| Label::Dim.of(fate)).unwrap_or_default();
+        rows.push(Row::Head(head + fate + counted(file.tally())));
+    }
+    for (at, hunk) in file.hunks.iter().enumerate() {
+        let place = hunk.place.as_ref().map(|place| format!("@@ {place}"));
+        if let Some(place) = place.or_else(|| (at > 0).then(|| "…".to_owned())) {
+            rows.push(Row::Head(Label::Dim.of(place)));
+        }
+        rows.extend(hunk.lines.iter().map(Row::Text));
+    }
+    rows
+}
