@@ -19,7 +19,7 @@ use crate::conditions;
 use crate::sandbox::Sandbox;
 
 /// Every kind of object, ref and row, with the journal folded into the file.
-fn repository() -> Sandbox {
+pub fn repository() -> Sandbox {
     let sandbox = Sandbox::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     for (from, to) in [

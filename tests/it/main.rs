@@ -43,6 +43,7 @@ mod restoring;
 mod resuming;
 mod roo_laws;
 mod sandbox;
+mod second_reader;
 mod session_ids;
 mod showing;
 mod surgery_laws;

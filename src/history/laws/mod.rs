@@ -3,4 +3,5 @@
 mod commands;
 mod moves;
 mod purges;
+mod second_reader;
 mod totals;

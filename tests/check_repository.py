@@ -1,0 +1,596 @@
+#!/usr/bin/env python3
+"""Reads a repository by docs/object-format.md alone and says what is damaged.
+
+    python3 tests/check_repository.py .tract/tract.db [--contexts]
+
+A second implementation, so that the page is held to what the program writes. It needs Python 3.9 and
+libzstd and nothing else, and opens the file for reading only. Every fault is a line; --contexts prints,
+for each ref, every visible entry: the entry, its content, and its hidden parts. Exit status: 0 sound,
+3 damaged, 77 where zstd is not at hand.
+"""
+
+import ctypes
+import ctypes.util
+import hashlib
+import json
+import sqlite3
+import struct
+import sys
+import zlib
+
+ROLES = ["system", "developer", "user", "assistant", "tool"]
+KINDS = ["truncation", "compaction", "clear", "drop", "prune"]
+PRIORITIES = ["normal", "pinned", "skip"]
+SEALED_NOT = {"seal", "canonical"}
+
+
+class Damaged(Exception):
+    pass
+
+
+# Bytes
+
+
+def zstd():
+    name = ctypes.util.find_library("zstd")
+    if name is None:
+        print("zstd is not here: not checked", file=sys.stderr)
+        sys.exit(77)
+    library = ctypes.CDLL(name)
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_isError.argtypes = [ctypes.c_size_t]
+    library.ZSTD_decompress.argtypes = [
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t
+    ]
+    return library
+
+
+ZSTD = zstd()
+
+
+def unpack(encoding, stored, size):
+    """The `size` bytes that were packed."""
+    if encoding == 1:
+        if not 0 <= size <= 1 << 30:
+            raise Damaged("an impossible size")
+        out = ctypes.create_string_buffer(size + 1)
+        got = ZSTD.ZSTD_decompress(out, size, stored, len(stored))
+        if ZSTD.ZSTD_isError(got) or got != size:
+            raise Damaged("a compressed body")
+        return out.raw[:size]
+    if encoding != 0 or len(stored) != size:
+        raise Damaged("a body of another length or encoding")
+    return stored
+
+
+def varints(data):
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            values.append(value)
+            value, shift = 0, 0
+    if shift:
+        raise Damaged("varints that end early")
+    return values
+
+
+def seal(values):
+    crc = 0
+    for value in values:
+        if value is None:
+            crc = zlib.crc32(b"\0" + bytes(8), crc)
+        elif isinstance(value, int):
+            crc = zlib.crc32(b"\1" + struct.pack("<q", value), crc)
+        else:
+            kind = b"\3" if isinstance(value, str) else b"\4"
+            raw = value.encode() if isinstance(value, str) else bytes(value)
+            crc = zlib.crc32(kind + struct.pack("<Q", len(raw)) + raw, crc)
+    return crc
+
+
+# Objects
+
+ESCAPES = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
+for code in range(32):
+    ESCAPES.setdefault(code, "\\u%04x" % code)
+
+
+def canonical(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return '"' + value.translate(ESCAPES) + '"'
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, dict):
+        pairs = sorted(value.items())
+        return "{" + ",".join(canonical(k) + ":" + canonical(v) for k, v in pairs) + "}"
+    raise Damaged("a value that no object holds")
+
+
+def name_of(what, text):
+    return hashlib.sha256(b"tract " + what + b" 1\0" + text).hexdigest()
+
+
+def read_object(raw):
+    """The object of canonical bytes; anything that is not in canonical form is damaged."""
+
+    def no_twins(pairs):
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise Damaged("a key twice")
+        return found
+
+    try:
+        text = raw.decode() if isinstance(raw, bytes) else raw
+        value = json.loads(text, object_pairs_hook=no_twins)
+    except (ValueError, RecursionError) as error:
+        raise Damaged("no JSON: %s" % error) from None
+    if not isinstance(value, dict) or canonical(value) != text:
+        raise Damaged("not in canonical form")
+    check_absent(value)
+    return value
+
+
+def check_absent(value):
+    if isinstance(value, dict):
+        for inner in value.values():
+            if inner is None or inner is False or inner == [] or inner == {}:
+                raise Damaged("a field that counts as absent is there")
+            check_absent(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check_absent(inner)
+
+
+def fields(value, needed, allowed):
+    names = set(value)
+    if not needed <= names or not names <= needed | allowed:
+        raise Damaged("fields %s" % sorted(names))
+
+
+PART_FIELDS = {
+    "text": ({"text"}, set()),
+    "thinking": ({"text"}, {"provider", "signature"}),
+    "tool_call": ({"arguments", "id", "name"}, {"kind"}),
+    "tool_result": ({"call"}, {"content", "is_error"}),
+    "image": (set(), {"detail", "media_type", "name", "data", "file_id", "url"}),
+    "file": (set(), {"detail", "media_type", "name", "data", "file_id", "url"}),
+    "opaque": ({"data", "provider"}, set()),
+}
+
+
+def check_part(part):
+    needed, allowed = PART_FIELDS.get(part.get("type"), ({"a type"}, set()))
+    fields(part, needed | {"type"}, allowed)
+    if part["type"] in ("image", "file") and len({"data", "file_id", "url"} & set(part)) != 1:
+        raise Damaged("a picture or file from nowhere")
+    for inner in part.get("content", []):
+        check_part(inner)
+
+
+def check_message(message):
+    fields(message, {"role"}, {"again", "name", "parts"})
+    if message["role"] not in ROLES:
+        raise Damaged("a role")
+    for part in message.get("parts", []):
+        check_part(part)
+
+
+TOMBSTONES = {
+    canonical({"parts": [{"text": "[purged]", "type": "text"}], "role": role}).encode()
+    for role in ROLES
+    if role != "tool"
+}
+
+OPERATION_FIELDS = {
+    "append": ({"content"}, set()),
+    "edit": ({"content", "target"}, set()),
+    "hide": ({"kind"}, {"intervals", "keep", "parts", "replacements"}),
+    "restore": ({"target"}, {"entries"}),
+    "annotate": ({"priority", "targets"}, {"reason"}),
+}
+
+
+def check_commit(commit):
+    fields(commit, {"operation"}, {"note", "parent", "settings", "time"})
+    operation = commit["operation"]
+    needed, allowed = OPERATION_FIELDS.get(operation.get("type"), ({"a type"}, set()))
+    fields(operation, needed | {"type"}, allowed)
+    if operation["type"] == "hide" and operation["kind"] not in KINDS:
+        raise Damaged("a kind of hide")
+    if operation["type"] == "annotate" and operation["priority"] not in PRIORITIES:
+        raise Damaged("a priority")
+
+
+def contents_of(operation):
+    named = [operation["content"]] if "content" in operation else []
+    named += [new["content"] for new in operation.get("replacements", [])]
+    return named + [part["stub"] for part in operation.get("parts", []) if "stub" in part]
+
+
+# The fold
+
+
+class Entry:
+    def __init__(self, name, content, placed):
+        self.name = name
+        self.contents = [content]
+        self.undone = set()
+        self.covers = set()
+        self.parts = []
+        self.priority = "normal"
+        self.placed = placed
+
+    def version(self):
+        return max(at for at in range(len(self.contents)) if at not in self.undone)
+
+
+class Order:
+    def __init__(self):
+        self.entries = []
+        self.by_name = {}
+        self.edits = {}
+        self.active = {}
+        self.settings = {}
+
+    def entry(self, name):
+        if name not in self.by_name:
+            raise Damaged("%s is not on this path" % name[:10])
+        return self.by_name[name]
+
+    def edited(self, name):
+        return self.edits[name][0] if name in self.edits else self.entry(name)
+
+    def add(self, name, content, placed, before=None):
+        entry = Entry(name, content, placed)
+        at = len(self.entries) if before is None else self.entries.index(before)
+        self.entries.insert(at, entry)
+        self.by_name[name] = entry
+
+    def apply(self, name, commit):
+        operation = commit["operation"]
+        getattr(self, operation["type"])(name, operation)
+        for key in commit.get("settings", {}):
+            self.settings[key] = name
+
+    def append(self, name, operation):
+        self.add(name, operation["content"], None)
+
+    def edit(self, name, operation):
+        entry = self.edited(operation["target"])
+        entry.contents.append(operation["content"])
+        self.edits[name] = (entry, len(entry.contents) - 1)
+
+    def hide(self, name, operation):
+        kept = [self.entry(keep) for keep in operation.get("keep", [])]
+        for interval in operation.get("intervals", []):
+            first = self.entries.index(self.entry(interval["first"]))
+            last = self.entries.index(self.entry(interval["last"]))
+            if first > last:
+                raise Damaged("an interval that ends before it begins")
+            for entry in self.entries[first : last + 1]:
+                if entry not in kept:
+                    entry.covers.add(name)
+        for part in operation.get("parts", []):
+            entry = self.entry(part["entry"])
+            entry.parts.append((name, entry.version(), part["part"], part.get("stub")))
+        new = operation.get("replacements", [])
+        before = [self.entry(it["before"]) if "before" in it else None for it in new]
+        for at, (it, place) in enumerate(zip(new, before)):
+            own = name if len(new) == 1 else "%s#%d" % (name, at)
+            self.add(own, it["content"], name, place)
+        self.active[name] = operation["kind"]
+
+    def restore(self, _, operation):
+        target, named = operation["target"], operation.get("entries", [])
+        if target in self.edits:
+            entry, version = self.edits[target]
+            if version in entry.undone or any(self.edited(it) is not entry for it in named):
+                raise Damaged("an edit that cannot be undone")
+            entry.undone.add(version)
+            return
+        if target not in self.active:
+            raise Damaged("a restore of no active hide")
+        entries = [self.edited(it) for it in named] or self.entries
+        if not named:
+            del self.active[target]
+        for entry in entries:
+            holds = target in entry.covers or any(part[0] == target for part in entry.parts)
+            if named and not holds:
+                raise Damaged("a restore of what is not hidden")
+            entry.covers.discard(target)
+            entry.parts = [part for part in entry.parts if part[0] != target]
+
+    def annotate(self, _, operation):
+        for target in operation["targets"]:
+            self.edited(target).priority = operation["priority"]
+
+    def visible(self):
+        for entry in self.entries:
+            there = entry.placed is None or entry.placed in self.active
+            if there and not entry.covers and entry.priority != "skip":
+                yield entry
+
+
+def masked(entry):
+    version = entry.version()
+    return {part: stub for _, of, part, stub in entry.parts if of == version}
+
+
+# The file
+
+
+class Checker:
+    def __init__(self, path):
+        self.db = sqlite3.connect("file:%s?mode=ro" % path.replace("?", "%3f"), uri=True)
+        self.faults = []
+        self.messages = {}
+        self.commits = {}
+        self.rows = {"contents": {}, "commits": {}}
+
+    def fault(self, what):
+        self.faults.append(what)
+
+    def all(self, sql, *values):
+        return self.db.execute(sql, values).fetchall()
+
+    def check(self):
+        if self.all("PRAGMA application_id")[0][0] != 0x54524354:
+            raise Damaged("not a tract database")
+        for (line,) in self.all("PRAGMA integrity_check"):
+            if line != "ok":
+                self.fault("file: " + line)
+        # Not of all at once: an older SQLite doesn't know the search index's kind of table.
+        tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+        self.tables = [name for (name,) in self.all(tables + " ORDER BY name")]
+        for table in self.tables:
+            for _ in self.all('PRAGMA foreign_key_check("%s")' % table):
+                self.fault("file: a row of %s names a row that is not there" % table)
+        self.seals()
+        self.contents()
+        self.histories()
+        self.sources()
+        self.names()
+        self.checkpoints()
+
+    def seals(self):
+        for table in self.tables:
+            columns = [row[1] for row in self.all("SELECT * FROM pragma_table_info(?)", table)]
+            if "seal" not in columns:
+                continue
+            sealed = [column for column in columns if column not in SEALED_NOT]
+            for row in self.all("SELECT seal, %s FROM %s" % (", ".join(sealed), table)):
+                if row[0] != seal(row[1:]):
+                    self.fault("%s %s: its seal" % (table, row[1]))
+
+    def contents(self):
+        rows = self.all(
+            "SELECT id, hash, role, size_bytes, calls, results, encoding, body"
+            " FROM contents LEFT JOIN bodies ON content = id"
+        )
+        for row, name, role, size, calls, results, encoding, body in rows:
+            name = name.hex()
+            self.rows["contents"][row] = name
+            try:
+                if body is None:
+                    raise Damaged("its body is missing")
+                body = unpack(encoding, body, size)
+                message = read_object(body)
+                if name_of(b"content", body) != name and body not in TOMBSTONES:
+                    raise Damaged("its body has another name")
+                check_message(message)
+                kinds = [part["type"] for part in message.get("parts", [])]
+                shown = (ROLES[role], calls, results)
+                if shown != (message["role"], kinds.count("tool_call"), kinds.count("tool_result")):
+                    raise Damaged("its row says something else")
+                self.messages[name] = message
+            except (Damaged, IndexError) as error:
+                self.fault("message %s: %s" % (name[:10], error))
+
+    def histories(self):
+        lineages = {row[0]: row[1:] for row in self.all("SELECT id, parent, fork_depth FROM lineages")}
+        rows = self.all("SELECT id, hash, lineage, depth, parent, content, canonical FROM commits")
+        places = {row[0]: row for row in rows}
+        known = set(self.rows["contents"].values())
+        for row, name, lineage, depth, parent, content, text in rows:
+            name = name.hex()
+            self.rows["commits"][row] = name
+            try:
+                commit = read_object(text)
+                if name_of(b"commit", text.encode()) != name:
+                    raise Damaged("its text has another name")
+                check_commit(commit)
+                above = places.get(parent)
+                if commit.get("parent") != (above and above[1].hex()):
+                    raise Damaged("its parent is another one")
+                if depth != (0 if above is None else above[3] + 1):
+                    raise Damaged("its depth")
+                if above is not None and lineage != above[2]:
+                    if lineages.get(lineage) != (above[2], above[3]):
+                        raise Damaged("its lineage")
+                operation = commit["operation"]
+                appends = operation["content"] if operation["type"] == "append" else None
+                if self.rows["contents"].get(content) != appends:
+                    raise Damaged("its row appends something else")
+                if any(named not in known for named in contents_of(operation)):
+                    raise Damaged("it names a message that is not here")
+                self.commits[name] = commit
+            except Damaged as error:
+                self.fault("commit %s: %s" % (name[:10], error))
+
+    def order(self, tip):
+        path = []
+        while tip is not None:
+            if tip not in self.commits:
+                raise Damaged("commit %s is damaged or missing" % tip[:10])
+            path.append(tip)
+            tip = self.commits[tip].get("parent")
+        order = Order()
+        for name in reversed(path):
+            order.apply(name, self.commits[name])
+        return order
+
+    def sources(self):
+        for source, size, fingerprint in self.all("SELECT id, size_bytes, fingerprint FROM sources"):
+            digest, at = hashlib.sha256(), 0
+            try:
+                blocks = "SELECT start, size_bytes, encoding, data FROM source_blocks"
+                for start, length, encoding, data in self.all(
+                    blocks + " WHERE source = ? ORDER BY start", source
+                ):
+                    if start != at:
+                        raise Damaged("a gap")
+                    digest.update(unpack(encoding, data, length))
+                    at += length
+                if at != size or digest.digest() != fingerprint:
+                    raise Damaged("its bytes are not what was imported")
+                for (spans,) in self.all("SELECT spans FROM commit_records WHERE source = ?", source):
+                    numbers = varints(spans)
+                    ends = map(sum, zip(numbers[::2], numbers[1::2]))
+                    if len(numbers) % 2 or any(end > size for end in ends):
+                        raise Damaged("a record that is not in it")
+            except Damaged as error:
+                self.fault("source %d: %s" % (source, error))
+
+    def names(self):
+        """Refs, and the moves that lead to them."""
+        self.refs, moves = {}, {}
+        for name, target, symbolic in self.all("SELECT name, target, symbolic FROM refs ORDER BY name"):
+            self.refs[name] = (target, symbolic)
+        log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog ORDER BY id"
+        for name, *values in self.all(log):
+            moves.setdefault(name, []).append((tuple(values[:2]), tuple(values[2:])))
+        for name in sorted(set(moves) | set(self.refs)):
+            at = (None, None)
+            for old, new in moves.get(name, []):
+                if old != at:
+                    self.fault("%s: its log has a gap" % name)
+                at = new
+            if at != self.refs.get(name, (None, None)):
+                self.fault("%s: its log leads elsewhere" % name)
+
+    def checkpoints(self):
+        appends = "SELECT hash, content FROM commits WHERE lineage = ? AND depth BETWEEN ? AND ?"
+        appends += " AND content IS NOT NULL ORDER BY depth"
+        for row, data in self.all("SELECT commit_id, data FROM checkpoints"):
+            name = self.rows["commits"].get(row, "")
+            try:
+                order = self.order(name)
+                if self.checkpoint(data, appends) != shape(order):
+                    self.fault("checkpoint at %s: another context" % name[:10])
+            except Damaged as error:
+                self.fault("checkpoint at %s: %s" % (name[:10], error))
+
+    def checkpoint(self, data, appends):
+        at = 0
+
+        def number():
+            nonlocal at
+            value, shift = 0, 0
+            while True:
+                if at >= len(data):
+                    raise Damaged("it ends early")
+                byte = data[at]
+                at += 1
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if not byte & 0x80:
+                    return value
+
+        if number() != 1:
+            raise Damaged("its version")
+        total = number()
+        hides = {kind: count for kind, count in ((kind, number()) for kind in KINDS) if count}
+        settings = {}
+        for _ in range(number()):
+            length = number()
+            key = data[at : at + length].decode()
+            at += length
+            settings[key] = self.rows["commits"].get(number())
+        entries = []
+        while True:
+            what = number()
+            if what == 0:
+                return (total, hides, settings, entries)
+            if what == 1:
+                lineage, first, last = number(), number(), number()
+                for commit, content in self.all(appends, lineage, first, last):
+                    entries.append(
+                        (commit.hex(), self.rows["contents"].get(content), {}, "normal", None, False)
+                    )
+                continue
+            commit, index = self.rows["commits"].get(number()), number()
+            content, priority, placed, edited = number(), number(), number(), number()
+            parts = {}
+            for _ in range(number()):
+                part, stub = number(), number()
+                parts[part] = self.rows["contents"].get(stub) if stub else None
+            entries.append(
+                (
+                    "%s#%d" % (commit, index - 1) if index else commit,
+                    self.rows["contents"].get(content),
+                    parts,
+                    PRIORITIES[priority],
+                    KINDS[placed - 1] if placed else None,
+                    bool(edited),
+                )
+            )
+
+    def contexts(self):
+        """For each ref, what is visible there."""
+        for name, (target, _) in self.refs.items():
+            if target is None:
+                continue
+            try:
+                for entry in self.order(self.rows["commits"].get(target, "")).visible():
+                    content = entry.contents[entry.version()]
+                    if content not in self.messages:
+                        raise Damaged("message %s is damaged" % content[:10])
+                    hidden = sorted(masked(entry).items())
+                    parts = ";".join("%d:%s" % (part, stub or "") for part, stub in hidden)
+                    yield "\t".join((name, entry.name, content, parts))
+            except Damaged as error:
+                self.fault("%s does not compile: %s" % (name, error))
+
+
+def shape(order):
+    """A context as a checkpoint tells it."""
+    hides = {}
+    for kind in order.active.values():
+        hides[kind] = hides.get(kind, 0) + 1
+    entries = []
+    for entry in order.visible():
+        version = entry.version()
+        placed = order.active[entry.placed] if entry.placed else None
+        entries.append(
+            (entry.name, entry.contents[version], masked(entry), entry.priority, placed, version > 0)
+        )
+    return (len(order.entries), hides, order.settings, entries)
+
+
+def main(arguments):
+    paths = [argument for argument in arguments if not argument.startswith("-")]
+    if len(paths) != 1:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    try:
+        checker = Checker(paths[0])
+        checker.check()
+        lines = list(checker.contexts())
+        faults = checker.faults
+    except (Damaged, sqlite3.DatabaseError, ValueError) as error:
+        lines, faults = [], ["file: %s" % error]
+    if "--contexts" in arguments:
+        sys.stdout.writelines(line + "\n" for line in lines)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 3 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+//! The checker in `tests/check_repository.py`, made from `docs/object-format.md` alone, agrees with
+//! `tract fsck`.
+
+use std::fs;
+
+use tract::history::Repo;
+
+use crate::conditions;
+use crate::damage::repository;
+use crate::sandbox::Sandbox;
+
+/// What `fsck` says of a repository's directory, line by line; none where it cannot even be opened.
+fn faults(directory: &std::path::Path) -> Option<Vec<String>> {
+    let repo = Repo::open(directory).ok()?;
+    let found = repo.fsck(&mut |_| {}).ok()?;
+    let mut lines: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+    lines.extend(found.log.iter().map(ToString::to_string));
+    let lost = found
+        .refs
+        .iter()
+        .filter_map(|(name, lost)| lost.as_ref().map(|_| name));
+    lines.extend(lost.map(|name| format!("{name} is lost")));
+    Some(lines)
+}
+
+#[test]
+fn what_is_sound_is_sound_to_a_second_reader() {
+    for sandbox in [repository(), Sandbox::new()] {
+        if !sandbox.work().join(".tract").exists() {
+            sandbox.ok(&["init"]);
+        }
+        sandbox.ok(&["fsck"]);
+        let database = sandbox.work().join(".tract/tract.db");
+        if let Some((sound, _, said)) = conditions::second_reader(&database) {
+            assert!(sound, "{said}");
+        }
+    }
+}
+
+#[test]
+fn what_was_purged_is_no_damage_to_a_second_reader() {
+    let sandbox = Sandbox::with_messages(&[("user", "a secret"), ("assistant", "two")]);
+    sandbox.ok(&["clear", "--purge", "--force"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "a secret"]);
+    let database = sandbox.work().join(".tract/tract.db");
+    if let Some((sound, _, said)) = conditions::second_reader(&database) {
+        assert!(sound, "{said}");
+    }
+}
+
+/// A flipped byte is damage to both or to neither, but for what only the program can know: the
+/// search index, which it makes alone, and the schema, which the migrations make.
+#[test]
+fn a_flipped_byte_is_damage_to_both_readers_or_to_neither() {
+    let bytes = fs::read(repository().work().join(".tract/tract.db")).expect("a file");
+    let flips = conditions::laws(80).cases as usize;
+    let mut told = Vec::new();
+    for number in 0..flips.min(bytes.len()) {
+        let at = number * bytes.len() / flips + number % 61;
+        let mut flipped = bytes.clone();
+        let Some(byte) = flipped.get_mut(at) else {
+            continue;
+        };
+        *byte ^= 1 << (number % 8);
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("tract.db");
+        fs::write(&database, flipped).expect("written");
+        let Some((sound, _, said)) = conditions::second_reader(&database) else {
+            return;
+        };
+        let faults = faults(folder.path());
+        let schema = [" is another one", " is not ours", " is missing"];
+        let alone = |line: &String| {
+            line.contains("search")
+                || line.contains("fts5")
+                || schema.iter().any(|end| line.ends_with(end))
+        };
+        let ours = faults.as_ref().is_none_or(|lines| !lines.iter().all(alone));
+        if ours == sound {
+            told.push(format!(
+                "byte {at}: fsck {faults:?}, the second reader {said:?}"
+            ));
+        }
+    }
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
