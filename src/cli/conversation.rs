@@ -5,9 +5,9 @@ use std::path::Path;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::{Replay, Scope, replay, tree_of_file};
+use tract::ingest::{Conversation, PartSize, Replay, Scope, Start, replay, tree_of_file};
 use tract::render::chat::{Chat, ChatMessage, Pen};
-use tract::render::{Label, escape, plural};
+use tract::render::{Label, Line, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
 use super::{App, Failure};
@@ -38,7 +38,7 @@ pub enum Which {
 }
 
 impl Which {
-    fn scope(self, form: Form, repo: &Repo) -> Result<Scope, Failure> {
+    pub fn scope(self, form: Form, repo: &Repo) -> Result<Scope, Failure> {
         Ok(match self {
             Self::Transcript => Scope::Transcript,
             Self::All => Scope::All,
@@ -63,17 +63,57 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
         Err(_) if app.path(Path::new(what))?.is_file() => return of_file(what, form, app),
         found => found?,
     };
-    let found = replay(&repo, &tip, which.scope(form, &repo)?)?;
+    let scope = which.scope(form, &repo)?;
     if form == Form::Tree {
-        return tree(&found.tree, app);
+        return tree(&replay(&repo, &tip, scope)?.tree, app);
     }
-    if found.earlier > 0 {
-        let earlier = plural(found.earlier as u64, "earlier message");
-        let header = format!("↑ {earlier} in transcript (ctrl+o)");
-        app.ui.print(Label::Dim.of(header))?;
+    whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
+}
+
+/// Draws what is to be shown of a conversation, with what stands above it.
+fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<(), Failure> {
+    header(conversation, app)?;
+    let from = conversation.first();
+    parts(conversation, repo, from, false, &mut Pen::default(), app)
+}
+
+/// How many messages are not shown, if any.
+pub fn header(conversation: &Conversation, app: &mut App) -> Result<(), Failure> {
+    if conversation.earlier() > 0 {
+        app.ui.print(earlier(conversation.earlier()))?;
         app.ui.print("")?;
     }
-    chat(&found.tree, &|node| message_of(&found, node), app)
+    Ok(())
+}
+
+/// What stands above a window.
+pub fn earlier(count: usize) -> Line {
+    let earlier = plural(count as u64, "earlier message");
+    Label::Dim.of(format!("↑ {earlier} in transcript (ctrl+o)"))
+}
+
+/// Draws what stands from a place on, a part at a time: one part is held, whatever there is. It may
+/// be open: then a call that is not answered waits.
+pub fn parts(
+    conversation: &Conversation,
+    repo: &Repo,
+    from: usize,
+    is_open: bool,
+    pen: &mut Pen,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let (mut at, mut start) = (from, Start::Alone);
+    while at < conversation.len() {
+        let part = conversation.part_from(repo, at, PartSize::default())?;
+        at = part.end;
+        let found = match is_open && at == conversation.len() {
+            true => conversation.read_open(repo, part, start)?,
+            false => conversation.read(repo, part, start)?,
+        };
+        start = Start::Seen;
+        chat(&found.tree, &|node| message_of(&found, node), pen, app)?;
+    }
+    Ok(())
 }
 
 fn message_of(found: &Replay, node: NodeId) -> Option<ChatMessage> {
@@ -95,20 +135,21 @@ fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {
     })?;
     match form {
         Form::Tree => tree(&found, app),
-        Form::Plain => chat(&found, &|_| None, app),
+        Form::Plain => chat(&found, &|_| None, &mut Pen::default(), app),
     }
 }
 
 fn chat(
     tree: &Tree,
     message_of: &dyn Fn(NodeId) -> Option<ChatMessage>,
+    pen: &mut Pen,
     app: &mut App,
 ) -> Result<(), Failure> {
     let chat = Chat {
         message_of,
         ..Chat::new(OUTPUT_LINES, app.ui.width_cols())
     };
-    let mut pen = Pen::default();
+    pen.begin_tree();
     for item in &tree.items {
         let lines = pen.item(&chat, item);
         app.ui.print_all(lines.into_iter().map(|line| line.line))?;
@@ -117,10 +158,13 @@ fn chat(
 }
 
 fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
-    let text = json::text(tree);
-    let shown = match app.ui.is_terminal() {
-        true => escape::json(&text),
-        false => text.as_str().into(),
-    };
-    Ok(writeln!(app.ui.out(), "{shown}")?)
+    let is_terminal = app.ui.is_terminal();
+    for text in json::pieces(tree) {
+        let shown = match is_terminal {
+            true => escape::json(&text),
+            false => text.as_str().into(),
+        };
+        app.ui.out().write_all(shown.as_bytes())?;
+    }
+    Ok(writeln!(app.ui.out())?)
 }

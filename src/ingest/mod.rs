@@ -31,6 +31,8 @@ pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
-pub use replay::{Replay, ReplayedEntry, Scope, replay, tree_of_file};
+pub use replay::{
+    Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
+};
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};

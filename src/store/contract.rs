@@ -248,6 +248,7 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
         assert_eq!(view.ancestors(&nowhere, None, 9)?, vec![]);
         assert!(!view.is_ancestor(&nowhere, &nowhere)?);
         assert_eq!(view.ancestor_at(&nowhere, 0)?, None);
+        assert_eq!(view.changes(&nowhere)?, vec![]);
         assert_eq!(view.checkpoint(&nowhere)?, None);
         Ok(())
     });
@@ -647,6 +648,14 @@ fn checkpoints_read_back(make: Make<'_>) {
         };
         let annotated = put(tx, Some(side), annotate);
         (side, annotated, append(tx, Some(annotated), "last"))
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.changes(&tip)?, vec![]);
+        assert_eq!(view.changes(&side)?, vec![]);
+        let changes = view.changes(&last)?;
+        let named: Vec<_> = changes.iter().map(|row| (row.hash, row.depth)).collect();
+        assert_eq!(named, [(annotated, 21)]);
+        Ok(())
     });
     let stub = user("0").hash();
     let full = fold_of(&*store, &last);

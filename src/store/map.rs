@@ -87,6 +87,11 @@ impl Store for Map {
         Ok(Box::new(self.session(true)))
     }
 
+    fn version(&self) -> Result<u64> {
+        // Nobody else can reach it.
+        Ok(0)
+    }
+
     fn verify(&self, _: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
         let maps = self.kept.borrow();
         Ok(Checked {
@@ -163,6 +168,12 @@ impl Objects for MapSession<'_> {
             .take_while(|row| Some(&row.hash) != until)
             .take(limit)
             .collect())
+    }
+
+    fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
+        let path = self.maps.borrow().path(tip).into_iter().rev();
+        let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+        Ok(path.filter(|row| !appends(row)).collect())
     }
 
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {

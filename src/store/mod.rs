@@ -39,6 +39,10 @@ pub trait Store: Send {
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
 
+    /// A number that is another one once somebody else has written: cheap enough to be asked for many
+    /// times a second. What this store writes itself need not change it.
+    fn version(&self) -> Result<u64>;
+
     /// Reads all that is kept and tells what is not as it was written, or does not fit the rest; now
     /// and then it tells only how far it has come. Fault or not, it goes on to the end.
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;

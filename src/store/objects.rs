@@ -77,6 +77,10 @@ pub trait Objects {
         limit: usize,
     ) -> Result<Vec<CommitRow>>;
 
+    /// The commits on the path that ends in `tip` that append no message, oldest first. What it costs
+    /// grows with how many there are, not with the path.
+    fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
+
     /// Whether these commits are on the path that ends in `tip`, `tip` itself included. A few hops
     /// between lineages.
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>>;

@@ -17,22 +17,32 @@ const VERSION: u64 = 1;
 
 /// A tree as JSON text, on one line.
 pub fn text(tree: &Tree) -> String {
-    value(tree).to_string()
+    pieces(tree).collect()
+}
+
+/// The same item by item, so that the text need not be held whole.
+pub fn pieces(tree: &Tree) -> impl Iterator<Item = String> + '_ {
+    let begin = format!(r#"{{"version":{VERSION},"items":["#);
+    let items = items(tree).enumerate().map(|(at, item)| match at {
+        0 => item.to_string(),
+        _ => format!(",{item}"),
+    });
+    std::iter::once(begin).chain(items).chain(["]}".to_owned()])
 }
 
 /// A tree as JSON.
 pub fn value(tree: &Tree) -> Value {
     let mut root = Map::new();
     root.insert("version".into(), VERSION.into());
-    root.insert("items".into(), items(tree).into());
+    root.insert("items".into(), items(tree).collect());
     root.into()
 }
 
-fn items(tree: &Tree) -> Vec<Value> {
+fn items(tree: &Tree) -> impl Iterator<Item = Value> + '_ {
     let typing = tree.is_live && tree.is_under_way();
     let last = tree.items.len().saturating_sub(1);
     let seen = tree.items.iter().enumerate();
-    let item = |(at, item): (usize, &TreeItem)| match item {
+    let item = move |(at, item): (usize, &TreeItem)| match item {
         TreeItem::Turn(turn) => {
             let typing = typing && at == last;
             (typing || !turn.is_empty()).then(|| of_turn(turn, typing))
@@ -41,7 +51,7 @@ fn items(tree: &Tree) -> Vec<Value> {
         TreeItem::Note(note) => Some(of_note(note)),
         TreeItem::Fault(fault) => Some(of_fault(fault)),
     };
-    seen.filter_map(item).collect()
+    seen.filter_map(item)
 }
 
 /// A node in the making: its kind and its name come first.
@@ -176,7 +186,9 @@ fn of_tool(tool: &Tool) -> Value {
             "more_lines",
             answer.and_then(|content| omitted_lines(content)),
         );
-    form.maybe("items", tool.agent.as_deref().map(items)).done()
+    let agent = tool.agent.as_deref();
+    let agent = agent.map(|agent| items(agent).collect::<Vec<Value>>());
+    form.maybe("items", agent).done()
 }
 
 fn of_mark(mark: &Mark) -> Value {

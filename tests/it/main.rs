@@ -3,6 +3,7 @@
 mod annotating;
 mod arguments;
 mod bad_use;
+mod boundaries;
 mod bounds;
 #[cfg(unix)]
 mod broken_directory;
@@ -22,6 +23,7 @@ mod demo;
 mod diff;
 mod dropping;
 mod finding;
+mod following;
 mod importing;
 mod importing_at_once;
 mod importing_roo;
@@ -33,6 +35,7 @@ mod nesting;
 #[cfg(unix)]
 mod owners;
 mod painting;
+mod parts;
 mod pruning;
 mod purging;
 mod readme;

@@ -1,7 +1,7 @@
 //! `tract view`: the conversation as a chat.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, follow};
 
 /// Read the conversation as a chat
 ///
@@ -13,6 +13,7 @@ use crate::cli::{App, Failure};
 Example:
   tract view                        the last 50 messages
   tract view --transcript HEAD~20   all since the last compaction, truncated ones too, as it was then
+  tract view --follow               and what comes
   tract view --format tree s.jsonl  a file's tree as JSON (docs/render.md); needs no repository")]
 pub struct Args {
     /// Which commit; or a session file, or a kept stream
@@ -27,6 +28,9 @@ pub struct Args {
     /// Everything that there is, across clears and compactions
     #[arg(long, conflicts_with = "transcript")]
     all: bool,
+    /// Go on: print what another process commits, until ctrl+c
+    #[arg(long)]
+    follow: bool,
     /// plain, or tree: the whole conversation as JSON
     #[arg(long, value_name = "F", default_value = "plain")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
@@ -39,5 +43,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (_, true) => Which::All,
         _ => Which::Window(args.window),
     };
+    if args.follow {
+        if args.format == Form::Tree {
+            let what = "what is followed has no end, and a tree is printed whole";
+            return Err(Failure::usage(what).with_hint("tract view --follow"));
+        }
+        return follow::follow(&args.what, which, app);
+    }
     conversation::show(&args.what, which, args.format, app)
 }

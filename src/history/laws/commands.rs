@@ -13,7 +13,7 @@ use crate::history::{Call, CommitOptions, Named, On, Repo, ResetMode, SurgeryOpt
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};
 
 /// One number for each choice.
-pub(super) type Draw = (u8, u8, u8);
+pub(in crate::history) type Draw = (u8, u8, u8);
 
 /// A message: what someone says, a call, or the result of one.
 fn message(kind: u8, number: u8) -> Message {
@@ -50,7 +50,7 @@ fn message(kind: u8, number: u8) -> Message {
 }
 
 /// Carries out the command that `draw` stands for.
-pub(super) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) -> Result<()> {
+pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) -> Result<()> {
     let (call, options) = (Call::at(now, "test"), SurgeryOptions::default());
     let tip = repo.head(&On::Head)?.commit();
     let order = tip

@@ -1,6 +1,6 @@
 //! The laws of a repository.
 
-mod commands;
+pub(super) mod commands;
 mod moves;
 mod purges;
 mod second_reader;

@@ -151,6 +151,11 @@ impl Pen {
         self.draw(chat, |page| page.section(response, section))
     }
 
+    /// What follows is of another tree: no node in it is one that was drawn.
+    pub fn begin_tree(&mut self) {
+        self.response = None;
+    }
+
     fn draw(&mut self, chat: &Chat<'_>, draw: impl FnOnce(&mut Page<'_>)) -> Vec<ChatLine> {
         let mut page = Page::new(chat, self);
         draw(&mut page);

@@ -265,6 +265,16 @@ impl Store for Sqlite {
         Ok(Box::new(Session::write(self)?))
     }
 
+    fn version(&self) -> Result<u64> {
+        let mut version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .map_err(engine)?;
+        version
+            .query_row([], |row| codec::unsigned(row, 0))
+            .map_err(engine)
+    }
+
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
         verify::verify(&Session::read(self)?, tell)
     }

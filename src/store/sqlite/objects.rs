@@ -206,6 +206,24 @@ impl Objects for Session<'_> {
         }
     }
 
+    fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
+        let mut found: Vec<CommitRow> = Vec::new();
+        let Some(place) = self.place(tip)? else {
+            return Ok(found);
+        };
+        for (lineage, depth) in self.lineages(place)? {
+            let sql = concat!(
+                "SELECT hash, depth, canonical FROM commits
+                 WHERE lineage = ?1 AND depth <= ?2 AND content IS NULL AND ",
+                intact!(commits),
+                " ORDER BY depth DESC"
+            );
+            found.extend(self.all(sql, [lineage, depth], |row| commit_row(row, 0))?);
+        }
+        found.reverse();
+        Ok(found)
+    }
+
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
         let Some(tip) = self.place(tip)? else {
             return Ok(vec![false; commits.len()]);

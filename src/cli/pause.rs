@@ -1,0 +1,93 @@
+//! Waiting that ends early: by a signal that asks the program to end, or when nobody reads its output
+//! any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
+
+/// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
+pub struct Pause {
+    asked: Arc<AtomicBool>,
+    handlers: Vec<SigId>,
+}
+
+/// Why there is nothing more to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// A signal asks for the end.
+    Asked,
+    /// Nobody reads standard output any more.
+    Closed,
+}
+
+impl Pause {
+    /// Begins to listen.
+    pub fn begin() -> std::io::Result<Self> {
+        let mut pause = Self {
+            asked: Arc::default(),
+            handlers: Vec::new(),
+        };
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let handler = flag::register(signal, Arc::clone(&pause.asked))?;
+            pause.handlers.push(handler);
+        }
+        Ok(pause)
+    }
+
+    /// Whether a signal asks for the end.
+    pub fn is_over(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Waits so long, and not a moment longer than it has to.
+    pub fn wait(&self, time: Duration) -> Option<Over> {
+        let closed = !self.is_over() && closed_within(time);
+        match (self.is_over(), closed) {
+            (true, _) => Some(Over::Asked),
+            (_, true) => Some(Over::Closed),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        self.handlers.drain(..).for_each(|handler| {
+            unregister(handler);
+        });
+    }
+}
+
+/// Waits for standard output to lose its reader; a signal ends the wait.
+#[cfg(unix)]
+fn closed_within(time: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let out = std::io::stdout();
+    // What is asked for is only what is told unasked: errors and hang-ups.
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let timeout = Timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    let over = PollFlags::ERR | PollFlags::HUP;
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(1..) if polled[0].revents().intersects(over) => true,
+        // Something else is told: it would be told at once again.
+        Ok(1..) => {
+            std::thread::sleep(time);
+            false
+        }
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn closed_within(time: Duration) -> bool {
+    std::thread::sleep(time);
+    false
+}

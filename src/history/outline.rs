@@ -1,0 +1,488 @@
+//! Which messages there are at a commit, and what became of each, without a list of them.
+//!
+//! Only what changes a conversation is read: hides, edits, restores, priorities, and the messages
+//! that these name. All messages between two of those share one fate, so one entry stands for them in
+//! the fold, whose order stays that of [`Order`]. So a window of a million messages is known at the
+//! cost of one of a hundred. Deliberately absent: bodies, and requests' settings.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use crate::context::{Entry, Order, OrderEntry};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, fingerprint};
+use crate::history::load;
+use crate::history::repo::Repo;
+use crate::model::{Commit, EntryId, HideKind, Millis, Operation, Priority, Settings};
+use crate::store::{CommitRow, View};
+
+/// The entries at a commit, in order: all that stand, hidden ones included.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    tip: CommitHash,
+    stretches: Vec<Stretch>,
+}
+
+/// Neighbouring entries with one fate.
+#[derive(Clone, Debug)]
+struct Stretch {
+    what: Stood,
+    len: usize,
+    /// Whether they are in the context.
+    visible: bool,
+    /// Whether an active clear or compaction covers them.
+    is_past: bool,
+    /// What hides them.
+    hidden: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+enum Stood {
+    /// Appended one after the other, the first by the commit at this depth.
+    From(u64),
+    One(Box<Entry>),
+}
+
+/// Some of the entries at a commit, by their places from 0: read a range at a time.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    tip: CommitHash,
+    /// Each with the place of its first entry, and how many visible ones stand before it.
+    stretches: Vec<(usize, usize, Stretch)>,
+    len: usize,
+}
+
+/// An entry with what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedEntry {
+    /// The entry.
+    pub entry: Entry,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    pub number: Option<usize>,
+    /// What hides it.
+    pub hidden: Option<&'static str>,
+}
+
+impl Repo {
+    /// Which messages there are at `commit`.
+    pub fn outline(&self, commit: &CommitHash) -> Result<Outline> {
+        Outline::of(&*self.store.read()?, commit)
+    }
+}
+
+impl Outline {
+    /// That of a commit.
+    pub(crate) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
+        let last = load::commit(view, tip)?.depth;
+        let mut rows = view.changes(tip)?;
+        let kinds: HashMap<CommitHash, HideKind> = rows.iter().filter_map(kind).collect();
+        rows.extend(named(view, tip, &rows)?);
+        rows.sort_by_key(|row| row.depth);
+        let mut order = Order::default();
+        let mut runs: HashMap<CommitHash, (u64, usize)> = HashMap::new();
+        let mut next = 0;
+        let ends = rows.iter().map(|row| (row.depth, Some(row)));
+        for (depth, row) in ends.chain([(last + 1, None)]) {
+            if depth > next {
+                let (name, commit) = stand_in(next);
+                order.apply(name, &commit)?;
+                runs.insert(name, (next, (depth - next) as usize));
+            }
+            if let Some(row) = row {
+                order.apply(row.hash, &row.commit)?;
+            }
+            next = depth + 1;
+        }
+        let stands =
+            |entry: &OrderEntry| entry.placed.is_none_or(|(hide, _)| order.is_active(&hide));
+        let stretches = order.entries().filter(stands).map(|entry| {
+            let kind = |hide: &CommitHash| kinds.get(hide).copied();
+            let is_past = |hide: &CommitHash| {
+                matches!(kind(hide), Some(HideKind::Clear | HideKind::Compaction))
+            };
+            let run = runs.get(&entry.id.commit).copied();
+            Stretch {
+                len: run.map_or(1, |(_, len)| len),
+                visible: entry.visible,
+                is_past: entry.hidden_by.iter().any(is_past),
+                hidden: match (entry.hidden_by.last(), entry.priority) {
+                    (Some(hide), _) => kind(hide).map(HideKind::as_str),
+                    (None, Priority::Skip) => Some("skip"),
+                    (None, _) => None,
+                },
+                what: match run {
+                    Some((first, _)) => Stood::From(first),
+                    None => Stood::One(Box::new(Entry {
+                        id: entry.id,
+                        content: entry.content,
+                        mask: entry.mask,
+                        priority: entry.priority,
+                        placed: entry.placed.map(|(_, kind)| kind),
+                        edited: entry.edited,
+                    })),
+                },
+            }
+        });
+        Ok(Self {
+            tip: *tip,
+            stretches: stretches.collect(),
+        })
+    }
+
+    /// Every entry.
+    pub fn all(&self) -> Listed {
+        self.listed(|_, _| true)
+    }
+
+    /// Those that no active clear or compaction covers, truncated ones included.
+    pub fn transcript(&self) -> Listed {
+        self.listed(|_, stretch| !stretch.is_past)
+    }
+
+    /// Those that a model would be sent.
+    pub fn visible(&self) -> Listed {
+        self.listed(|_, stretch| stretch.visible)
+    }
+
+    /// The last `count` visible ones, before them all that stands there in the transcript, and where
+    /// the visible ones begin.
+    pub fn window(&self, count: usize) -> (Listed, usize) {
+        let visible: usize = self
+            .stretches
+            .iter()
+            .filter(|s| s.visible)
+            .map(|s| s.len)
+            .sum();
+        let mut before = visible.saturating_sub(count);
+        let mut cut = self.clone();
+        let mut edge = 0;
+        for at in 0..self.stretches.len() {
+            let stretch = &self.stretches[at];
+            if stretch.visible && before < stretch.len {
+                edge = at;
+                if let (Stood::From(first), true) = (&stretch.what, before > 0) {
+                    let mut later = stretch.clone();
+                    later.what = Stood::From(first + before as u64);
+                    later.len -= before;
+                    cut.stretches[at].len = before;
+                    cut.stretches.insert(at + 1, later);
+                    edge += 1;
+                }
+                break;
+            }
+            before -= if stretch.visible { stretch.len } else { 0 };
+        }
+        let rows = cut.listed(|at, stretch| match at < edge {
+            true => !stretch.is_past,
+            false => stretch.visible,
+        });
+        let from = rows.len - count.min(visible);
+        (rows, from)
+    }
+
+    fn listed(&self, keep: impl Fn(usize, &Stretch) -> bool) -> Listed {
+        let (mut len, mut visible) = (0, 0);
+        let mut stretches = Vec::new();
+        for (at, stretch) in self.stretches.iter().enumerate() {
+            if keep(at, stretch) {
+                stretches.push((len, visible, stretch.clone()));
+                len += stretch.len;
+            }
+            visible += if stretch.visible { stretch.len } else { 0 };
+        }
+        Listed {
+            tip: self.tip,
+            stretches,
+            len,
+        }
+    }
+}
+
+impl Listed {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where the visible message of this number stands.
+    pub fn place_of(&self, number: usize) -> Option<usize> {
+        let before = number.checked_sub(1)?;
+        let fits = |(_, visible, stretch): &&(usize, usize, Stretch)| {
+            stretch.visible && (*visible..visible + stretch.len).contains(&before)
+        };
+        let (start, visible, _) = self.stretches.iter().find(fits)?;
+        Some(start + before - visible)
+    }
+
+    /// The number of the last visible message at or before a place; none before the first.
+    pub fn number_at(&self, place: usize) -> Option<usize> {
+        let at = self
+            .stretches
+            .partition_point(|(start, _, _)| *start <= place);
+        let (start, visible, stretch) = self.stretches.get(at.checked_sub(1)?)?;
+        let number = match stretch.visible {
+            true => visible + (place - start).min(stretch.len - 1) + 1,
+            false => *visible,
+        };
+        (number > 0).then_some(number)
+    }
+
+    /// Those in a range of places, without their bodies.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if a commit is another one than it was, and the store's.
+    pub fn read(&self, repo: &Repo, range: Range<usize>) -> Result<Vec<ListedEntry>> {
+        self.read_in(&*repo.store.read()?, range)
+    }
+
+    pub(crate) fn read_in(&self, view: &dyn View, range: Range<usize>) -> Result<Vec<ListedEntry>> {
+        let range = range.start.min(self.len)..range.end.min(self.len);
+        let first = self
+            .stretches
+            .partition_point(|(start, _, s)| start + s.len <= range.start);
+        let mut found = Vec::with_capacity(range.len());
+        for (start, visible, stretch) in &self.stretches[first..] {
+            if *start >= range.end {
+                break;
+            }
+            let from = range.start.saturating_sub(*start);
+            let to = (range.end - start).min(stretch.len);
+            let entries = match &stretch.what {
+                Stood::One(entry) => vec![(**entry).clone()],
+                Stood::From(depth) => {
+                    appended(view, &self.tip, depth + from as u64..depth + to as u64)?
+                }
+            };
+            found.extend(
+                entries
+                    .into_iter()
+                    .zip(visible + from + 1..)
+                    .map(|(entry, number)| ListedEntry {
+                        entry,
+                        number: stretch.visible.then_some(number),
+                        hidden: stretch.hidden,
+                    }),
+            );
+        }
+        Ok(found)
+    }
+}
+
+fn kind(row: &CommitRow) -> Option<(CommitHash, HideKind)> {
+    match &row.commit.operation {
+        Operation::Hide(hide) => Some((row.hash, hide.kind)),
+        _ => None,
+    }
+}
+
+/// The appends on the path that these changes name.
+fn named(view: &dyn View, tip: &CommitHash, changes: &[CommitRow]) -> Result<Vec<CommitRow>> {
+    let mut names = BTreeSet::new();
+    let mut name = |id: &EntryId| {
+        names.insert(id.commit);
+    };
+    for row in changes {
+        match &row.commit.operation {
+            Operation::Append { .. } => {}
+            Operation::Edit { target, .. } => name(target),
+            Operation::Hide(hide) => {
+                for interval in &hide.intervals {
+                    [&interval.first, &interval.last]
+                        .into_iter()
+                        .for_each(&mut name);
+                }
+                hide.keep.iter().for_each(&mut name);
+                hide.parts
+                    .iter()
+                    .map(|part| &part.entry)
+                    .for_each(&mut name);
+                let places = hide
+                    .replacements
+                    .iter()
+                    .filter_map(|one| one.before.as_ref());
+                places.for_each(&mut name);
+            }
+            Operation::Restore { entries, .. } => entries.iter().for_each(&mut name),
+            Operation::Annotate { targets, .. } => targets.iter().for_each(&mut name),
+        }
+    }
+    let names: Vec<CommitHash> = names.into_iter().collect();
+    let on_path = view.are_ancestors(&names, tip)?;
+    let rows = view.commits(&names)?.into_iter().zip(on_path);
+    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    let rows = rows.filter_map(|(row, on_path)| row.filter(|row| on_path && appends(row)));
+    Ok(rows.collect())
+}
+
+/// What stands in the fold for the appends from a depth on.
+fn stand_in(depth: u64) -> (CommitHash, Commit) {
+    let name = fingerprint(format!("the appends from depth {depth} on").as_bytes());
+    let content = ContentHash::from_bytes(name);
+    let commit = Commit {
+        parent: None,
+        operation: Operation::Append { content },
+        time: None::<Millis>,
+        settings: Settings::new(),
+        note: None,
+    };
+    (CommitHash::from_bytes(name), commit)
+}
+
+/// The entries that the commits at these depths append.
+fn appended(view: &dyn View, tip: &CommitHash, depths: Range<u64>) -> Result<Vec<Entry>> {
+    let Some(last) = depths
+        .end
+        .checked_sub(1)
+        .filter(|last| *last >= depths.start)
+    else {
+        return Ok(Vec::new());
+    };
+    let damaged = || Error::Damaged {
+        detail: format!("the path to {tip:.10} is not what its index tells"),
+    };
+    let last = view.ancestor_at(tip, last)?.ok_or_else(damaged)?;
+    let count = (depths.end - depths.start) as usize;
+    let rows = view.ancestors(&last, None, count)?;
+    if rows.len() < count {
+        return Err(damaged());
+    }
+    let entries = rows
+        .into_iter()
+        .rev()
+        .map(|row| match row.commit.operation {
+            Operation::Append { content } => Ok(Entry::new(EntryId::of(row.hash), content, None)),
+            _ => Err(damaged()),
+        });
+    entries.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::laws::commands::{Draw, command};
+    use proptest::prelude::*;
+
+    /// What the whole order says of every entry that stands.
+    fn told(repo: &Repo, tip: &CommitHash) -> (Vec<ListedEntry>, BTreeSet<EntryId>) {
+        let order = repo.order(tip).expect("an order");
+        let transcript = order.transcript().map(|entry| entry.id).collect();
+        let mut number = 0;
+        let stands =
+            |entry: &OrderEntry| entry.placed.is_none_or(|(hide, _)| order.is_active(&hide));
+        let all = order.entries().filter(stands).map(|entry| {
+            number += usize::from(entry.visible);
+            let hide = entry.hidden_by.last().map(|hide| {
+                let row = load::commit(&*repo.store.read().expect("a view"), hide);
+                kind(&row.expect("it is here")).expect("a hide").1.as_str()
+            });
+            let skip = (entry.priority == Priority::Skip).then_some("skip");
+            ListedEntry {
+                number: entry.visible.then_some(number),
+                hidden: hide.or(skip),
+                entry: Entry {
+                    id: entry.id,
+                    content: entry.content,
+                    mask: entry.mask,
+                    priority: entry.priority,
+                    placed: entry.placed.map(|(_, kind)| kind),
+                    edited: entry.edited,
+                },
+            }
+        });
+        (all.collect(), transcript)
+    }
+
+    fn agrees(repo: &Repo, tip: &CommitHash, window: usize) {
+        let (all, transcript) = told(repo, tip);
+        let outline = repo.outline(tip).expect("an outline");
+        let whole = |rows: &Listed| rows.read(repo, 0..usize::MAX).expect("it reads");
+        assert_eq!(whole(&outline.all()), all);
+        let visible: Vec<&ListedEntry> = all.iter().filter(|one| one.number.is_some()).collect();
+        let found = whole(&outline.visible());
+        assert_eq!(found.iter().collect::<Vec<_>>(), visible);
+        let context = repo.context(tip).expect("a context");
+        assert!(found.iter().map(|one| &one.entry).eq(&context.entries));
+        let rows = outline.transcript();
+        let found = whole(&rows);
+        let told = all.iter().filter(|one| transcript.contains(&one.entry.id));
+        assert_eq!(found.iter().collect::<Vec<_>>(), told.collect::<Vec<_>>());
+        // Ranges, numbers and places agree with the whole.
+        for (at, one) in found.iter().enumerate() {
+            let some = rows.read(repo, at..at + 3).expect("it reads");
+            assert_eq!(some, found[at..(at + 3).min(found.len())]);
+            if let Some(number) = one.number {
+                assert_eq!(rows.place_of(number), Some(at));
+                assert_eq!(rows.number_at(at), Some(number));
+            }
+        }
+        assert_eq!(rows.place_of(visible.len() + 1), None);
+        let (rows, from) = outline.window(window);
+        let found = whole(&rows);
+        assert_eq!(
+            found[from..].iter().collect::<Vec<_>>(),
+            visible[visible.len().saturating_sub(window)..]
+        );
+        let first = found.get(from).map(|one| one.entry.id);
+        let before = all.iter().take_while(|one| Some(one.entry.id) != first);
+        let before = before.filter(|one| transcript.contains(&one.entry.id));
+        if first.is_some() {
+            assert_eq!(
+                found[..from].iter().collect::<Vec<_>>(),
+                before.collect::<Vec<_>>()
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            source_file: Some(file!()),
+            ..crate::conditions::laws(64)
+        })]
+
+        /// An outline tells of every entry what the fold of the whole order tells.
+        #[test]
+        fn an_outline_is_the_order(
+            draws in prop::collection::vec(any::<Draw>(), 1..40),
+            window in 0..8_usize,
+        ) {
+            let repo = Repo::ephemeral().expect("made");
+            for (at, draw) in draws.into_iter().enumerate() {
+                // What is not allowed here changes nothing.
+                let _ = command(&repo, draw, Millis(at as i64));
+                if let Some(tip) = repo.head(&crate::history::On::Head).expect("a head").commit() {
+                    agrees(&repo, &tip, window);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_long_conversation_costs_no_more_than_that_of_a_short_one() {
+        use crate::history::{Call, CommitOptions};
+        use crate::model::{Draft, Message, Role};
+        use std::sync::atomic::Ordering;
+
+        let steps = |count: usize| {
+            let (repo, steps) = Repo::counted();
+            let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
+            let talk: Vec<Draft> = (0..count).map(said).collect();
+            let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+            let tip = done.expect("commits").last().expect("some").hash;
+            let before = steps.load(Ordering::Relaxed);
+            let outline = repo.outline(&tip).expect("an outline");
+            let rows = outline.visible();
+            assert_eq!(rows.len(), count);
+            let found = rows.read(&repo, count - 50..count).expect("it reads");
+            assert_eq!((found.len(), found[49].number), (50, Some(count)));
+            steps.load(Ordering::Relaxed) - before
+        };
+        let (short, long) = (steps(100), steps(10_000));
+        assert!(long <= short * 2, "{short} steps, then {long}");
+    }
+}

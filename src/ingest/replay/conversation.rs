@@ -1,0 +1,325 @@
+//! A conversation at a commit, read a part at a time.
+//!
+//! What it holds grows with what was changed in the conversation, not with its length. A part is a
+//! tree of its own; it begins where a user speaks, if one does so soon enough, so that parts after
+//! each other show what the whole would. Deliberately absent: how a tree is drawn.
+
+use std::ops::Range;
+
+use super::calls::{LOOK, Start, with_calls, with_results};
+use super::sources::Sources;
+use super::{Replay, ReplayedEntry, Scope};
+use crate::context::Entry;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load};
+use crate::model::Role;
+use crate::store::View;
+use crate::tree::{Event, Fold, Happening, NodeId, Sequence, Tree, events_of};
+
+/// How long a part is. It ends where a user speaks once it is long enough, and anywhere when it is too
+/// long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartSize {
+    /// So many messages are enough.
+    pub messages: usize,
+    /// So many bytes are enough.
+    pub bytes: u64,
+    /// So many messages more are too many, and so many times the bytes.
+    pub more: usize,
+}
+
+impl Default for PartSize {
+    /// 128 to 512 messages, 2 to 16 MiB.
+    fn default() -> Self {
+        Self {
+            messages: 128,
+            bytes: 2 << 20,
+            more: 384,
+        }
+    }
+}
+
+/// How many messages are looked at at once for one that was there before.
+const STEP: usize = 64;
+
+/// How many times the bytes that are enough are too many.
+const MORE_BYTES: u64 = 8;
+
+/// A conversation at a commit, read a part at a time.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    listed: Listed,
+    first: usize,
+    earlier: usize,
+}
+
+impl Conversation {
+    /// The conversation at `commit`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if it is not here, and the store's.
+    pub fn open(repo: &Repo, commit: &CommitHash, scope: Scope) -> Result<Self> {
+        let outline = repo.outline(commit)?;
+        let listed = match scope {
+            Scope::Window(_) => outline.visible(),
+            Scope::Transcript => outline.transcript(),
+            Scope::All => outline.all(),
+        };
+        Ok(match scope {
+            Scope::Window(count) => {
+                Self::window(&outline, listed.len().saturating_sub(count), listed)
+            }
+            _ => Self {
+                listed,
+                first: 0,
+                earlier: 0,
+            },
+        })
+    }
+
+    /// The last `count` visible messages, and above them, where [`Conversation::first`] is not the
+    /// first, what stands before them in the transcript.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conversation::open`].
+    pub fn scroll(repo: &Repo, commit: &CommitHash, count: usize) -> Result<Self> {
+        let outline = repo.outline(commit)?;
+        let (listed, first) = outline.window(count);
+        Ok(Self::window(&outline, first, listed))
+    }
+
+    fn window(outline: &Outline, first: usize, listed: Listed) -> Self {
+        let shown = listed.len() - first;
+        Self {
+            earlier: outline.transcript().len() - shown,
+            listed,
+            first,
+        }
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// The place of the first that is to be shown.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// How many messages of the transcript are not to be shown.
+    pub fn earlier(&self) -> usize {
+        self.earlier
+    }
+
+    /// The place from which on all messages are new since a move.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn new_since(&self, repo: &Repo, moved: &Moved) -> Result<usize> {
+        let mut from = self.len();
+        while from > 0 {
+            let first = from.saturating_sub(STEP);
+            let rows = self.listed.read(repo, first..from)?;
+            let old = rows
+                .iter()
+                .rposition(|row| !moved.has(&row.entry.id.commit));
+            match old {
+                Some(old) => return Ok(first + old + 1),
+                None => from = first,
+            }
+        }
+        Ok(0)
+    }
+
+    /// Which messages there are, without what they say.
+    pub fn listed(&self) -> &Listed {
+        &self.listed
+    }
+
+    /// The part that begins at a place.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn part_from(&self, repo: &Repo, from: usize, size: PartSize) -> Result<Range<usize>> {
+        let view = repo.store.read()?;
+        let most = size.messages.saturating_add(size.more);
+        let rows = self
+            .listed
+            .read_in(&*view, from..from.saturating_add(most))?;
+        let mut sizes = Sizes::of(&*view, &rows, size)?;
+        for (at, row) in rows.iter().enumerate() {
+            let (is_enough, must_end) = sizes.take(at);
+            if at > 0 && (must_end || (is_enough && sizes.begins(&*view, at, row)?)) {
+                return Ok(from..from + at);
+            }
+        }
+        Ok(from..from + rows.len())
+    }
+
+    /// The part that ends before a place.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn part_to(&self, repo: &Repo, to: usize, size: PartSize) -> Result<Range<usize>> {
+        let view = repo.store.read()?;
+        let first = to.saturating_sub(size.messages.saturating_add(size.more));
+        let rows = self.listed.read_in(&*view, first..to)?;
+        let mut sizes = Sizes::of(&*view, &rows, size)?;
+        let mut from = to;
+        for (at, row) in rows.iter().enumerate().rev() {
+            let (_, must_end) = sizes.take(at);
+            if must_end && from < to {
+                break;
+            }
+            from = first + at;
+            if sizes.is_enough() && sizes.begins(&*view, at, row)? {
+                break;
+            }
+        }
+        Ok(from..to)
+    }
+
+    /// The messages in a range of places as a tree of their own: settled, as if nothing more came.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn read(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<Replay> {
+        let (fold, mut found) = self.fold(repo, range, start)?;
+        found.tree = fold.settle();
+        Ok(found)
+    }
+
+    /// The same while more may come: a call without a result waits for it.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn read_open(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<Replay> {
+        let (fold, mut found) = self.fold(repo, range, start)?;
+        found.tree = fold.tree().clone();
+        Ok(found)
+    }
+
+    fn fold(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<(Fold, Replay)> {
+        let view = repo.store.read()?;
+        let mut rows = self.listed.read_in(&*view, range.clone())?;
+        let entries: Vec<Entry> = rows.iter().map(|row| row.entry.clone()).collect();
+        let mut events = Sources::of(&*view, &entries)?.events(&entries)?;
+        let near = range.start.saturating_sub(LOOK)..range.start;
+        let before = || self.listed.read_in(&*view, near);
+        with_calls(&*view, before, start, &mut events)?;
+        let behind = || {
+            let near = range.end..range.end.saturating_add(LOOK);
+            self.listed.read_in(&*view, near)
+        };
+        let results = with_results(&*view, behind, entries.len(), &mut events)?;
+        let mut places: Vec<usize> = (range.start..range.start + rows.len()).collect();
+        for (at, row) in results {
+            places.push(range.start + entries.len() + at);
+            rows.push(row);
+        }
+        Ok(folded(events, rows, &places, entries.len()))
+    }
+}
+
+/// The tree of these events, each of one of these messages; so many of them are the part's own.
+fn folded(
+    events: Vec<(usize, Event)>,
+    rows: Vec<ListedEntry>,
+    places: &[usize],
+    own: usize,
+) -> (Fold, Replay) {
+    let place = |(at, event): (usize, Event)| (event.place, event.id.clone(), (at, event));
+    let mut fold = Fold::default();
+    let mut births = Vec::new();
+    for (at, event) in Sequence::in_order(events.into_iter().map(place)) {
+        let first = NodeId(fold.last().0 + 1);
+        fold.feed(Event {
+            place: None,
+            ..event
+        });
+        if fold.last() >= first {
+            births.push((first, at));
+        }
+    }
+    let told = rows.into_iter().zip(places).map(|(row, at)| ReplayedEntry {
+        id: row.entry.id,
+        at: *at,
+        number: row.number,
+        hidden: row.hidden,
+    });
+    let mut entries: Vec<ReplayedEntry> = told.collect();
+    let behind = entries.split_off(own);
+    let replay = Replay {
+        tree: Tree::default(),
+        entries,
+        earlier: 0,
+        births,
+        behind,
+    };
+    fold.hide(|node| replay.entry_of(node)?.1.hidden);
+    (fold, replay)
+}
+
+/// How much of a part is read while its border is looked for.
+struct Sizes {
+    size: PartSize,
+    rows: Vec<(Role, u32, u64)>,
+    messages: usize,
+    bytes: u64,
+}
+
+impl Sizes {
+    fn of(view: &dyn View, rows: &[ListedEntry], size: PartSize) -> Result<Self> {
+        let contents: Vec<_> = rows.iter().map(|row| row.entry.content).collect();
+        let known = load::rows(view, &contents)?;
+        let row = |content| {
+            let row = &known[content];
+            (row.role, row.results, row.size_bytes)
+        };
+        Ok(Self {
+            size,
+            rows: contents.iter().map(row).collect(),
+            messages: 0,
+            bytes: 0,
+        })
+    }
+
+    fn is_enough(&self) -> bool {
+        self.messages >= self.size.messages || self.bytes >= self.size.bytes
+    }
+
+    /// Adds a message; whether all before it were enough, and whether it is too much.
+    fn take(&mut self, at: usize) -> (bool, bool) {
+        let is_enough = self.is_enough();
+        self.messages += 1;
+        self.bytes += self.rows[at].2;
+        let most = self.size.messages.saturating_add(self.size.more);
+        let bytes = self.size.bytes.saturating_mul(MORE_BYTES);
+        (is_enough, self.messages > most || self.bytes > bytes)
+    }
+
+    /// Whether a turn begins with a message: a user speaks, and neither answers nor cancels a call.
+    fn begins(&self, view: &dyn View, at: usize, row: &ListedEntry) -> Result<bool> {
+        let (role, results, _) = self.rows[at];
+        if role != Role::User || results > 0 || row.entry.placed.is_some() {
+            return Ok(false);
+        }
+        let message = load::message(view, &row.entry)?;
+        let first = events_of(&message, None).into_iter().next();
+        Ok(first.is_some_and(|event| matches!(event.what, Happening::User { .. })))
+    }
+}
