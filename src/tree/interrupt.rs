@@ -3,6 +3,7 @@
 use super::aside::Cancelled;
 use super::event::Event;
 use super::node::Trail;
+use super::response::Response;
 use super::turn::TurnItem;
 use super::{Tree, TreeItem};
 use crate::model::Part;
@@ -72,10 +73,12 @@ impl Tree {
         stopped
     }
 
-    /// Nothing more will come: what waits is shown, what runs is interrupted, and what is empty
-    /// goes away.
+    /// Nothing more will come: what waits is shown, what runs or is being said is interrupted, and
+    /// what is empty goes away.
     pub(super) fn settle(&mut self, trail: &mut Trail) {
         self.release_all(trail);
+        let under_way = self.turns_mut().filter(|turn| !turn.ended && !turn.settled);
+        under_way.for_each(|turn| turn.responses().for_each(Response::cut));
         self.stop(trail);
         let inside = self.turns_mut().flat_map(|turn| turn.responses());
         let tools = inside.flat_map(|response| response.tools());

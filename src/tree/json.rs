@@ -151,11 +151,13 @@ fn of_block(block: &ResponseBlock) -> Value {
     match block {
         ResponseBlock::Text(text) => {
             let form = Form::of("text", &text.node).maybe("phase", text.phase.as_deref());
-            form.with("text", text.text.as_str()).done()
+            let form = form.with("text", text.text.as_str());
+            form.flag("interrupted", text.interrupted).done()
         }
         ResponseBlock::Thinking(thought) => {
             let form = Form::of("thinking", &thought.node);
-            form.with("text", thought.text.as_str()).done()
+            let form = form.with("text", thought.text.as_str());
+            form.flag("interrupted", thought.interrupted).done()
         }
         ResponseBlock::Tool(tool) => of_tool(tool),
         ResponseBlock::Other(held) => {

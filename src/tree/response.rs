@@ -123,6 +123,15 @@ impl Response {
         }
     }
 
+    /// What streams was cut: nobody has said that this is all of it.
+    pub(super) fn cut(&mut self) {
+        match self.blocks.last_mut() {
+            Some(ResponseBlock::Text(text)) => text.interrupted = text.open,
+            Some(ResponseBlock::Thinking(thought)) => thought.interrupted = thought.open,
+            _ => {}
+        }
+    }
+
     fn texts(&mut self) -> impl DoubleEndedIterator<Item = &mut Segment> {
         self.blocks.iter_mut().filter_map(|block| match block {
             ResponseBlock::Text(text) => Some(text),
@@ -174,6 +183,7 @@ impl Response {
             phase: phase.map(str::to_owned),
             message: message.map(str::to_owned),
             open: true,
+            interrupted: false,
             streamed: true,
             finished: false,
         };
@@ -241,6 +251,7 @@ impl Response {
             phase,
             message: message.map(str::to_owned),
             open: false,
+            interrupted: false,
             streamed: false,
             finished: true,
         };
@@ -319,6 +330,7 @@ impl Response {
             provider,
             message: message.map(str::to_owned),
             open,
+            interrupted: false,
             finished: !open,
         }));
     }

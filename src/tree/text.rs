@@ -15,6 +15,8 @@ pub struct Segment {
     pub message: Option<String>,
     /// Whether more of it may come.
     pub open: bool,
+    /// Whether the stream ended before it did.
+    pub interrupted: bool,
     /// Whether it came in pieces.
     pub(super) streamed: bool,
     /// Whether its final text is known.

@@ -17,6 +17,8 @@ pub struct Thought {
     pub message: Option<String>,
     /// Whether more of it may come.
     pub open: bool,
+    /// Whether the stream ended before it did.
+    pub interrupted: bool,
     /// Whether its final text is known.
     pub(super) finished: bool,
 }

@@ -149,7 +149,10 @@ impl<'a> Page<'a> {
         }
         self.below_heading(response, node);
         match block {
-            ResponseBlock::Text(text) => self.text(id, &text.text, Label::Text),
+            ResponseBlock::Text(text) => {
+                self.text(id, &text.text, Label::Text);
+                self.cut(id, text.interrupted);
+            }
             ResponseBlock::Thinking(thought) => {
                 let mut lines = thought.text.lines();
                 let first = lines.next().unwrap_or_default();
@@ -158,9 +161,17 @@ impl<'a> Page<'a> {
                 for line in lines {
                     self.line(id, INDENT, Label::Dim.quote(line));
                 }
+                self.cut(id, thought.interrupted);
             }
             ResponseBlock::Other(held) => self.text(id, &word(&held.part), Label::Dim),
             ResponseBlock::Tool(_) => {}
+        }
+    }
+
+    /// Says of what was cut that it was.
+    fn cut(&mut self, id: NodeId, interrupted: bool) {
+        if interrupted {
+            self.line(id, INDENT, Label::Warning.of("interrupted"));
         }
     }
 

@@ -240,3 +240,26 @@ fn a_block_of_a_message_is_the_final_form_of_what_streamed() {
     // And where nothing streamed, each is one of its own.
     assert_eq!(drawn([block("a"), block("ab")]), ["text | a", "text | ab"]);
 }
+
+#[test]
+fn a_text_or_a_thought_is_interrupted_where_the_stream_ends_before_it() {
+    let is_cut = |events: Vec<Event>| {
+        let mut fold = Fold::live();
+        for event in events {
+            fold.feed(event);
+        }
+        crate::tree::json::text(&fold.settle()).contains(r#""interrupted":true"#)
+    };
+    assert!(is_cut(vec![user("go"), delta("Two")]));
+    assert!(is_cut(vec![user("go"), thought("Hm")]));
+    let ends = [
+        done("Two"),
+        Happening::BlockEnd.into(),
+        Happening::TurnEnd.into(),
+    ];
+    // Where somebody cancelled it, a line of its own says so.
+    for end in ends.into_iter().chain([interrupt()]) {
+        let what = end.what.clone();
+        assert!(!is_cut(vec![user("go"), delta("Two"), end]), "{what:?}");
+    }
+}
