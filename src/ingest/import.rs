@@ -18,7 +18,7 @@ use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::history::Repo;
 use crate::history::purge::holds_purged;
-use crate::interop::{BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::{BranchStart, Format, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName};
 use crate::store::{Store, Tx, View};
@@ -100,6 +100,17 @@ fn start(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport> {
     let file = SessionInput::open(path, request.format)?;
+    take_in(repo, &file, request, is_strict.then_some(path), progress)
+}
+
+/// Takes in what is open; where a path is given, nothing if anything is wrong in it.
+pub(super) fn take_in(
+    repo: &Repo,
+    file: &SessionInput<'_>,
+    request: &ImportRequest<'_>,
+    strict: Option<&FilePath>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport> {
     let mut done = Done::default();
     for attempt in 1.. {
         // Who loses all the time is let through in the end, if that doesn't hold others up for long.
@@ -109,7 +120,7 @@ fn start(
         let mut intake = Intake {
             store: &*repo.store,
             request,
-            file: &file,
+            file,
             holds,
             last_purge: repo.store.read()?.last_purge()?,
             slices: Slices::of(&*repo.store, share),
@@ -120,9 +131,9 @@ fn start(
             progress: &mut *progress,
         };
         let last_purge = intake.last_purge;
-        let read = file.read(&mut intake).and_then(|()| match is_strict {
-            true => intake.problems.refuse(path),
-            false => Ok(()),
+        let read = file.read(&mut intake).and_then(|()| match strict {
+            Some(path) => intake.problems.refuse(path),
+            None => Ok(()),
         });
         let ended = match read {
             Ok(()) => intake.finish(),
@@ -154,7 +165,7 @@ struct Done {
 struct Intake<'a> {
     store: &'a dyn Store,
     request: &'a ImportRequest<'a>,
-    file: &'a SessionInput,
+    file: &'a SessionInput<'a>,
     /// Whether nobody else may write from the first slice to the end.
     holds: bool,
     /// The newest purge when it began.
@@ -219,7 +230,7 @@ impl Intake<'_> {
             format,
             stem,
         } = self.file;
-        let file = SourceFile::of(input)?;
+        let file = SourceFile::of(&**input)?;
         let (placed, purged) = self.place(&file)?;
         let mut slices = match self.holds {
             true => self.slices,

@@ -5,24 +5,24 @@ use std::path::Path;
 use super::file::FileInput;
 use crate::error::{Error, Result};
 use crate::interop::{
-    Action, BranchStart, Format, ImportOptions, Problem, SessionEnd, SessionStart, Sink, Step,
-    sniff,
+    Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
+    Step, sniff,
 };
 use crate::model::HideKind;
 
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
 
-/// A session file in a known format.
-pub(super) struct SessionInput {
-    pub(super) input: FileInput,
+/// A session file, or what stands for one, in a known format.
+pub(super) struct SessionInput<'a> {
+    pub(super) input: Box<dyn Input + 'a>,
     pub(super) format: &'static Format,
     /// The name of a session that holds none: its file's, or its directory's where the file is
     /// called like every other session's.
     pub(super) stem: String,
 }
 
-impl SessionInput {
+impl SessionInput<'_> {
     /// Opens a file that is said to be in the `given` format.
     pub(super) fn open(path: &Path, given: Option<&'static Format>) -> Result<Self> {
         let input = FileInput::open(path)?;
@@ -46,7 +46,7 @@ impl SessionInput {
         let stem = directory.filter(|_| is_common).unwrap_or(own);
         let stem = stem.to_string_lossy().into();
         Ok(Self {
-            input,
+            input: Box::new(input),
             format,
             stem,
         })
@@ -55,7 +55,7 @@ impl SessionInput {
     /// Reads all of it.
     pub(super) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
         let options = ImportOptions { stem: &self.stem };
-        (self.format.read)(&self.input, options, sink)
+        (self.format.read)(&*self.input, options, sink)
     }
 }
 

@@ -17,6 +17,7 @@ mod overtaken;
 mod place;
 #[cfg(test)]
 mod purges;
+mod record;
 mod replay;
 mod report;
 mod resume;
@@ -31,6 +32,7 @@ pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
+pub use record::{Due, RecordRequest, Recorder};
 pub use replay::{
     Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };

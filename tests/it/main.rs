@@ -40,6 +40,7 @@ mod pruning;
 mod purging;
 mod readme;
 mod real_sessions;
+mod recording_laws;
 mod replaying;
 mod request_laws;
 mod restoring;

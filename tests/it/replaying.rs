@@ -12,7 +12,7 @@ use tract::tree::{Fold, json};
 
 use crate::conditions::{laws, real_sessions};
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("a folder")
         .map(|file| file.expect("a file").path())
@@ -36,7 +36,7 @@ fn all_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn own(formats: &[&str]) -> Vec<PathBuf> {
+pub fn own(formats: &[&str]) -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     formats
         .iter()
@@ -44,7 +44,7 @@ fn own(formats: &[&str]) -> Vec<PathBuf> {
         .collect()
 }
 
-const STREAMS: [&str; 6] = [
+pub const STREAMS: [&str; 6] = [
     "event-log",
     "claude-stream",
     "codex-exec",
@@ -54,7 +54,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// The tree of a stream that comes in reads of this size.
-fn live(bytes: &[u8], size: usize) -> String {
+pub fn live(bytes: &[u8], size: usize) -> String {
     let format = sniff(&bytes).expect("readable").expect("a known format");
     let mut stream = EventStream::of(format).expect("a format of events");
     let mut fold = Fold::live();
@@ -70,7 +70,7 @@ fn live(bytes: &[u8], size: usize) -> String {
 }
 
 /// A repository with this file in it; none if there was no message in it.
-fn imported(path: &Path) -> Option<Repo> {
+pub fn imported(path: &Path) -> Option<Repo> {
     let repo = Repo::ephemeral().expect("a repository");
     let request = ImportRequest {
         format: None,
@@ -84,7 +84,7 @@ fn imported(path: &Path) -> Option<Repo> {
     Some(repo)
 }
 
-fn stored(repo: &Repo) -> String {
+pub fn stored(repo: &Repo) -> String {
     let tip = repo
         .head(&On::Head)
         .expect("a head")
@@ -171,7 +171,7 @@ proptest! {
 }
 
 /// A line of an event log, of either generation, that says something no other line says.
-fn line(number: usize) -> impl Strategy<Value = String> {
+pub fn line(number: usize) -> impl Strategy<Value = String> {
     let id = |names: [&'static str; 3]| proptest::sample::select(names.to_vec());
     let which = proptest::sample::select(vec![
         "turn_start",

@@ -19,7 +19,7 @@ use super::inspect::SessionInput;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::{Repo, load};
-use crate::interop::{EventStream, Format, Input};
+use crate::interop::{EventStream, Format};
 use crate::model::{EntryId, Millis, RefName};
 use crate::tree::{Fold, NodeId, Tree};
 

@@ -162,13 +162,17 @@ fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) ->
         let told = gave
             .iter()
             .flat_map(|(before, last)| begun(*before)..begun(*last));
-        let told: BTreeSet<usize> = told.chain([at]).collect();
-        for step in told {
+        let told: BTreeSet<usize> = told.collect();
+        // When it was said is known as soon as it is said, or else not: what comes later may be
+        // read later.
+        let dates = |step: &usize| told.contains(step) || begun(last) == 0;
+        for step in told.iter().copied().chain([at]).collect::<BTreeSet<_>>() {
+            let dates = dates(&step);
             let Some(step) = steps.get_mut(step) else {
                 continue;
             };
             step.records.push(line.span);
-            step.time = step.time.or(line.time);
+            step.time = step.time.or(line.time.filter(|_| dates));
         }
         let Some(step) = steps.get_mut(at) else {
             continue;

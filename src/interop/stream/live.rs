@@ -13,6 +13,7 @@ pub struct EventStream {
     rest: Vec<u8>,
     /// How many lines were read.
     lines: u64,
+    session: Option<String>,
     problems: Vec<Problem>,
 }
 
@@ -23,6 +24,7 @@ impl EventStream {
             reader: format.events?(),
             rest: Vec::new(),
             lines: 0,
+            session: None,
             problems: Vec::new(),
         })
     }
@@ -53,6 +55,16 @@ impl EventStream {
         self.line()
     }
 
+    /// The id of the session, where a record has told it.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// How many bytes have come of a line that is not complete.
+    pub fn pending_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
     /// What was wrong with the lines so far.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -67,6 +79,7 @@ impl EventStream {
         self.lines += 1;
         let mut taker = Taker {
             reader: &mut *self.reader,
+            session: &mut self.session,
             events: Vec::new(),
             problems: Told::default(),
         };
@@ -83,6 +96,7 @@ impl EventStream {
 
 struct Taker<'a> {
     reader: &'a mut dyn EventReader,
+    session: &'a mut Option<String>,
     events: Vec<Event>,
     problems: Told,
 }
@@ -107,7 +121,11 @@ impl LineReader for Taker<'_> {
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
-        self.events.extend(self.reader.read(record.value).events);
+        let told = self.reader.read(record.value);
+        if self.session.is_none() {
+            *self.session = told.session;
+        }
+        self.events.extend(told.events);
         Ok(())
     }
 }
