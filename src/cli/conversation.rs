@@ -10,7 +10,7 @@ use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, Line, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
-use super::{App, Failure};
+use super::{App, Failure, page};
 
 /// How many messages a window shows, where nobody says.
 const WINDOW: usize = 50;
@@ -26,6 +26,8 @@ pub enum Form {
     Plain,
     /// For programs: `docs/render.md`.
     Tree,
+    /// A page for a browser, which needs nothing else.
+    Html,
 }
 
 /// Which messages.
@@ -43,7 +45,7 @@ impl Which {
             Self::Transcript => Scope::Transcript,
             Self::All => Scope::All,
             Self::Window(Some(size)) => Scope::Window(size),
-            Self::Window(None) if form == Form::Tree => Scope::All,
+            Self::Window(None) if form != Form::Plain => Scope::All,
             Self::Window(None) => Scope::Window(repo.config()?.window_size()?.unwrap_or(WINDOW)),
         })
     }
@@ -64,8 +66,10 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
         found => found?,
     };
     let scope = which.scope(form, &repo)?;
-    if form == Form::Tree {
-        return tree(&replay(&repo, &tip, scope)?.tree, app);
+    match form {
+        Form::Plain => {}
+        Form::Tree => return tree(&replay(&repo, &tip, scope)?.tree, app),
+        Form::Html => return page::to_output(&repo, &tip, scope, page::Kind::Html, app),
     }
     whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
 }
@@ -136,6 +140,7 @@ fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {
     match form {
         Form::Tree => tree(&found, app),
         Form::Plain => chat(&found, &|_| None, &mut Pen::default(), app),
+        Form::Html => page::of_tree(&found, page::Kind::Html, app),
     }
 }
 

@@ -15,6 +15,7 @@ mod input;
 mod listing;
 mod named;
 mod outcome;
+mod page;
 mod pause;
 mod position;
 mod private;

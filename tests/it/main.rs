@@ -34,6 +34,7 @@ mod naming;
 mod nesting;
 #[cfg(unix)]
 mod owners;
+mod pages;
 mod painting;
 mod parts;
 mod pruning;

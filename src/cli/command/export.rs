@@ -6,30 +6,34 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{ExportOptions, Exported, export, session_format};
+use tract::ingest::{ExportOptions, Scope, export, session_format};
 use tract::interop::{Format, formats};
 use tract::render::{escape, plural};
 
-use crate::cli::{App, Failure, private};
+use crate::cli::{App, Failure, page, private};
 
-/// Write a session file
+/// Write a session file, or a page to read
 ///
 /// Messages that were imported and not changed since come back JSON-equal, ids and links included;
 /// changed and new ones are valid records of their own; hidden ones are left out.
+///
+/// html is one page that needs nothing else, for a browser: the whole conversation, what is hidden
+/// folded beside the marker that stands in its place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract export -o session.jsonl                 in the format that it came in
-  tract export HEAD~3 --format openai           to standard output")]
+  tract export HEAD~3 --format openai           to standard output
+  tract export --format html -o session.html    to read, to keep, to share")]
 pub struct Args {
     /// Which commit's context
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
     /// The format; by default the session's own
-    #[arg(long, value_name = "F", value_parser = Format::named, help = format!(
-        "{}; by default the session's own", formats::choices()
+    #[arg(long, value_name = "F", value_parser = Shape::named, help = format!(
+        "{}; by default the session's own; or html", formats::choices()
     ))]
-    format: Option<&'static Format>,
+    format: Option<Shape>,
     /// Where to write it, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -38,11 +42,28 @@ pub struct Args {
     force: bool,
 }
 
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Session(&'static Format),
+    Page(page::Kind),
+}
+
+impl Shape {
+    fn named(name: &str) -> Result<Self, Error> {
+        match page::Kind::named(name) {
+            Some(kind) => Ok(Self::Page(kind)),
+            None => Format::named(name).map(Self::Session),
+        }
+    }
+}
+
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let commit = repo.resolve(&on, &args.rev)?;
     let format = match args.format {
-        Some(format) => format,
+        Some(Shape::Session(format)) => format,
+        Some(Shape::Page(kind)) => return to_read(&repo, &commit, kind, args, app),
         None => session_format(&repo, &commit)?.ok_or_else(|| {
             let failure = Failure::usage("this history came from no session file");
             let choices = formats::choices();
@@ -54,7 +75,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let done = match &args.output {
         Some(path) => {
             let path = app.path(path)?;
-            let done = to_file(&repo, &commit, &options, &path, args.force)?;
+            let done = to_file(&path, args.force, |out| {
+                Ok(export(&repo, &commit, &options, out)?)
+            })?;
             let messages = plural(done.untouched + done.written, "message");
             let (untouched, place) = (done.untouched, app.short_path(&path));
             let wrote = format!("Wrote {messages}, {untouched} untouched, to {place}");
@@ -76,16 +99,35 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn to_file(
+/// Writes a page.
+fn to_read(
     repo: &Repo,
     commit: &CommitHash,
-    options: &ExportOptions,
+    kind: page::Kind,
+    args: &Args,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let Some(path) = &args.output else {
+        return page::to_output(repo, commit, Scope::All, kind, app);
+    };
+    let path = app.path(path)?;
+    let done = to_file(&path, args.force, |out| {
+        page::write(repo, commit, Scope::All, kind, app, out)
+    })?;
+    let messages = plural(done.entries.len() as u64, "message");
+    let place = app.short_path(&path);
+    app.ui.status(format!("Wrote {messages} to {place}"));
+    Ok(())
+}
+
+fn to_file<T>(
     path: &Path,
     force: bool,
-) -> Result<Exported, Failure> {
-    let write = |file: &mut dyn Write| -> Result<Exported, Failure> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let write = |file: &mut dyn Write| -> Result<T, Failure> {
         let mut out = BufWriter::new(file);
-        let done = export(repo, commit, options, &mut out)?;
+        let done = write(&mut out)?;
         out.flush().map_err(Error::io(path))?;
         Ok(done)
     };

@@ -31,7 +31,7 @@ pub struct Args {
     /// Go on: print what another process commits, until ctrl+c
     #[arg(long)]
     follow: bool,
-    /// plain, or tree: the whole conversation as JSON
+    /// plain; tree: the whole conversation as JSON; html: as a page
     #[arg(long, value_name = "F", default_value = "plain")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     format: Form,
@@ -44,8 +44,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         _ => Which::Window(args.window),
     };
     if args.follow {
-        if args.format == Form::Tree {
-            let what = "what is followed has no end, and a tree is printed whole";
+        if args.format != Form::Plain {
+            let what = match args.format {
+                Form::Tree => "what is followed has no end, and a tree is printed whole",
+                _ => "what is followed has no end, and a page is printed whole",
+            };
             return Err(Failure::usage(what).with_hint("tract view --follow"));
         }
         return follow::follow(&args.what, which, app);

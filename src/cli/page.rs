@@ -1,0 +1,183 @@
+//! A conversation as a page to keep or to share: what stands on it beside the conversation.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use tract::hash::CommitHash;
+use tract::history::{LogOptions, LogRow, Repo};
+use tract::ingest::{Replay, Scope, replay, session_format};
+use tract::model::Operation;
+use tract::render::chat::ChatMessage;
+use tract::render::page::{ContextSize, ConversationPage};
+use tract::render::{html, plural, tokens};
+use tract::tree::Tree;
+use tract::tree::words::words;
+
+use super::{App, Failure};
+
+/// How much of a prompt is a title.
+const TITLE_CHARS: usize = 90;
+
+/// What a page is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Html,
+}
+
+impl Kind {
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "html" => Some(Self::Html),
+            _ => None,
+        }
+    }
+
+    fn write(
+        self,
+        page: &ConversationPage<'_>,
+        tree: &Tree,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Html => html::write(page, &tree.items, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// Writes the page of what stands at a commit.
+pub fn write(
+    repo: &Repo,
+    tip: &CommitHash,
+    scope: Scope,
+    kind: Kind,
+    app: &App,
+    out: &mut dyn Write,
+) -> Result<Replay, Failure> {
+    let found = replay(repo, tip, scope)?;
+    let options = LogOptions {
+        limit: 0,
+        encoding: app.encoding(repo)?,
+        ..LogOptions::default()
+    };
+    let mut rows = repo.log(tip, &options)?;
+    rows.reverse();
+    let session = repo.session_of(tip)?;
+    let title = session.and_then(|(_, session)| session.title);
+    let title = title.unwrap_or_else(|| title_of(&found.tree));
+    let facts = facts(repo, tip, &found, &rows, app)?;
+    let sizes = sizes(&found, &rows);
+    let hidden: Vec<_> = found.entries.iter().map(|entry| entry.hidden).collect();
+    let page = ConversationPage {
+        title: &title,
+        facts: &facts,
+        earlier: found.earlier,
+        sizes: &sizes,
+        message_of: &|node| {
+            let (at, entry) = found.entry_of(node)?;
+            let number = entry.number;
+            Some(ChatMessage { at, number })
+        },
+        hidden: &hidden,
+    };
+    kind.write(&page, &found.tree, out)?;
+    Ok(found)
+}
+
+/// The page of what stands at a commit, as data.
+pub fn to_output(
+    repo: &Repo,
+    tip: &CommitHash,
+    scope: Scope,
+    kind: Kind,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    write(repo, tip, scope, kind, app, &mut bytes)?;
+    Ok(app.ui.out().write_all(&bytes)?)
+}
+
+/// The page of a file's tree, as data.
+pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<(), Failure> {
+    let title = title_of(tree);
+    let page = ConversationPage {
+        title: &title,
+        facts: &[],
+        earlier: 0,
+        sizes: &[],
+        message_of: &|_| None,
+        hidden: &[],
+    };
+    kind.write(&page, tree, app.ui.out())
+}
+
+/// The beginning of the first prompt.
+fn title_of(tree: &Tree) -> String {
+    let said = tree.turns().filter_map(|turn| turn.user.as_ref());
+    let said = said
+        .map(|user| words(&user.parts))
+        .find(|said| !said.trim().is_empty());
+    let said = said.unwrap_or_else(|| "A conversation".into());
+    let line = said.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(TITLE_CHARS) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+fn facts(
+    repo: &Repo,
+    tip: &CommitHash,
+    found: &Replay,
+    rows: &[LogRow],
+    app: &App,
+) -> Result<Vec<String>, Failure> {
+    let mut facts = Vec::new();
+    if let Some(format) = session_format(repo, tip)? {
+        facts.push(format.tools.first().unwrap_or(&format.name).to_string());
+    }
+    facts.push(plural(found.entries.len() as u64, "message"));
+    let hidden = found
+        .entries
+        .iter()
+        .filter(|entry| entry.hidden.is_some())
+        .count();
+    if hidden > 0 {
+        facts.push(format!("{hidden} hidden"));
+    }
+    if let Some(last) = rows.last() {
+        let tokens = tokens(last.running);
+        facts.push(format!("{tokens} tokens"));
+    }
+    let times = rows.iter().filter_map(|row| row.commit.time);
+    if let (Some(first), Some(last)) = (times.clone().min(), times.max()) {
+        let calendar = app.calendar();
+        let day = |time| calendar.absolute(time)[..10].to_owned();
+        facts.push(match (day(first), day(last)) {
+            (first, last) if first == last => first,
+            (first, last) => format!("{first} to {last}"),
+        });
+    }
+    Ok(facts)
+}
+
+/// The size of the context at each commit, with the message that came with it.
+fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
+    let entries = found.entries.iter().rev();
+    let messages: HashMap<CommitHash, ChatMessage> = entries
+        .map(|entry| {
+            let (at, number) = (entry.at, entry.number);
+            (entry.id.commit, ChatMessage { at, number })
+        })
+        .collect();
+    let size = |row: &LogRow| ContextSize {
+        message: messages.get(&row.hash).copied(),
+        hides: match &row.commit.operation {
+            Operation::Hide(hide) => Some(hide.kind.as_str()),
+            _ => None,
+        },
+        tokens: row.running,
+    };
+    rows.iter().map(size).collect()
+}

@@ -1,0 +1,684 @@
+//! What is said and done, as parts of a page.
+
+use serde_json::Value;
+
+use super::markup::{Markup, is_address, is_raster};
+use super::prose;
+use crate::diff::{HunkLine, Tag};
+use crate::model::{HideKind, Media, MediaSource, Part};
+use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::page::ConversationPage;
+use crate::render::plural;
+use crate::tree::cut::{more_lines, omitted_lines};
+use crate::tree::group::{GroupState, Section, sections};
+use crate::tree::words::{word, words};
+use crate::tree::{
+    Mark, Node, NodeId, Notation, Response, ResponseBlock, State, Tool, Tree, TreeItem, TurnItem,
+    User,
+};
+
+/// How many bytes of a text stand beside what can be opened.
+const PEEK_BYTES: usize = 200;
+/// An argument that is longer has lines of its own.
+const ARGUMENT_BYTES: usize = 160;
+/// An edit of at most so many lines is open.
+const OPEN_LINES: usize = 16;
+
+/// Parts of a page in the making.
+pub(super) struct Blocks<'a> {
+    pub(super) page: &'a ConversationPage<'a>,
+    pub(super) markup: Markup,
+    /// The message that was named last.
+    last: Option<usize>,
+    /// What hides the messages around.
+    inside: Option<&'static str>,
+    /// What the user said: where, its beginning, and whether it is hidden.
+    pub(super) prompts: Vec<(String, String, bool)>,
+    /// How deep in sub-agents.
+    depth: usize,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(page: &'a ConversationPage<'a>) -> Self {
+        Self {
+            page,
+            markup: Markup::default(),
+            last: None,
+            inside: None,
+            prompts: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// The items of a tree; neighbours that the same thing hides are closed as one, and a marker
+    /// stands with what it hides.
+    pub(super) fn items(&mut self, items: &[TreeItem]) {
+        let mut at = 0;
+        while at < items.len() {
+            let is_mark = |item: &TreeItem| matches!(item, TreeItem::Mark(_));
+            let by = self.to_close(hidden_item(&items[at]));
+            let Some(by) = by.filter(|_| !is_mark(&items[at])) else {
+                self.item(&items[at]);
+                at += 1;
+                continue;
+            };
+            let alike = |item: &&TreeItem| hidden_item(item) == Some(by) && !is_mark(item);
+            let end = at + items[at..].iter().take_while(alike).count();
+            let mark = match items.get(end) {
+                Some(TreeItem::Mark(mark)) if mark.kind.as_str() == by => Some(mark),
+                _ => None,
+            };
+            self.markup.open("section", &[("class", Some("cut"))]);
+            let first = items[at..end].iter().find_map(first_node);
+            self.hidden(by, first, mark, |blocks| {
+                items[at..end].iter().for_each(|item| blocks.item(item));
+            });
+            at = end;
+            if let Some(mark) = mark {
+                self.mark(mark);
+                at += 1;
+            }
+            self.markup.raw("</section>\n");
+        }
+    }
+
+    /// What hides something, where it is not said of what stands around it.
+    fn to_close(&self, by: Option<&'static str>) -> Option<&'static str> {
+        by.filter(|_| self.inside.is_none())
+    }
+
+    /// What something hides, closed; up to its marker, if that is known.
+    fn hidden(
+        &mut self,
+        by: &'static str,
+        first: Option<&Node>,
+        mark: Option<&Mark>,
+        write: impl FnOnce(&mut Self),
+    ) {
+        let place = |node: &Node| (self.page.message_of)(node.id).map(|message| message.at);
+        let end = mark.and_then(|mark| place(&mark.node));
+        let count = first.and_then(place).and_then(|first| {
+            let end = end.filter(|end| first <= *end);
+            let rest = self
+                .page
+                .hidden
+                .get(first..end.unwrap_or(self.page.hidden.len()))?;
+            let count = rest
+                .iter()
+                .take_while(|hidden| **hidden == Some(by))
+                .count();
+            (count > 0).then(|| plural(count as u64, "message"))
+        });
+        self.markup.raw("<details class=\"hidden\"><summary>");
+        match count {
+            Some(count) => self.markup.text(&count),
+            None => self.markup.raw("Messages"),
+        };
+        match mark {
+            Some(_) => self.markup.raw(" hidden by this ").text(by),
+            None => self.markup.raw(" hidden: ").text(by),
+        };
+        self.markup.raw("</summary>\n");
+        self.inside = Some(by);
+        write(self);
+        self.inside = None;
+        self.markup.raw("</details>\n");
+    }
+
+    pub(super) fn item(&mut self, item: &TreeItem) {
+        match item {
+            TreeItem::Turn(turn) => {
+                self.markup.raw("<article class=\"turn\">\n");
+                if let Some(user) = &turn.user {
+                    self.user(user);
+                }
+                self.turn_items(&turn.items);
+                self.markup.raw("</article>\n");
+            }
+            TreeItem::Mark(mark) => self.mark(mark),
+            TreeItem::Note(note) => self.note(note),
+            TreeItem::Fault(fault) => self.fault(&fault.node, &fault.text),
+        }
+    }
+
+    fn turn_items(&mut self, items: &[TurnItem]) {
+        for item in items {
+            match item {
+                TurnItem::Response(response) => self.response(response),
+                TurnItem::Note(note) => self.note(note),
+                TurnItem::Interrupted(cancelled) if cancelled.stands => {
+                    self.begin("div", "b stop", &cancelled.node);
+                    self.markup.raw("interrupted</div>\n");
+                }
+                TurnItem::Interrupted(_) => {}
+                TurnItem::Fault(fault) => self.fault(&fault.node, &fault.text),
+            }
+        }
+    }
+
+    fn user(&mut self, user: &User) {
+        let said = words(&user.parts);
+        if self.depth == 0 {
+            let anchor = self.anchor(user.node.id);
+            let is_hidden = user.node.hidden.is_some();
+            self.prompts
+                .push((anchor, peek(&said).to_owned(), is_hidden));
+        }
+        self.begin("section", "b user", &user.node);
+        self.markup.raw("<h2>");
+        match &user.from {
+            Some(from) => self.markup.raw("received from ").text(from),
+            None => self.markup.raw("user"),
+        };
+        self.badge(&user.node);
+        self.markup.raw("</h2>\n");
+        self.parts(&user.parts);
+        self.markup.raw("</section>\n");
+    }
+
+    /// Parts as they were written.
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Image(media) | Part::File(media) => self.media(part, media),
+                part => {
+                    self.markup.raw("<div class=\"plain\">");
+                    self.markup.text(word(part).trim_end_matches('\n'));
+                    self.markup.raw("</div>\n");
+                }
+            }
+        }
+    }
+
+    fn media(&mut self, part: &Part, media: &Media) {
+        let media_type = media.media_type.as_deref().unwrap_or_default();
+        let name = word(part);
+        match &media.source {
+            MediaSource::Base64(data) if is_raster(media_type, data) => {
+                // Both are held to what a raster picture's may be.
+                let source = format!("data:{media_type};base64,{data}");
+                let attributes = [
+                    ("src", Some(source.as_str())),
+                    ("alt", Some(name.as_str())),
+                    ("loading", Some("lazy")),
+                ];
+                self.markup.open("img", &attributes).raw("\n");
+            }
+            MediaSource::Url(address) if is_address(address) => {
+                let rel = Some("noopener noreferrer");
+                let target = Some("_blank");
+                let attributes = [
+                    ("href", Some(address.as_str())),
+                    ("rel", rel),
+                    ("target", target),
+                ];
+                self.markup
+                    .raw("<p>")
+                    .open("a", &attributes)
+                    .text(&name)
+                    .raw("</a></p>\n");
+            }
+            _ => self.markup.element("p", "away", &name),
+        }
+    }
+
+    fn note(&mut self, note: &Notation) {
+        let said = words(&note.parts);
+        self.begin("details", "b note", &note.node);
+        self.markup.raw("<b>").text(note.role.as_str()).raw("</b> ");
+        self.markup.element("span", "peek", peek(&said));
+        self.badge(&note.node);
+        self.markup.raw("</summary>\n");
+        self.parts(&note.parts);
+        self.markup.raw("</details>\n");
+    }
+
+    fn fault(&mut self, node: &Node, text: &str) {
+        self.begin("div", "b fault", node);
+        self.markup
+            .raw("<div class=\"plain\">")
+            .text(text)
+            .raw("</div></div>\n");
+    }
+
+    /// What stands in place of hidden messages, whole.
+    fn mark(&mut self, mark: &Mark) {
+        let said = words(&mark.parts);
+        self.begin("section", "b mark", &mark.node);
+        self.markup.raw("<h2>").text(mark.kind.as_str());
+        self.badge(&mark.node);
+        self.markup.raw("</h2>\n");
+        let is_long = said.len() > PEEK_BYTES || said.trim().contains('\n');
+        if is_long {
+            self.markup.raw("<details><summary>");
+            self.markup.element("span", "peek", peek(&said));
+            self.markup.raw("</summary>\n");
+        }
+        self.markup.raw("<div class=\"prose\">\n");
+        match mark.kind {
+            HideKind::Compaction => prose::write(&mut self.markup, &said),
+            _ => {
+                self.markup.raw("<p>").text(&said).raw("</p>\n");
+            }
+        }
+        self.markup.raw("</div>\n");
+        self.markup.raw(if is_long {
+            "</details></section>\n"
+        } else {
+            "</section>\n"
+        });
+    }
+
+    fn response(&mut self, response: &Response) {
+        let sections = sections(&response.blocks);
+        if sections.is_empty() {
+            return;
+        }
+        self.markup
+            .raw("<section class=\"response\">\n<h2>assistant</h2>\n");
+        let mut at = 0;
+        while at < sections.len() {
+            let Some(by) = self.to_close(hidden_section(&sections[at])) else {
+                self.section(&sections[at]);
+                at += 1;
+                continue;
+            };
+            let alike = |section: &&Section<'_>| hidden_section(section) == Some(by);
+            let end = at + sections[at..].iter().take_while(alike).count();
+            let first = Some(node_of(&sections[at]));
+            self.hidden(by, first, None, |blocks| {
+                sections[at..end]
+                    .iter()
+                    .for_each(|section| blocks.section(section));
+            });
+            at = end;
+        }
+        self.markup.raw("</section>\n");
+    }
+
+    fn section(&mut self, section: &Section<'_>) {
+        match section {
+            Section::One(block) => self.block(block),
+            Section::Calls(tools) => {
+                let state = GroupState::of(tools.iter().copied()).as_str();
+                let group = format!("group is-{state}");
+                self.markup
+                    .open("div", &[("class", Some(&group))])
+                    .raw("<h3>");
+                self.markup
+                    .number(tools.len() as u64)
+                    .raw(" calls, ")
+                    .raw(state)
+                    .raw("</h3>\n");
+                tools.iter().for_each(|tool| self.tool(tool));
+                self.markup.raw("</div>\n");
+            }
+        }
+    }
+
+    fn block(&mut self, block: &ResponseBlock) {
+        let node = block.node();
+        match block {
+            ResponseBlock::Text(text) => {
+                self.begin("div", "b text", node);
+                self.badge(node);
+                self.markup.raw("<div class=\"prose\">\n");
+                prose::write(&mut self.markup, &text.text);
+                self.markup.raw("</div></div>\n");
+            }
+            ResponseBlock::Thinking(thought) => {
+                self.begin("details", "b thinking", node);
+                self.markup.raw("<b>thinking</b> ");
+                self.markup.element("span", "peek", peek(&thought.text));
+                self.badge(node);
+                self.markup.raw("</summary>\n<div class=\"plain\">");
+                self.markup.text(&thought.text).raw("</div></details>\n");
+            }
+            ResponseBlock::Tool(tool) => self.tool(tool),
+            ResponseBlock::Other(held) => {
+                self.begin("div", "b other", node);
+                self.parts(std::slice::from_ref(&held.part));
+                self.markup.raw("</div>\n");
+            }
+        }
+    }
+
+    /// A call: closed, one line; open, all that it was told and gave back.
+    fn tool(&mut self, tool: &Tool) {
+        let is_call = tool.talk.is_none() && !tool.is_unknown;
+        let edits = is_call
+            .then(|| Edits::of_call(&tool.name, &tool.arguments))
+            .flatten();
+        let line = match &edits {
+            Some(edits) => edits.line(&tool.name),
+            None => tool.line(),
+        };
+        let rows = edits.as_ref().map_or(usize::MAX, |edits| {
+            let hunks = edits.files.iter().flat_map(|file| &file.hunks);
+            hunks.map(|hunk| hunk.lines.len()).sum()
+        });
+        let class = match tool.state {
+            State::Success => "b tool is-success",
+            State::Error => "b tool is-error",
+            State::Interrupted => "b tool is-interrupted",
+            State::Pending => "b tool is-pending",
+            State::Streaming => "b tool is-streaming",
+            State::Resolved => "b tool is-resolved",
+        };
+        let anchor = self.name(tool.node.id);
+        let open = (rows <= OPEN_LINES).then_some("");
+        let attributes = [
+            ("class", Some(class)),
+            ("id", anchor.as_deref()),
+            ("open", open),
+        ];
+        self.markup.open("details", &attributes).raw("<summary>");
+        self.number(tool.node.id, anchor.is_some());
+        let (name, rest) = match line.strip_prefix(&tool.name) {
+            Some(rest) if is_call => (tool.name.as_str(), rest.trim_start()),
+            _ => (line.as_str(), ""),
+        };
+        self.markup.raw("<b>").text(name).raw("</b> ");
+        self.markup
+            .element("code", "peek", head(rest, 2 * PEEK_BYTES));
+        if let Some(edits) = &edits {
+            self.tally(edits.tally());
+        }
+        if tool.state != State::Success {
+            self.markup
+                .raw(" <span class=\"state\">")
+                .raw(tool.state.as_str())
+                .raw("</span>");
+        }
+        self.badge(&tool.node);
+        self.markup.raw("</summary>\n");
+        if is_call {
+            match &edits {
+                Some(edits) => edits
+                    .files
+                    .iter()
+                    .for_each(|file| self.file(file, !edits.is_named)),
+                None => self.arguments(&tool.arguments),
+            }
+        }
+        if let Some(agent) = &tool.agent {
+            self.agent(agent);
+        }
+        if let Some((id, content)) = &tool.queued {
+            self.output(*id, content);
+        }
+        match &tool.answer {
+            Some((id, content)) => self.output(*id, content),
+            None if tool.output.is_empty() => {}
+            None => {
+                let id = tool.cancelled.unwrap_or(tool.node.id);
+                self.output(id, &[Part::text(tool.output.clone())]);
+            }
+        }
+        self.markup.raw("</details>\n");
+    }
+
+    /// Arguments that say more than a line can.
+    fn arguments(&mut self, arguments: &str) {
+        let object = serde_json::from_str::<Value>(arguments).ok();
+        let Some(Value::Object(object)) = object else {
+            if arguments.len() > ARGUMENT_BYTES {
+                self.markup
+                    .raw("<pre class=\"argument\">")
+                    .text(arguments)
+                    .raw("</pre>\n");
+            }
+            return;
+        };
+        for (key, value) in object {
+            let text = match value {
+                Value::String(text) => text,
+                value => serde_json::to_string_pretty(&value).unwrap_or_default(),
+            };
+            if text.len() > ARGUMENT_BYTES || text.trim_end().contains('\n') {
+                self.markup.element("h4", "key", &key);
+                self.markup
+                    .raw("<pre class=\"argument\">")
+                    .text(&text)
+                    .raw("</pre>\n");
+            }
+        }
+    }
+
+    fn tally(&mut self, (added, removed): (usize, usize)) {
+        self.markup.raw(" <span class=\"tally\">");
+        if added > 0 {
+            self.markup.raw("<ins>+").number(added as u64).raw("</ins>");
+        }
+        if removed > 0 {
+            self.markup
+                .raw("<del>-")
+                .number(removed as u64)
+                .raw("</del>");
+        }
+        self.markup.raw("</span>");
+    }
+
+    fn file(&mut self, file: &FileEdit, is_named: bool) {
+        let path = file.path.as_deref().filter(|_| is_named);
+        let fate = match &file.kind {
+            EditKind::Changed | EditKind::Written => None,
+            EditKind::Deleted => Some("deleted".to_owned()),
+            EditKind::Moved(to) => Some(format!("→ {to}")),
+        };
+        if path.is_some() || fate.is_some() {
+            self.markup
+                .raw("<h4 class=\"key\">")
+                .text(path.unwrap_or_default());
+            self.markup.raw(" ").text(&fate.unwrap_or_default());
+            self.tally(file.tally());
+            self.markup.raw("</h4>\n");
+        }
+        if file.hunks.is_empty() {
+            return;
+        }
+        self.markup.raw("<pre class=\"diff\">");
+        for (at, hunk) in file.hunks.iter().enumerate() {
+            match &hunk.place {
+                Some(place) => {
+                    self.markup.raw("<i>@@ ").text(place).raw("</i>");
+                }
+                None if at > 0 => {
+                    self.markup.raw("<i>…</i>");
+                }
+                None => {}
+            }
+            hunk.lines.iter().for_each(|line| self.diff_line(line));
+        }
+        self.markup.raw("</pre>\n");
+    }
+
+    fn diff_line(&mut self, line: &HunkLine) {
+        let (open, close) = match line.tag {
+            Tag::Equal => ("<span>  ", "\n</span>"),
+            Tag::Removed => ("<del>- ", "\n</del>"),
+            Tag::Added => ("<ins>+ ", "\n</ins>"),
+        };
+        self.markup.raw(open);
+        for piece in &line.pieces {
+            match piece.changed && line.tag != Tag::Equal {
+                true => self.markup.raw("<em>").text(&piece.text).raw("</em>"),
+                false => self.markup.text(&piece.text),
+            };
+        }
+        self.markup.raw(close);
+    }
+
+    fn output(&mut self, id: NodeId, content: &[Part]) {
+        let anchor = self.name(id);
+        let attributes = [("class", Some("output")), ("id", anchor.as_deref())];
+        self.markup.open("div", &attributes);
+        self.number(id, anchor.is_some());
+        let mut is_empty = true;
+        for part in content {
+            match part {
+                Part::Image(media) | Part::File(media) => self.media(part, media),
+                part => {
+                    let text = word(part);
+                    if text.trim().is_empty() {
+                        continue;
+                    }
+                    self.markup
+                        .raw("<pre>")
+                        .text(text.trim_end())
+                        .raw("</pre>\n");
+                }
+            }
+            is_empty = false;
+        }
+        if is_empty {
+            self.markup.raw("<p class=\"away\">(nothing)</p>\n");
+        }
+        if let Some(more) = omitted_lines(content) {
+            self.markup.element("p", "away", &more_lines(more));
+        }
+        self.markup.raw("</div>\n");
+    }
+
+    fn agent(&mut self, agent: &Tree) {
+        self.markup
+            .raw("<details class=\"agent\"><summary>what the sub-agent did</summary>\n");
+        self.depth += 1;
+        let around = self.inside.take();
+        self.items(&agent.items);
+        self.inside = around;
+        self.depth -= 1;
+        self.markup.raw("</details>\n");
+    }
+
+    /// What hides a node, unless that is said of all around it.
+    fn badge(&mut self, node: &Node) {
+        if let Some(by) = node.hidden.filter(|_| self.inside.is_none()) {
+            self.markup
+                .raw(" <span class=\"badge\">hidden: ")
+                .text(by)
+                .raw("</span>");
+        }
+    }
+
+    /// An element that a message may begin with, and its number if it does.
+    fn begin(&mut self, tag: &'static str, class: &'static str, node: &Node) {
+        let anchor = self.name(node.id);
+        let attributes = [("class", Some(class)), ("id", anchor.as_deref())];
+        self.markup.open(tag, &attributes);
+        if tag == "details" {
+            self.markup.raw("<summary>");
+        }
+        self.number(node.id, anchor.is_some());
+    }
+
+    /// A message's number, as a link to it.
+    fn number(&mut self, id: NodeId, is_first: bool) {
+        if !is_first {
+            return;
+        }
+        let link = format!("#{}", self.anchor(id));
+        let number = (self.page.message_of)(id).and_then(|message| message.number);
+        self.markup
+            .open("a", &[("class", Some("no")), ("href", Some(&link))]);
+        match number {
+            Some(number) => self.markup.raw(":").number(number as u64),
+            None => self.markup.raw("#"),
+        };
+        self.markup.raw("</a>");
+    }
+
+    /// The name of a node's message, if nothing of it was written yet.
+    fn name(&mut self, id: NodeId) -> Option<String> {
+        if let Some(message) = (self.page.message_of)(id) {
+            if self.last == Some(message.at) {
+                return None;
+            }
+            self.last = Some(message.at);
+        }
+        Some(self.anchor(id))
+    }
+
+    fn anchor(&self, id: NodeId) -> String {
+        match (self.page.message_of)(id) {
+            Some(message) => anchor(message.at, message.number),
+            None => format!("n{}", id.0),
+        }
+    }
+}
+
+/// The name of a message: by its number, or by its place if it is hidden.
+pub(super) fn anchor(at: usize, number: Option<usize>) -> String {
+    match number {
+        Some(number) => format!("m{number}"),
+        None => format!("h{}", at + 1),
+    }
+}
+
+/// The beginning of a text, on one line.
+fn peek(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    head(
+        lines.find(|line| !line.is_empty()).unwrap_or_default(),
+        PEEK_BYTES,
+    )
+}
+
+fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+fn first_node(item: &TreeItem) -> Option<&Node> {
+    match item {
+        TreeItem::Turn(turn) => {
+            let user = turn.user.as_ref().map(|user| &user.node);
+            let said = || turn.items.iter().find_map(first_of_turn);
+            user.or_else(said)
+        }
+        TreeItem::Mark(mark) => Some(&mark.node),
+        TreeItem::Note(note) => Some(&note.node),
+        TreeItem::Fault(fault) => Some(&fault.node),
+    }
+}
+
+fn first_of_turn(item: &TurnItem) -> Option<&Node> {
+    match item {
+        TurnItem::Response(response) => response.blocks.first().map(ResponseBlock::node),
+        TurnItem::Note(note) => Some(&note.node),
+        TurnItem::Interrupted(cancelled) => Some(&cancelled.node),
+        TurnItem::Fault(fault) => Some(&fault.node),
+    }
+}
+
+/// What hides all of an item.
+fn hidden_item(item: &TreeItem) -> Option<&'static str> {
+    let by = first_node(item)?.hidden?;
+    let is_by = |node: &Node| node.hidden == Some(by);
+    let is_whole = match item {
+        TreeItem::Turn(turn) => turn.items.iter().all(|item| match item {
+            TurnItem::Response(response) => response.blocks.iter().all(|block| is_by(block.node())),
+            // A line that says that someone cancelled it is nobody's message.
+            TurnItem::Interrupted(_) => true,
+            item => first_of_turn(item).is_none_or(is_by),
+        }),
+        _ => true,
+    };
+    is_whole.then_some(by)
+}
+
+fn node_of<'a>(section: &Section<'a>) -> &'a Node {
+    match section {
+        Section::One(block) => block.node(),
+        Section::Calls(tools) => &tools[0].node,
+    }
+}
+
+/// What hides all of a section.
+fn hidden_section(section: &Section<'_>) -> Option<&'static str> {
+    let by = node_of(section).hidden?;
+    let is_whole = match section {
+        Section::One(_) => true,
+        Section::Calls(tools) => tools.iter().all(|tool| tool.node.hidden == Some(by)),
+    };
+    is_whole.then_some(by)
+}

@@ -1,0 +1,152 @@
+//! A conversation as one page that needs nothing else: readable on a phone, light and dark.
+//!
+//! The page is written as its items come. It runs no script but its own and loads nothing: its policy
+//! says so to the browser, and all text passes the one door of `markup`. Deliberately absent: which
+//! messages there are, and their numbers; whoever exports knows.
+
+mod block;
+mod chart;
+mod markup;
+mod prose;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use crate::hash::fingerprint;
+use crate::render::page::ConversationPage;
+use crate::render::plural;
+use crate::tree::TreeItem;
+use block::Blocks;
+use markup::Markup;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Writes the page of these items, one after the other.
+///
+/// # Errors
+///
+/// The output's.
+pub fn write(
+    page: &ConversationPage<'_>,
+    items: &[TreeItem],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut blocks = Blocks::new(page);
+    head(page, &mut blocks.markup);
+    blocks.markup.raw("<main>\n");
+    if page.earlier > 0 {
+        let earlier = plural(page.earlier as u64, "earlier message");
+        blocks
+            .markup
+            .element("p", "earlier", &format!("↑ {earlier}"));
+    }
+    let mut at = 0;
+    while at < items.len() {
+        // What is hidden stands with its marker, so a piece ends where something is seen.
+        let seen = |item: &TreeItem| {
+            matches!(item, TreeItem::Turn(turn)
+            if turn.user.as_ref().is_some_and(|user| user.node.hidden.is_none()))
+        };
+        let rest = items[at + 1..].iter().position(seen);
+        let end = rest.map_or(items.len(), |rest| at + 1 + rest);
+        blocks.items(&items[at..end]);
+        out.write_all(blocks.markup.take().as_bytes())?;
+        at = end;
+    }
+    if items.is_empty() {
+        blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
+    }
+    blocks.markup.raw("</main>\n");
+    foot(&mut blocks);
+    out.write_all(blocks.markup.take().as_bytes())
+}
+
+fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
+    let policy = format!(
+        "default-src 'none'; img-src data:; style-src '{}'; script-src '{}'; base-uri 'none'; \
+         form-action 'none'",
+        digest(STYLE),
+        digest(SCRIPT),
+    );
+    markup.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    let policy = [
+        ("http-equiv", Some("Content-Security-Policy")),
+        ("content", Some(policy.as_str())),
+    ];
+    markup.open("meta", &policy).raw("\n");
+    markup.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    markup.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
+    markup.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    markup.raw("<meta name=\"generator\" content=\"tract\">\n");
+    markup.raw("<title>").text(page.title).raw("</title>\n");
+    markup
+        .raw("<style>")
+        .raw(STYLE)
+        .raw("</style>\n</head>\n<body>\n<header>\n");
+    markup.element("h1", "title", page.title);
+    if !page.facts.is_empty() {
+        markup.raw("\n<ul class=\"facts\">");
+        for fact in page.facts {
+            markup.raw("<li>").text(fact).raw("</li>");
+        }
+        markup.raw("</ul>\n");
+    }
+    chart::write(markup, page.sizes);
+    markup.raw(
+        "</header>\n<div class=\"tools\" hidden>\
+         <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
+         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" \
+         autocomplete=\"off\" spellcheck=\"false\"><output id=\"found\"></output>\
+         <button id=\"before\" title=\"the one before\">↑</button>\
+         <button id=\"next\" title=\"the next one\">↓</button>\
+         <button id=\"fold\" title=\"open or close all\">±</button>\
+         <button id=\"theme\" title=\"light or dark\">◐</button></div>\n",
+    );
+}
+
+/// The list of prompts, which is complete at the end, and what makes it all move.
+fn foot(blocks: &mut Blocks<'_>) {
+    let prompts = std::mem::take(&mut blocks.prompts);
+    let markup = &mut blocks.markup;
+    markup.raw("<nav id=\"prompts\"><h2>Prompts</h2>\n<ol>\n");
+    for (anchor, said, is_hidden) in prompts {
+        let link = format!("#{anchor}");
+        let said = if said.is_empty() {
+            "…"
+        } else {
+            said.as_str()
+        };
+        let class = is_hidden.then_some("gone");
+        markup
+            .raw("<li>")
+            .open("a", &[("href", Some(link.as_str())), ("class", class)])
+            .text(said)
+            .raw("</a></li>\n");
+    }
+    markup
+        .raw("</ol></nav>\n<footer>Written by tract</footer>\n<script>")
+        .raw(SCRIPT);
+    markup.raw("</script>\n</body>\n</html>\n");
+}
+
+/// What a policy calls a text that it allows.
+fn digest(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let hash = fingerprint(text.as_bytes());
+    let mut digest = "sha256-".to_owned();
+    for three in hash.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let place = bits >> (18 - 6 * digit) & 63;
+            digest.push(if digit <= three.len() {
+                DIGITS[place as usize] as char
+            } else {
+                '='
+            });
+        }
+    }
+    digest
+}

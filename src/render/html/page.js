@@ -1,0 +1,149 @@
+
+'use strict';
+(() => {
+  const get = (id) => document.getElementById(id);
+  const root = document.documentElement;
+  const main = document.querySelector('main');
+  const [search, found, theme] = [get('search'), get('found'), get('theme')];
+  document.querySelector('.tools').hidden = false;
+
+  // Light and dark: as the system has it, until someone says else.
+  const keep = (value) => { try { localStorage.setItem('tract-theme', value); } catch { /* not kept */ } };
+  try { root.dataset.theme = localStorage.getItem('tract-theme') || ''; } catch { /* none is kept */ }
+  theme.addEventListener('click', () => {
+    const dark = getComputedStyle(root).colorScheme === 'dark';
+    root.dataset.theme = dark ? 'light' : 'dark';
+    keep(root.dataset.theme);
+  });
+
+  // All folds around something.
+  const reveal = (node) => {
+    for (let at = node; at && at !== main; at = at.parentElement) {
+      if (at.localName === 'details') at.open = true;
+    }
+  };
+
+  let all = false;
+  get('fold').addEventListener('click', () => {
+    all = !all;
+    for (const fold of main.querySelectorAll('details')) fold.open = all;
+  });
+
+  // Search: the whole text once, and where each piece of it begins.
+  let nodes = null, starts = [], whole = '';
+  const read = () => {
+    nodes = [];
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    const pieces = [];
+    let length = 0;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.data, lower = text.toLowerCase();
+      nodes.push(node);
+      starts.push(length);
+      pieces.push(lower.length === text.length ? lower : text);
+      length += text.length;
+    }
+    whole = pieces.join('');
+  };
+  const nodeAt = (offset) => {
+    let low = 0, high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle] <= offset) low = middle; else high = middle - 1;
+    }
+    return low;
+  };
+  const rangeAt = (from, to) => {
+    const range = new Range(), first = nodeAt(from), last = nodeAt(to - 1);
+    range.setStart(nodes[first], from - starts[first]);
+    range.setEnd(nodes[last], to - starts[last]);
+    return range;
+  };
+  const most = 5000;
+  let hits = [], at = -1;
+  const paint = (name, ranges) => {
+    if (!globalThis.Highlight || !CSS.highlights) return;
+    CSS.highlights.set(name, new Highlight(...ranges));
+  };
+  const show = (step) => {
+    if (!hits.length) return;
+    at = (at + step + hits.length) % hits.length;
+    const range = hits[at], around = range.startContainer.parentElement;
+    reveal(around);
+    paint('here', [range]);
+    around.scrollIntoView({ block: 'center' });
+    found.textContent = `${at + 1}/${hits.length}${hits.length === most ? '+' : ''}`;
+  };
+  const look = () => {
+    const text = search.value.toLowerCase();
+    hits = [];
+    at = -1;
+    for (const fold of main.querySelectorAll('details.has')) fold.classList.remove('has');
+    if (text.trim()) {
+      if (!nodes) read();
+      for (let from = whole.indexOf(text); from >= 0 && hits.length < most; from = whole.indexOf(text, from + text.length)) {
+        hits.push(rangeAt(from, from + text.length));
+      }
+      for (const hit of hits) {
+        for (let fold = hit.startContainer.parentElement.closest('details'); fold; fold = fold.parentElement.closest('details')) {
+          if (fold.classList.contains('has')) break;
+          fold.classList.add('has');
+        }
+      }
+    }
+    found.textContent = text.trim() && !hits.length ? 'nothing' : '';
+    paint('found', hits);
+    paint('here', []);
+    show(1);
+  };
+  let soon = 0;
+  search.addEventListener('input', () => { clearTimeout(soon); soon = setTimeout(look, 150); });
+  search.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') { event.preventDefault(); show(event.shiftKey ? -1 : 1); }
+    if (event.key === 'Escape') { search.value = ''; look(); search.blur(); }
+  });
+  get('next').addEventListener('click', () => show(1));
+  get('before').addEventListener('click', () => show(-1));
+  document.addEventListener('keydown', (event) => {
+    if (event.key === '/' && event.target !== search && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  });
+
+  // A link to a message opens what it is folded in; #q=words searches.
+  const follow = () => {
+    let name = location.hash.slice(1);
+    try { name = decodeURIComponent(name); } catch { /* as it stands */ }
+    if (name.startsWith('q=')) {
+      search.value = name.slice(2);
+      look();
+      return;
+    }
+    const target = name && get(name);
+    if (target && main.contains(target)) {
+      reveal(target);
+      target.scrollIntoView();
+    }
+  };
+  addEventListener('hashchange', follow);
+  follow();
+
+  // Where one is, in the list of prompts.
+  const links = new Map();
+  for (const link of document.querySelectorAll('nav a')) links.set(link.hash.slice(1), link);
+  let here = null;
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      if (here) here.classList.remove('here');
+      here = links.get(entry.target.id);
+      if (here) here.classList.add('here');
+    }
+  }, { rootMargin: '-10% 0px -75% 0px' });
+  for (const name of links.keys()) {
+    const target = get(name);
+    if (target) seen.observe(target);
+  }
+})();

@@ -1,0 +1,224 @@
+//! Markdown as a part of a page.
+//!
+//! HTML inside it is text like any other; a link leads to the web or to someone's mail, or is no
+//! link; a picture from elsewhere is a link. Nothing of it becomes an id.
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::markup::{Markup, is_address, is_raster};
+
+/// Writes a text as what its Markdown says.
+pub(super) fn write(markup: &mut Markup, text: &str) {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut prose = Prose {
+        markup,
+        links: Vec::new(),
+        in_head: false,
+    };
+    for event in Parser::new_ext(text, options) {
+        prose.event(event);
+    }
+}
+
+struct Prose<'a> {
+    markup: &'a mut Markup,
+    /// Of the links that are open: what closes them, and an address that is shown as text.
+    links: Vec<(bool, Option<String>)>,
+    in_head: bool,
+}
+
+impl Prose<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text)
+            | Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text)
+            | Event::FootnoteReference(text) => {
+                self.markup.text(&text);
+            }
+            Event::Code(text) => {
+                self.markup.raw("<code>").text(&text).raw("</code>");
+            }
+            // A line of a message is a line: who wrote it saw it so.
+            Event::SoftBreak | Event::HardBreak => {
+                self.markup.raw("<br>\n");
+            }
+            Event::Rule => {
+                self.markup.raw("<hr>\n");
+            }
+            Event::TaskListMarker(done) => {
+                self.markup.raw(if done { "☑ " } else { "☐ " });
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let open = match tag {
+            Tag::Paragraph => "<p>",
+            Tag::Heading { level, .. } => {
+                ["<h3>", "<h4>", "<h5>", "<h6>"][(level as usize - 1).min(3)]
+            }
+            Tag::BlockQuote(_) => "<blockquote>\n",
+            Tag::CodeBlock(kind) => {
+                let language = match &kind {
+                    CodeBlockKind::Fenced(words) => words.split_whitespace().next(),
+                    CodeBlockKind::Indented => None,
+                };
+                self.markup.open("pre", &[("data-language", language)]);
+                "<code>"
+            }
+            Tag::List(None) => "<ul>\n",
+            Tag::List(Some(first)) => {
+                self.markup.raw("<ol start=\"").number(first);
+                "\">\n"
+            }
+            Tag::Item => "<li>",
+            Tag::Table(_) => "<div class=\"table\"><table>\n",
+            Tag::TableHead => {
+                self.in_head = true;
+                "<tr>"
+            }
+            Tag::TableRow => "<tr>",
+            Tag::TableCell if self.in_head => "<th>",
+            Tag::TableCell => "<td>",
+            Tag::Emphasis => "<em>",
+            Tag::Strong => "<strong>",
+            Tag::Strikethrough => "<s>",
+            Tag::HtmlBlock => "<p class=\"html\">",
+            Tag::Link {
+                link_type,
+                dest_url,
+                ..
+            } => {
+                let is_mail = link_type == LinkType::Email;
+                let address = if is_mail {
+                    format!("mailto:{dest_url}").into()
+                } else {
+                    dest_url
+                };
+                return self.link(address);
+            }
+            Tag::Image { dest_url, .. } => return self.picture(dest_url),
+            _ => "",
+        };
+        self.markup.raw(open);
+    }
+
+    fn link(&mut self, address: CowStr<'_>) {
+        if is_address(&address) {
+            let rel = Some("noopener noreferrer");
+            let attributes = [
+                ("href", Some(&*address)),
+                ("rel", rel),
+                ("target", Some("_blank")),
+            ];
+            self.markup.open("a", &attributes);
+            self.links.push((true, None));
+        } else {
+            self.links.push((false, Some(address.to_string())));
+        }
+    }
+
+    fn picture(&mut self, address: CowStr<'_>) {
+        let inline = address
+            .strip_prefix("data:")
+            .and_then(|rest| rest.split_once(";base64,"));
+        match inline {
+            Some((media_type, data)) if is_raster(media_type, data) => {
+                self.markup
+                    .open("img", &[("src", Some(&address)), ("loading", Some("lazy"))]);
+                self.links.push((false, None));
+            }
+            _ => {
+                self.markup.raw("<span class=\"away\">picture: </span>");
+                self.link(address);
+            }
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        let close = match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => "</p>\n",
+            TagEnd::Heading(level) => {
+                ["</h3>\n", "</h4>\n", "</h5>\n", "</h6>\n"][(level as usize - 1).min(3)]
+            }
+            TagEnd::BlockQuote(_) => "</blockquote>\n",
+            TagEnd::CodeBlock => "</code></pre>\n",
+            TagEnd::List(false) => "</ul>\n",
+            TagEnd::List(true) => "</ol>\n",
+            TagEnd::Item => "</li>\n",
+            TagEnd::Table => "</table></div>\n",
+            TagEnd::TableHead => {
+                self.in_head = false;
+                "</tr>\n"
+            }
+            TagEnd::TableRow => "</tr>\n",
+            TagEnd::TableCell if self.in_head => "</th>",
+            TagEnd::TableCell => "</td>",
+            TagEnd::Emphasis => "</em>",
+            TagEnd::Strong => "</strong>",
+            TagEnd::Strikethrough => "</s>",
+            TagEnd::Link | TagEnd::Image => match self.links.pop() {
+                Some((true, _)) => "</a>",
+                Some((false, Some(address))) => {
+                    // Where it would have led is told, and leads nowhere.
+                    self.markup.raw(" <span class=\"away\">(").text(&address);
+                    ")</span>"
+                }
+                _ => "",
+            },
+            _ => "",
+        };
+        self.markup.raw(close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        let mut markup = Markup::default();
+        write(&mut markup, text);
+        markup.take()
+    }
+
+    #[test]
+    fn markdown_is_what_it_says() {
+        insta::assert_snapshot!(html(
+            "# Title\n\nA *word*, **two**, ~~three~~, `code <b>`.\nNext line.\n\n\
+             1. one\n2. two\n   - [x] done\n   - [ ] open\n\n> quoted\n\n\
+             ```rust\nfn main() { a < b }\n```\n\n    indented\n\n\
+             | a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n\
+             [link](https://a.example/?a=1&b=2 \"t\") <https://b.example> <me@c.example>\n\n\
+             ![shot](https://a.example/x.png) ![dot](data:image/png;base64,iVBORw0KGgo=)\n"
+        ));
+    }
+
+    #[test]
+    fn nothing_hostile_becomes_markup() {
+        let hostile = "<script>alert(1)</script>\n\n<!-- \n\n-->\n\ntext <img src=x onerror=alert(1)>\n\n\
+            [click](javascript:alert(1)) [data](data:text/html;base64,PHN2Zz4=) \
+            ![x](javascript:alert(1)) ![svg](data:image/svg+xml;base64,PHN2Zz4=)\n\n\
+            [a](https://x\" onclick=alert(1)) <javascript:alert(1)>\n\n\
+            ```\" onmouseover=alert(1)\n</code></pre><script>\n```\n\n\u{202e}evil\0\n\n<style>*{}</style>\n";
+        let html = html(hostile);
+        insta::assert_snapshot!(html);
+        for never in [
+            "<script",
+            "<img src=\"x",
+            "<style",
+            "<!--",
+            "href=\"java",
+            "\u{202e}",
+            "\0",
+        ] {
+            assert!(!html.contains(never), "{never}");
+        }
+    }
+}
