@@ -16,7 +16,7 @@ use super::{App, Failure, page};
 const WINDOW: usize = 50;
 
 /// How many lines of what a tool gave back are shown.
-const OUTPUT_LINES: usize = 5;
+pub const OUTPUT_LINES: usize = 5;
 
 /// In which form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -29,6 +29,8 @@ pub enum Failure {
     Output(io::Error),
     /// Whoever read our output has stopped reading: silent success.
     ClosedPipe,
+    /// A signal asked for the end, and all that could be done then is done.
+    Stopped(i32),
 }
 
 /// The exit codes.
@@ -80,6 +82,8 @@ impl Failure {
         let (exit, what, hint) = match self {
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Quiet(exit) => return ExitCode::from(exit as u8),
+            // As a shell says it of a program that the signal ended.
+            Self::Stopped(signal) => return ExitCode::from(128_i32.wrapping_add(signal) as u8),
             Self::Said(exit, what, hint) => (exit, what, hint),
             Self::Output(error) => {
                 let what = format!("standard output: {}", reason(&error));

@@ -64,7 +64,8 @@ pub fn tell(
     }
 }
 
-fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
+/// What is in a session.
+fn size(session: &ImportedSession) -> String {
     let mut size = vec![plural(session.messages, "message")];
     for kind in HideKind::ALL {
         let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
@@ -72,7 +73,42 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
             size.push(plural(count, kind.as_str()));
         }
     }
-    let size = size.join(", ");
+    size.join(", ")
+}
+
+/// Says what a recording took in, so many commits of it new; returns how much was wrong.
+pub fn recorded(
+    repo: &Repo,
+    report: &ImportReport,
+    new: u64,
+    app: &mut App,
+) -> Result<u64, Failure> {
+    for session in &report.sessions {
+        let before = if new > 0 {
+            "Recorded"
+        } else {
+            "Nothing new in"
+        };
+        let after = match &session.branch {
+            BranchOutcome::None => size(session),
+            BranchOutcome::Follows(branch) => format!("{}, on {}", size(session), branch.short()),
+            BranchOutcome::Stays(branch) => {
+                let (size, branch) = (size(session), branch.short());
+                format!("{size}; {branch} has commits of its own and stays")
+            }
+        };
+        let line = line(before, report.format, session, &format!(": {after}"), app);
+        app.ui.status(line);
+    }
+    problems(Path::new("standard input"), report, app);
+    for session in &report.sessions {
+        place_hint(repo, session, app)?;
+    }
+    Ok(report.problem_count)
+}
+
+fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
+    let size = size(session);
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
@@ -92,7 +128,12 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
             format!("; {} has commits of its own and stays", branch.short())
         }
     };
-    let used = columns::width_cols(&format!("{before} {format} \"\"{after}{branch}"));
+    line(before, format, session, &(after + &branch), app)
+}
+
+/// A sentence about a session: what comes before its name and behind it.
+fn line(before: &str, format: &Format, session: &ImportedSession, after: &str, app: &App) -> Line {
+    let used = columns::width_cols(&format!("{before} {format} \"\"{after}"));
     let room = match app.ui.width_cols() {
         Some(width) => width.saturating_sub(used).max(16),
         None => 60,
@@ -106,7 +147,7 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
         }
     };
     let what = Label::Session.of(format!("{format} {title}"));
-    Line::from(before) + " " + what + after + branch
+    Line::from(before) + " " + what + after
 }
 
 fn details(session: &ImportedSession, app: &mut App) {
@@ -201,6 +242,11 @@ fn hints(
             tokens(total)
         ));
     }
+    place_hint(repo, session, app)
+}
+
+/// Where a session is, if that is not where HEAD is.
+fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
     match &session.branch {
         BranchOutcome::Stays(branch) => {
             let branch = branch.short();

@@ -11,8 +11,10 @@ mod exec;
 mod failure;
 mod follow;
 mod imported;
+mod incoming;
 mod input;
 mod listing;
+mod live;
 mod named;
 mod outcome;
 mod page;
@@ -20,6 +22,7 @@ mod pause;
 mod position;
 mod private;
 mod progress;
+mod recording;
 mod request;
 mod summariser;
 mod template;
@@ -48,7 +51,7 @@ const TEMPLATE: &str = "\
 
 {usage-heading} {usage}
 
-Bring in, take out   init import export resume demo
+Bring in, take out   init import export resume record demo
 Look                 status log show view diff find
 Write                commit annotate
 Make it smaller      prune drop truncate compact clear

@@ -2,7 +2,7 @@
 //! any more.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -11,7 +11,8 @@ use signal_hook::{SigId, flag};
 
 /// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
 pub struct Pause {
-    asked: Arc<AtomicBool>,
+    /// The signal that came, 0 before.
+    asked: Arc<AtomicUsize>,
     handlers: Vec<SigId>,
 }
 
@@ -32,7 +33,8 @@ impl Pause {
             handlers: Vec::new(),
         };
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let handler = flag::register(signal, Arc::clone(&pause.asked))?;
+            let asked = Arc::clone(&pause.asked);
+            let handler = flag::register_usize(signal, asked, signal as usize)?;
             pause.handlers.push(handler);
         }
         Ok(pause)
@@ -40,7 +42,13 @@ impl Pause {
 
     /// Whether a signal asks for the end.
     pub fn is_over(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+        self.signal().is_some()
+    }
+
+    /// The signal that asks for the end.
+    pub fn signal(&self) -> Option<i32> {
+        let signal = self.asked.load(Ordering::Relaxed);
+        (signal != 0).then_some(signal as i32)
     }
 
     /// Waits so long, and not a moment longer than it has to.

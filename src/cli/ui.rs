@@ -28,6 +28,7 @@ pub struct Ui {
     out_terminal: bool,
     err_terminal: bool,
     columns: Option<usize>,
+    dumb: bool,
     quiet: bool,
     merged: bool,
 }
@@ -63,6 +64,7 @@ impl Ui {
             out_terminal,
             err_terminal,
             columns: surroundings.columns,
+            dumb: surroundings.dumb,
             quiet,
             merged: false,
         }
@@ -150,6 +152,26 @@ impl Ui {
     /// The columns that a line may take; none in a pipe, where nothing is cut.
     pub fn width_cols(&self) -> Option<usize> {
         self.out_terminal.then(|| self.wrap_cols())
+    }
+
+    /// The rows in which lines can be drawn anew; none where what is written stays as it is.
+    pub fn rows(&self) -> usize {
+        match terminal_size::terminal_size() {
+            // A line that wraps would be two.
+            Some((width, rows)) if self.wrap_cols() <= usize::from(width.0) => {
+                let goes_back = self.out_terminal && !self.dumb;
+                if goes_back { usize::from(rows.0) } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Takes back the last so many lines that were written to the terminal.
+    pub fn go_back(&mut self, lines: usize) -> io::Result<()> {
+        match lines {
+            0 => Ok(()),
+            lines => write!(self.out, "\x1b[{lines}A\r\x1b[J"),
+        }
     }
 
     /// The columns to lay text out for, terminal or not.

@@ -13,6 +13,7 @@ use super::report::ImportReport;
 use super::session::refs_of;
 use super::source::kept_blocks;
 use crate::error::{Error, Result};
+use crate::hash::fingerprint;
 use crate::history::Repo;
 use crate::interop::{EventStream, Format, Problem};
 use crate::model::Millis;
@@ -26,8 +27,8 @@ const LINE_BYTES_MAX: usize = 64 << 20;
 pub struct RecordRequest<'a> {
     /// The format, one of events.
     pub format: &'static Format,
-    /// What a session is called that tells no id.
-    pub stem: &'a str,
+    /// What a session is called that tells no id; else by its first record.
+    pub stem: Option<&'a str>,
     /// The branch that follows the session, if it isn't to be chosen.
     pub branch: Option<&'a str>,
     /// The command, for the operations.
@@ -61,6 +62,7 @@ pub struct Recorder<'a> {
     committed: Mark,
     before: Before,
     report: Option<ImportReport>,
+    new_commits: u64,
 }
 
 /// A place in the stream: so many bytes, and the last node that they gave.
@@ -98,6 +100,7 @@ impl<'a> Recorder<'a> {
             committed: Mark::default(),
             before: Before::Unknown,
             report: None,
+            new_commits: 0,
         })
     }
 
@@ -206,6 +209,11 @@ impl<'a> Recorder<'a> {
         self.stream.problems()
     }
 
+    /// How many commits were not here before.
+    pub fn new_commits(&self) -> u64 {
+        self.new_commits
+    }
+
     /// What the last commit found.
     pub fn report(&self) -> Option<&ImportReport> {
         self.report.as_ref()
@@ -220,7 +228,7 @@ impl<'a> Recorder<'a> {
         let file = SessionInput {
             input: Box::new(whole.as_ref()),
             format: self.request.format,
-            stem: self.request.stem.to_owned(),
+            stem: self.stem(),
         };
         let request = ImportRequest {
             format: Some(self.request.format),
@@ -231,10 +239,24 @@ impl<'a> Recorder<'a> {
         };
         let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
         drop(file);
+        let sessions = report.sessions.iter();
+        self.new_commits += sessions.map(|session| session.new_commits).sum::<u64>();
         // A stream without a message stores nothing.
         let kept = report.sessions.iter().any(|session| session.tip.is_some());
         self.report = kept.then_some(report);
         Ok(())
+    }
+
+    /// What a session is called that tells no id.
+    fn stem(&self) -> String {
+        let first = || {
+            let lines = self.bytes.split(|byte| *byte == b'\n');
+            let first = lines.map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+            let name = fingerprint(first.unwrap_or_default());
+            let digits: String = name[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("stream-{digits}")
+        };
+        self.request.stem.map_or_else(first, str::to_owned)
     }
 
     /// Looks for what is kept of the session, once.
@@ -243,8 +265,11 @@ impl<'a> Recorder<'a> {
             return Ok(());
         }
         let view = self.repo.store.read()?;
-        let id = self.stream.session().unwrap_or(self.request.stem);
-        let (known, _) = refs_of(&*view, self.request.format.name, id)?;
+        let id = self
+            .stream
+            .session()
+            .map_or_else(|| self.stem(), str::to_owned);
+        let (known, _) = refs_of(&*view, self.request.format.name, &id)?;
         self.before = Before::Nothing;
         for (name, _) in known.iter().rev() {
             if let Some(source) = view.sources(name)?.first() {

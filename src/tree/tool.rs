@@ -180,7 +180,7 @@ impl Tool {
     }
 
     /// Whether it is at work: neither ended nor put off.
-    pub(super) fn runs(&self) -> bool {
+    pub fn runs(&self) -> bool {
         let put_off = self.talk.as_ref().is_some_and(|talk| talk.is_put_off);
         self.state.is_active() && !put_off
     }

@@ -41,6 +41,7 @@ mod pruning;
 mod purging;
 mod readme;
 mod real_sessions;
+mod recording;
 mod recording_laws;
 mod replaying;
 mod request_laws;

@@ -26,7 +26,7 @@ fn record(repo: &Repo, bytes: &[u8], size: usize, eager: bool) -> (String, usize
     let format = sniff(&bytes).expect("readable").expect("a known format");
     let request = RecordRequest {
         format,
-        stem: "stream",
+        stem: Some("stream"),
         branch: Some("main"),
         what: "record",
     };

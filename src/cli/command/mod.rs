@@ -19,6 +19,7 @@ mod init;
 mod log;
 mod pin;
 mod prune;
+mod record;
 mod redo;
 mod reflog;
 mod reset;
@@ -63,6 +64,7 @@ commands! {
     Import(import),
     Export(export),
     Resume(resume),
+    Record(record),
     Demo(demo),
     Status(status),
     Log(log),

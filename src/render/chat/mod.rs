@@ -6,6 +6,7 @@
 
 mod closed;
 mod edit;
+mod live;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod tool;
 use crate::render::Line;
 use crate::tree::group::Section;
 use crate::tree::{NodeId, Response, TreeItem, TurnItem, User};
+pub use live::{LiveChat, LiveLines};
 use page::Page;
 
 /// How a chat is laid out.

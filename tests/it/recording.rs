@@ -1,0 +1,432 @@
+//! A stream that is recorded while it comes: drawn once, committed message by message, and kept
+//! whatever ends it.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::sandbox::Sandbox;
+
+fn data(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).expect("readable")
+}
+
+/// A recording under way.
+struct Running(Child);
+
+impl Running {
+    fn of(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = sandbox.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self(command.stderr(Stdio::piped()).spawn().expect("it runs"))
+    }
+
+    fn say(&mut self, text: impl AsRef<[u8]>) {
+        let stdin = self.0.stdin.as_mut().expect("it is piped");
+        stdin.write_all(text.as_ref()).expect("taken");
+        stdin.flush().expect("taken");
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status();
+        assert!(sent.expect("kill").success());
+    }
+
+    /// Its end, and all that it said; its input stays open until then.
+    fn end(mut self) -> (ExitStatus, String) {
+        let stdin = self.0.stdin.take();
+        let mut said = String::new();
+        let out = self.0.stdout.as_mut().expect("it is piped");
+        out.read_to_string(&mut said).expect("UTF-8");
+        let err = self.0.stderr.as_mut().expect("it is piped");
+        err.read_to_string(&mut said).expect("UTF-8");
+        drop(stdin);
+        (self.0.wait().expect("it ends"), said)
+    }
+}
+
+/// Waits until something holds, which must be soon.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The first lines of what the messages say, the oldest first.
+fn messages(sandbox: &Sandbox) -> Vec<String> {
+    if !sandbox.work().join(".tract").exists() {
+        return Vec::new();
+    }
+    let mut log = sandbox.command(&["log", "-n", "0", "--format", "%s"]);
+    let output = log.output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().rev().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_stream_is_drawn_committed_and_there_again() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], data("claude-stream/tools.jsonl")));
+    insta::assert_snapshot!(sandbox.ok(&["log", "--oneline", "-n", "0"]));
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], data("claude-stream/tools.jsonl")));
+    let file = sandbox.write("same.jsonl", data("claude-stream/tools.jsonl"));
+    let said = sandbox.tract(&["import", &file.display().to_string()]);
+    assert!(said.contains("Nothing new in claude-stream"), "{said}");
+}
+
+#[test]
+fn what_is_drawn_in_a_pipe_is_what_a_view_of_the_file_shows() {
+    for name in [
+        "anthropic-stream/sent.sse",
+        "openai-stream/sent.sse",
+        "responses-stream/tools.jsonl",
+        "claude-stream/partial.jsonl",
+        "codex-exec/tools.jsonl",
+        "event-log/new.jsonl",
+    ] {
+        let sandbox = Sandbox::new();
+        let said = sandbox.tract_with(&["record"], data(name));
+        let (drawn, told) = said
+            .split_once("--- stderr\n")
+            .expect("it says what it did");
+        assert!(told.contains("Recorded "), "{name}: {told}");
+        sandbox.write("file", data(name));
+        assert_eq!(drawn, sandbox.ok(&["view", "./file"]), "{name}");
+    }
+}
+
+#[test]
+fn a_session_that_goes_on_in_another_stream_goes_on() {
+    let sandbox = Sandbox::new();
+    for at in [1, 2] {
+        let line = |kind: &str, body: &str| {
+            format!(
+                "{{\"type\":\"{kind}\",{body},\"parent_tool_use_id\":null,\
+                 \"session_id\":\"s1\",\"uuid\":\"{kind}-{at}\"}}\n"
+            )
+        };
+        let said = format!(
+            "\"message\":{{\"id\":\"m{at}\",\"content\":[{{\"type\":\"text\",\"text\":\"reply {at}\"}}]}}"
+        );
+        let stream = line("system", "\"subtype\":\"init\"") + &line("assistant", &said);
+        insta::assert_snapshot!(sandbox.tract_with(&["record"], stream));
+    }
+    assert_eq!(messages(&sandbox), ["reply 1", "reply 2"]);
+}
+
+#[test]
+fn what_is_no_stream_is_refused_and_nothing_is_made() {
+    let sandbox = Sandbox::empty();
+    let session = data("claude-code/compaction.jsonl");
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], session));
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], "hello\nworld\n"));
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], ""));
+    let stream = data("codex-exec/tools.jsonl");
+    let asked = ["record", "--format", "event-log"];
+    insta::assert_snapshot!(sandbox.tract_with(&asked, &stream));
+    insta::assert_snapshot!(sandbox.tract_with(&["record", "--format", "codex"], &stream));
+    insta::assert_snapshot!(sandbox.tract_with(&["record", "--as", "a b"], &stream));
+    assert!(!sandbox.work().join(".tract").exists());
+}
+
+#[test]
+fn what_is_wrong_in_a_stream_is_named_and_the_rest_is_recorded() {
+    let sandbox = Sandbox::new();
+    let lines = "{\"type\":\"user_message\",\"text\":\"go\",\"sessionId\":\"s\"}\n\
+                 {\"type\":\"user_mess\n\
+                 {\"type\":\"something_new\"}\n\
+                 {\"type\":\"assistant_message\",\"text\":\"gone\"}\n";
+    insta::assert_snapshot!(sandbox.tract_with(&["record", "--as", "talk"], lines));
+    assert_eq!(sandbox.ok(&["log", "talk", "--format", "%s"]), "gone\ngo\n");
+}
+
+#[test]
+fn a_line_without_an_end_is_not_waited_for() {
+    let sandbox = Sandbox::new();
+    let mut stream = b"{\"type\":\"user_message\",\"text\":\"go\",\"sessionId\":\"s\"}\n".to_vec();
+    stream.resize(stream.len() + (65 << 20), b'x');
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], stream));
+    assert_eq!(messages(&sandbox), ["go"]);
+    let flood = vec![b'x'; 6 << 20];
+    insta::assert_snapshot!(sandbox.tract_with(&["record"], flood));
+}
+
+#[test]
+fn what_was_being_said_when_a_signal_came_is_kept_and_says_so() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let sandbox = Sandbox::new();
+        let mut running = Running::of(&sandbox, &["record"]);
+        running.say("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"All of \"}}]}\n\n");
+        std::thread::sleep(Duration::from_millis(100));
+        running.signal(signal);
+        // What its writer says on the same signal still counts.
+        running.say("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a sudden\"}}]}\n\n");
+        let (status, said) = running.end();
+        assert_eq!(status.code(), Some(code), "{said}");
+        let view = sandbox.ok(&["view"]);
+        assert!(
+            view.contains("All of a sudden\n           interrupted\n"),
+            "{view}"
+        );
+        if signal == "INT" {
+            insta::assert_snapshot!(said);
+        }
+    }
+}
+
+/// A turn of an event log: what the user says, a call, its result, and what the model says.
+fn turn(at: usize) -> [String; 5] {
+    let line = |kind: &str, body: &str| {
+        format!("{{\"type\":\"{kind}\",\"sessionId\":\"s\",\"timestamp\":{at}000,{body}}}\n")
+    };
+    [
+        line("user_message", &format!("\"text\":\"question {at}\"")),
+        line(
+            "tool_call",
+            &format!("\"toolCallId\":\"c{at}\",\"toolName\":\"look\",\"args\":{{}}"),
+        ),
+        line(
+            "tool_result",
+            &format!("\"toolCallId\":\"c{at}\",\"result\":\"found {at}\""),
+        ),
+        line("text_delta", &format!("\"delta\":\"answer {at}\"")),
+        line("text_done", &format!("\"text\":\"answer {at}\"")),
+    ]
+}
+
+#[test]
+fn a_recorder_that_is_killed_loses_at_most_what_was_being_said() {
+    for lines in [1, 2, 3, 5, 6, 7, 12, 14] {
+        let sandbox = Sandbox::new();
+        let mut running = Running::of(&sandbox, &["record"]);
+        let all: Vec<String> = (1..=3).flat_map(turn).take(lines).collect();
+        for line in &all {
+            running.say(line);
+        }
+        running.say("{\"type\":\"text_del");
+        let mut finished = Vec::new();
+        for (at, _) in all.iter().enumerate() {
+            let turn = at / 5 + 1;
+            match at % 5 {
+                0 => finished.push(format!("question {turn}")),
+                1 => finished.push("look".to_owned()),
+                2 => finished.push(format!("found {turn}")),
+                4 => finished.push(format!("answer {turn}")),
+                _ => {}
+            }
+        }
+        until("what is complete is committed", || {
+            messages(&sandbox) == finished
+        });
+        running.signal("KILL");
+        let (status, _) = running.end();
+        assert_eq!(status.code(), None);
+        assert_eq!(messages(&sandbox), finished);
+        let fsck = sandbox.tract(&["fsck"]);
+        assert!(!fsck.contains("exit code"), "{fsck}");
+        // The whole of it, later, is as if it had never stopped.
+        let whole: String = (1..=3).flat_map(turn).collect();
+        sandbox.tract_with(&["record"], &whole);
+        let fresh = Sandbox::new();
+        fresh.tract_with(&["record"], &whole);
+        let tip = ["rev-parse", "HEAD"];
+        assert_eq!(sandbox.ok(&tip), fresh.ok(&tip), "after {lines} lines");
+    }
+}
+
+#[test]
+fn a_call_that_runs_is_committed_while_it_runs() {
+    let sandbox = Sandbox::new();
+    let mut running = Running::of(&sandbox, &["record"]);
+    let stream = data("claude-stream/tools.jsonl");
+    let lines: Vec<&[u8]> = stream.split_inclusive(|byte| *byte == b'\n').collect();
+    let call = lines.iter().position(|line| {
+        let line = String::from_utf8_lossy(line);
+        line.contains("\"tool_use\"")
+    });
+    for line in &lines[..=call.expect("there is a call")] {
+        running.say(line);
+    }
+    until("the call is there", || {
+        messages(&sandbox)
+            .last()
+            .is_some_and(|last| !last.is_empty())
+    });
+    running.signal("KILL");
+    running.end();
+}
+
+#[test]
+fn a_full_disk_under_the_screen_stops_no_recording() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    };
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["record"]);
+    command.stdin(Stdio::piped()).stdout(full);
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin
+        .write_all(&data("claude-stream/tools.jsonl"))
+        .expect("taken");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr));
+    let fresh = Sandbox::new();
+    fresh.tract_with(&["record"], data("claude-stream/tools.jsonl"));
+    assert_eq!(messages(&sandbox), messages(&fresh));
+}
+
+#[test]
+fn nobody_reading_what_is_drawn_stops_no_recording() {
+    let sandbox = Sandbox::new();
+    let mut running = Running::of(&sandbox, &["record"]);
+    drop(running.0.stdout.take());
+    let all: Vec<String> = (1..=3).flat_map(turn).collect();
+    for line in &all {
+        running.say(line);
+    }
+    drop(running.0.stdin.take());
+    let status = running.0.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(messages(&sandbox).len(), 12);
+}
+
+#[test]
+fn what_cannot_be_committed_is_kept_in_a_file() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = rusqlite::Connection::open(path).expect("opens");
+    database.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let stream: String = turn(1).concat();
+    let said = sandbox.tract_with(&["record"], &stream);
+    database.execute_batch("ROLLBACK").expect("free");
+    assert!(said.starts_with("exit code: 4\n"), "{said}");
+    let name = said
+        .split_once("what came is in ")
+        .expect("it says where")
+        .1;
+    let name = name.split(';').next().expect("a name");
+    let kept = sandbox.work().join(name);
+    assert_eq!(std::fs::read_to_string(kept).expect("kept"), stream);
+    sandbox.ok(&["import", name]);
+    assert_eq!(messages(&sandbox).len(), 4);
+}
+
+/// What a terminal shows in the end, what has scrolled away included.
+fn screen(written: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut row = 0;
+    let mut rest = written;
+    while let Some(letter) = rest.chars().next() {
+        if let Some(escape) = rest.strip_prefix("\x1b[") {
+            let end = escape
+                .find(|c: char| c.is_ascii_alphabetic())
+                .expect("an escape ends");
+            match &escape[end..=end] {
+                "A" => row -= escape[..end].parse::<usize>().expect("a number"),
+                "J" => {
+                    lines.truncate(row);
+                    lines.push(String::new());
+                }
+                other => panic!("{other} is not expected"),
+            }
+            rest = &escape[end + 1..];
+            continue;
+        }
+        match letter {
+            '\r' => lines[row].clear(),
+            '\n' => {
+                row += 1;
+                if row == lines.len() {
+                    lines.push(String::new());
+                }
+            }
+            letter => lines[row].push(letter),
+        }
+        rest = &rest[letter.len_utf8()..];
+    }
+    lines
+}
+
+#[test]
+fn a_terminal_shows_in_the_end_what_a_view_shows_and_goes_back_no_further_than_it_is_high() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    for (columns, rows) in [(20, 6), (80, 10)] {
+        let sandbox = Sandbox::new();
+        sandbox.write("stream", data("claude-stream/partial.jsonl"));
+        let tract = sandbox.command(&[]);
+        let program = tract.get_program().to_string_lossy().into_owned();
+        let slow = format!(
+            "stty rows {rows} cols {columns}; while IFS= read -r line; do printf '%s\\n' \"$line\"; \
+             sleep 0.02; done < stream | {program} record -q"
+        );
+        let output = Command::new("script")
+            .args(["-qec", &slow, "/dev/null"])
+            .stdin(Stdio::null())
+            .current_dir(sandbox.work())
+            .env_clear()
+            .envs(
+                tract
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("COLUMNS", columns.to_string())
+            .output();
+        let Ok(output) = output else {
+            eprintln!("skipped: there is no script");
+            return;
+        };
+        let written = String::from_utf8(output.stdout).expect("UTF-8");
+        let back = written.match_indices("\x1b[").filter_map(|(at, _)| {
+            let number = written[at + 2..].split('A').next()?;
+            number.parse::<usize>().ok()
+        });
+        let back: Vec<usize> = back.collect();
+        assert!(!back.is_empty(), "it draws in place: {written:?}");
+        assert!(back.iter().all(|lines| *lines < rows), "{back:?}");
+        let shown = screen(&written.replace("\r\n", "\n"));
+        let shown: Vec<&str> = shown.iter().map(|line| line.trim_end()).collect();
+        let view = sandbox.on_terminal(&columns.to_string(), &["view", "./stream"]);
+        let view = view.expect("a terminal");
+        let view: Vec<&str> = view.lines().map(str::trim_end).collect();
+        assert_eq!(shown.join("\n").trim_end(), view.join("\n").trim_end());
+    }
+}
+
+#[test]
+fn a_terminal_that_cannot_go_back_gets_each_line_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stream", data("claude-stream/partial.jsonl"));
+    let tract = sandbox.command(&[]);
+    let program = tract.get_program().to_string_lossy().into_owned();
+    let line = format!("stty rows 9 cols 40; {program} record -q < stream");
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(Stdio::null())
+        .current_dir(sandbox.work())
+        .env_clear()
+        .envs(
+            tract
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .env("COLUMNS", "40")
+        .env("TERM", "dumb")
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no script");
+        return;
+    };
+    let written = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!written.contains('\x1b'), "{written:?}");
+    assert_eq!(written.matches("I water.").count(), 1, "{written}");
+}
