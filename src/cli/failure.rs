@@ -13,9 +13,6 @@ use tract::render::{Label, Line, grouped, plural};
 
 use super::Ui;
 
-/// What makes a context smaller.
-pub const SMALLER: &str = "tract prune, or tract truncate --to-budget 80%";
-
 /// How a command can fail.
 #[derive(Debug)]
 pub enum Failure {
@@ -282,7 +279,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Overtaken { .. } => Some("try again: it goes on from what is here now".into()),
         Error::Busy { .. } => Some("try again".into()),
-        Error::OverBudget { .. } => Some(SMALLER.into()),
+        Error::OverBudget { .. } => Some("tract status says what fills the context".into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
             let names = formats::names();

@@ -4,8 +4,8 @@
 use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
-use tract::model::EntryId;
-use tract::render::{Label, Line, Share, plural, signed, table, tokens};
+use tract::model::{EntryId, ProviderCount};
+use tract::render::{Label, Line, Share, grouped, plural, signed, table, tokens};
 
 use super::{App, Failure, Ui};
 
@@ -73,6 +73,49 @@ pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
     }
 }
 
+/// What makes the context at `on` fit its budget again: commands that would do so if they were given.
+pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String, Failure> {
+    let otherwise = "tract compact puts a summary in place of what is old".to_owned();
+    let Some(max) = app.budget_max(repo)? else {
+        return Ok(otherwise);
+    };
+    let to = |tokens| {
+        let as_counted = false;
+        Truncate::new(Reach::ToBudget(TokenBudget { tokens, as_counted }))
+    };
+    let plans: [&dyn Plan; 3] = [&Prune::default(), &to(max * 80 / 100), &to(max)];
+    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &plans)?;
+    let does = |would: &Result<Surgery, Error>| would.as_ref().is_ok_and(|it| !it.is_nothing());
+    let prune = does(&would[0]).then_some("tract prune");
+    let truncate = match (does(&would[1]), does(&would[2])) {
+        (true, _) => Some("tract truncate --to-budget 80%"),
+        (_, true) => Some("tract truncate"),
+        _ => None,
+    };
+    Ok(match (prune, truncate) {
+        (Some(prune), Some(truncate)) => format!("{prune}, or {truncate}"),
+        (Some(only), None) | (None, Some(only)) => only.to_owned(),
+        (None, None) => otherwise,
+    })
+}
+
+/// `counts 1.18 times as much, and 20,200 on top`.
+pub fn counted(count: &ProviderCount) -> String {
+    let top = count.of(0) as i64
+        + count
+            .overhead
+            .saturating_add_unsigned(count.thinking)
+            .min(0);
+    let top = match top {
+        ..0 => format!("{} less", grouped(top.unsigned_abs())),
+        _ => format!("{} on top", grouped(top.unsigned_abs())),
+    };
+    match count.is_fitted() {
+        true => format!("counts {:.2} times as much, and {top}", count.factor),
+        false => format!("counts {top}"),
+    }
+}
+
 /// What would go, come and change; the sizes before and after; what a prompt cache keeps; and what
 /// this command and gentler ones would reach.
 pub fn foretell(
@@ -99,6 +142,10 @@ pub fn foretell(
     let counts = format!("{} → {}", tokens(before.tokens), tokens(after.tokens));
     ui.print(format!("Messages  {messages}"))?;
     ui.print(format!("Tokens    {counts} ({})", signed(surgery.delta())))?;
+    if let Some(count) = surgery.provider.count() {
+        let [before, after] = [before, after].map(|size| grouped(count.of(size.tokens.tokens)));
+        ui.print(format!("          the provider's about {before} → {after}"))?;
+    }
     ui.print(format!("Cache     {}", kept(surgery)))?;
     let reach = |surgery: &Surgery| {
         let cache = surgery.kept_percent();

@@ -11,10 +11,12 @@ use std::str::FromStr;
 use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
 use crate::context::{Context, Entry, OrderEntry};
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::history::append::{CommitOptions, Committed, Making};
 use crate::history::call::Call;
 use crate::history::chain::Chain;
 use crate::history::counts::Counting;
+use crate::history::provider::{self, ProviderSays};
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Scene};
 use crate::history::{load, path};
@@ -230,15 +232,17 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
     }
     let context = making.chain.context(making.tx)?.clone();
     let mut counting = Counting::new(budget.encoding, making.counter);
-    let Some(counts) = weigh(making.tx, &mut counting, &context, budget.max)? else {
+    let tip = making.chain.tip();
+    let Some(Weighed { counts, says }) =
+        weigh(making.tx, &mut counting, tip, &context, budget.max)?
+    else {
         return Ok(Verdict::Fits);
     };
-    let total = context_total(counts.iter().copied());
+    let ours = context_total(counts.iter().copied());
+    let total = says.total(ours);
     match &budget.action {
         BudgetAction::Warn => Ok(Verdict::Over { total }),
-        BudgetAction::Refuse if shrank(making, &mut counting, total)? => {
-            Ok(Verdict::Over { total })
-        }
+        BudgetAction::Refuse if shrank(making, &mut counting, ours)? => Ok(Verdict::Over { total }),
         BudgetAction::Refuse => Err(Error::OverBudget {
             total: total.tokens,
             max: budget.max,
@@ -248,7 +252,12 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
             command: command.clone(),
         }),
         BudgetAction::Truncate => {
-            let Some(draft) = truncation(making, &context, counts, budget, counting.counter())?
+            let within = Budget {
+                max: says.ours_within(budget.max),
+                target: says.ours_within(budget.target),
+                ..budget.clone()
+            };
+            let Some(draft) = truncation(making, &context, counts, &within, counting.counter())?
             else {
                 return Ok(Verdict::Over { total });
             };
@@ -262,7 +271,7 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
             Ok(Verdict::Truncated {
                 hidden: hidden.count(),
                 before: total,
-                after: context_total(counts),
+                after: says.total(context_total(counts)),
             })
         }
     }
@@ -347,14 +356,30 @@ fn automatic(view: &dyn View, entry: &OrderEntry) -> Result<Option<u64>> {
     })
 }
 
-/// The tokens of each entry, if they are more than `max` in all. What has no count yet is taken at
-/// its bytes first: while even that fits, nothing is counted.
+/// A context that is too large.
+struct Weighed {
+    /// The tokens of each entry, by our count.
+    counts: Vec<TokenCount>,
+    /// What the provider says it counts.
+    says: ProviderSays,
+}
+
+/// The context's weight, if it is more than `max`. What has no count yet is taken at its bytes first:
+/// while even that fits, nothing is counted.
 fn weigh(
     tx: &dyn Tx,
     counting: &mut Counting<'_>,
+    tip: Option<CommitHash>,
     context: &Context,
     max: u64,
-) -> Result<Option<Vec<TokenCount>>> {
+) -> Result<Option<Weighed>> {
+    let says = |counts: &[TokenCount]| match &tip {
+        Some(tip) => provider::says(tx, tip, context, counts),
+        None => Ok(ProviderSays::Nothing),
+    };
+    let fits = |says: &ProviderSays, counts: &[TokenCount]| {
+        says.total(context_total(counts.iter().copied())).tokens <= max
+    };
     let entries: Vec<&Entry> = context.entries.iter().collect();
     let mut at_most = Vec::with_capacity(entries.len());
     for (entry, known) in entries.iter().zip(counting.known(tx, &entries)?) {
@@ -363,12 +388,12 @@ fn weigh(
             None => tokens::at_most(&load::message(tx, entry)?),
         });
     }
-    if context_total(at_most).tokens <= max {
+    if fits(&says(&at_most)?, &at_most) {
         return Ok(None);
     }
     let counts = counting.fill_in(tx, context)?;
-    let total = context_total(counts.iter().copied());
-    Ok((total.tokens > max).then_some(counts))
+    let says = says(&counts)?;
+    Ok((!fits(&says, &counts)).then_some(Weighed { counts, says }))
 }
 
 #[cfg(test)]
@@ -376,7 +401,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::hash::CommitHash;
     use crate::history::{CommitOptions, On};
     use crate::model::{Message, Role};
 
@@ -459,15 +483,15 @@ mod tests {
         let tx = repo.store.write().expect("the lock");
         // 500 bytes of text, 4 of the role, 3 for the message and 3 for the context.
         let mut scale = Counting::new(Encoding::default(), None);
-        let over = weigh(&*tx, &mut scale, &context, 510).expect("weighed");
+        let over = weigh(&*tx, &mut scale, None, &context, 510).expect("weighed");
         assert!(over.is_none() && !scale.has_loaded());
-        let over = weigh(&*tx, &mut scale, &context, 509).expect("weighed");
+        let over = weigh(&*tx, &mut scale, None, &context, 509).expect("weighed");
         assert!(over.is_none() && scale.has_loaded(), "counted, and it fits");
         // What is known now is taken as it is.
         let mut scale = Counting::new(Encoding::default(), None);
-        let over = weigh(&*tx, &mut scale, &context, 120).expect("weighed");
+        let over = weigh(&*tx, &mut scale, None, &context, 120).expect("weighed");
         assert!(over.is_none() && !scale.has_loaded());
-        let over = weigh(&*tx, &mut scale, &context, 50).expect("weighed");
+        let over = weigh(&*tx, &mut scale, None, &context, 50).expect("weighed");
         assert!(over.is_some() && !scale.has_loaded());
     }
 

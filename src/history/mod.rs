@@ -52,7 +52,7 @@ pub use moved::Moved;
 pub use moves::{Checkout, Reset, ResetMode, Target};
 pub use open_call::OpenCall;
 pub use outline::{Listed, ListedEntry, Outline};
-pub use provider::TokenBudget;
+pub use provider::{ProviderSays, TokenBudget};
 pub use purge::{Purged, Unfinished};
 pub use repo::Repo;
 pub use revision::Named;

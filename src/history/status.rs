@@ -6,10 +6,11 @@ use crate::hash::CommitHash;
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
+use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
 use crate::history::{path, provider};
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount, Usage};
+use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
 use crate::store::{SessionRow, View};
 
 /// How many of the newest commits a status shows.
@@ -30,8 +31,8 @@ pub struct Status {
     pub by_role: Vec<(Role, u64)>,
     /// The largest message: its number among the visible ones (from 1), tokens, and one line.
     pub largest: Option<(usize, TokenCount, String)>,
-    /// The newest count by the provider: message number (from 1) and what it counted.
-    pub provider: Option<(usize, Usage, TokenCount)>,
+    /// What the provider says it counts.
+    pub provider: ProviderSays,
     /// The session that this history came from.
     pub session: Option<(RefName, SessionRow)>,
     /// How many messages of that session are not on this path.
@@ -81,7 +82,10 @@ impl Repo {
         let largest = numbered.max_by_key(|(_, count)| count.tokens);
         let largest = largest
             .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.as_ref()?.preview.clone())));
-        let provider = provider::newest_count(&*view, &context, &counts)?;
+        let provider = match &tip {
+            Some(tip) => provider::says(&*view, tip, &context, &counts)?,
+            None => ProviderSays::Nothing,
+        };
         let (mut session, mut session_new) = (None, 0);
         if let Some(tip) = &tip {
             session = path::session_of(&*view, tip)?;

@@ -36,7 +36,7 @@ fn a_warning_follows_a_commit_that_goes_beyond() {
     155da27 assistant 16 tokens
     --- stderr
     warning: 91 tokens, over the budget of 90
-    hint: tract prune, or tract truncate --to-budget 80%
+    hint: tract truncate --to-budget 80%
     ");
     insta::assert_snapshot!(sandbox.tract(&["-q", "commit", "-r", "user", "-m", "Fine."]), @r"
     4f69c05 user 6 tokens
@@ -53,7 +53,7 @@ fn a_refused_commit_leaves_nothing_behind() {
     exit code: 1
     --- stderr
     error: the context would have 91 tokens, over its budget of 90; nothing was committed
-    hint: tract prune, or tract truncate --to-budget 80%
+    hint: tract truncate --to-budget 80%
     ");
     assert_eq!(sandbox.ok(&["log", "--verbose"]), before);
     // What makes it smaller is never refused, nor is an import.
@@ -130,7 +130,7 @@ fn where_truncating_cannot_help_the_message_stands() {
     698f678 assistant 115 tokens
     --- stderr
     warning: 190 tokens, over the budget of 90
-    hint: tract prune, or tract truncate --to-budget 80%
+    hint: tract compact puts a summary in place of what is old
     ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 7);
 }

@@ -296,7 +296,7 @@ fn a_commit_counts_where_a_budget_asks_for_it() {
     assert!(said.trim_end().ends_with(" user 5 tokens"), "{said}");
     let said = sandbox.tract(&["commit", "-r", "user", "-m", "hello"]);
     assert!(
-        said.contains("warning: 18 tokens, over the budget of 14\nhint: tract prune"),
+        said.contains("warning: 18 tokens, over the budget of 14\nhint: tract compact"),
         "{said}"
     );
 }

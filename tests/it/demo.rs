@@ -32,8 +32,8 @@ fn the_demo_reads_well_in_a_pipe() {
     $ tract status
     On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
     Context  12 messages, 23 hidden (1 compaction)
-    Tokens   1,082 (no budget set; o200k_base)
-             the provider counted 20,649 for :12 (+19,589; not in the file: system prompt, tool definitions)
+    Tokens   1,082 ours, o200k_base; 20,679 the provider's, ±1% (no budget set)
+             the provider counts 1.20 times as much, and 19,381 on top (6 replies); not in the file: system prompt, tool definitions
              user 25% · assistant 50% · tool 25%
              largest: This session is being continued from a previous… 257 (:1)
 

@@ -207,6 +207,7 @@ fn a_dry_run_says_what_would_go() {
       :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
     Messages  12 → 10
     Tokens    1,082 → 844 (-238)
+              the provider's about 20,679 → 20,394
     Cache     the first message stays as it is: 260 tokens, 24%
     drop would reach 844, cache kept 24%
     ");

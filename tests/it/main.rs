@@ -37,6 +37,7 @@ mod owners;
 mod pages;
 mod painting;
 mod parts;
+mod provider_counts;
 mod pruning;
 mod purging;
 mod readme;

@@ -249,7 +249,7 @@ fn status_in_every_position() {
       9c739b9  2026-03-14 12:07:00  append  tool       +10  Lake Constance Lake Geneva
       4d13e3b  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     --- stderr
-    hint: over budget: tract prune, or tract truncate --to-budget 80%
+    hint: over budget: tract compact puts a summary in place of what is old
     "#);
     sandbox.ok(&["truncate", "--keep", "2"]);
     sandbox.ok(&["checkout", "HEAD"]);
@@ -265,7 +265,7 @@ fn status_in_every_position() {
       9c739b9  2026-03-14 12:07:00  append  tool       +10  Lake Constance Lake Geneva
       4d13e3b  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     --- stderr
-    hint: over budget: tract prune, or tract truncate --to-budget 80%
+    hint: over budget: tract compact puts a summary in place of what is old
     hint: to return: tract checkout main; to go on from here: tract checkout -b NAME
     "#);
 }

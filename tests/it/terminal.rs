@@ -82,8 +82,7 @@ fn at_80_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             the provider counted 20,649 for :5 (+20,276;
-             not in the file: system prompt, tool definitions)
+             by our count; the provider's are from before the newest hide or edit
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous… 257 (:1)
 
@@ -144,7 +143,7 @@ fn at_120_columns() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             the provider counted 20,649 for :5 (+20,276; not in the file: system prompt, tool definitions)
+             by our count; the provider's are from before the newest hide or edit
              user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous… 257 (:1)
 
       4c993c8  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
@@ -201,7 +200,7 @@ fn in_a_pipe() {
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             the provider counted 20,649 for :5 (+20,276; not in the file: system prompt, tool definitions)
+             by our count; the provider's are from before the newest hide or edit
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous… 257 (:1)
 

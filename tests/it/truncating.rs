@@ -189,7 +189,7 @@ fn without_an_option_the_budget_says_how_much() {
     exit code: 1
     --- stderr
     error: hiding all that may go leaves 49 tokens, more than 10
-    hint: tract prune makes old tool outputs small
+    hint: tract compact puts a summary in place of what is old
     ");
 }
 
@@ -209,6 +209,7 @@ fn after_a_compaction_the_summary_is_the_task() {
       :2  user       18  [Sliding window truncation: 7 messages hidden to reduce context]
     Messages  12 → 6
     Tokens    1,082 → 412 (-670)
+              the provider's about 20,679 → 19,875
     Cache     the first message stays as it is: 260 tokens, 24%
     truncate would reach 412, cache kept 24%
     "#);
@@ -220,11 +221,11 @@ fn after_a_compaction_the_summary_is_the_task() {
 #[test]
 fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "20k"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "19k"]), @r"
     exit code: 1
     --- stderr
-    error: hiding all that may go leaves 20,001 tokens, more than 20,000; the provider counts 19,589 of them on top of the context
-    hint: tract prune makes old tool outputs small; --as-counted leaves out what the provider counts on top
+    error: hiding all that may go leaves 19,875 tokens, more than 19,000; the provider counts 1.20 times as much, and 19,381 on top
+    hint: tract compact puts a summary in place of what is old; --as-counted leaves out what the provider counts on top
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--as-counted"]), @r"
     --- stderr

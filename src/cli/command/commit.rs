@@ -112,7 +112,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let (done, verdict) = match repo.config()?.budget()? {
         Some(budget) => {
-            let within = repo.commit_within(call, &drafts, &options, &budget)?;
+            let within = match repo.commit_within(call, &drafts, &options, &budget) {
+                Err(error @ Error::OverBudget { .. }) => {
+                    let hint = outcome::smaller(app, &repo, &on)?;
+                    return Err(Failure::refused(failure::sentence(&error)).with_hint(hint));
+                }
+                within => within?,
+            };
             (within.commits, Some((within.verdict, budget.max)))
         }
         None => (repo.commit(call, &drafts, &options)?, None),
@@ -120,18 +126,24 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     // What cannot be said is no reason to leave the rest undone.
     let reported = report(&repo, &done, &drafts, app);
     if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
+        let smaller = match verdict {
+            Verdict::Over { .. } | Verdict::Compact { .. } => {
+                outcome::smaller(app, &repo, &on).unwrap_or_default()
+            }
+            Verdict::Fits | Verdict::Truncated { .. } => String::new(),
+        };
         match &verdict {
             // Whose the repository is, theirs is the command.
             Verdict::Compact { total, .. } if !repo.is_own() => {
-                tell(&Verdict::Over { total: *total }, max, last, app);
+                tell(&Verdict::Over { total: *total }, max, last, &smaller, app);
                 app.ui
                     .notice("budget.action names a command of another user's; it was not run");
             }
             Verdict::Compact { command, .. } => {
-                tell(&verdict, max, last, app);
+                tell(&verdict, max, last, &smaller, app);
                 compact(&repo, &on, command, app);
             }
-            _ => tell(&verdict, max, last, app),
+            _ => tell(&verdict, max, last, &smaller, app),
         }
     }
     if let Some((entry, old)) = &target
@@ -168,14 +180,14 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
 }
 
 /// Says what the budget made of the commit.
-fn tell(verdict: &Verdict, max: u64, last: &Committed, app: &mut App) {
+fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut App) {
     let max = grouped(max);
     let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
     match verdict {
         Verdict::Fits => {}
         Verdict::Over { total } => {
             app.ui.warn(over(*total));
-            app.ui.hint(failure::SMALLER);
+            app.ui.hint(smaller);
         }
         Verdict::Truncated {
             hidden,

@@ -80,12 +80,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let did = format!("Pruned {}", plural(done.parts() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);
-    if let (Some(budget), Some(share), Some(last)) = (budget, args.to_budget, done.commits.last()) {
-        let taken = match budget.as_counted {
-            true => 0,
-            false => repo.provider_overhead(&last.hash, options.encoding)?,
+    if let (Some(budget), Some(share)) = (budget, args.to_budget) {
+        let ours = done.after.tokens;
+        let tokens = match budget.as_counted {
+            true => ours.tokens,
+            false => done.provider.total(ours).tokens,
         };
-        let tokens = done.after.tokens.tokens + taken;
         if tokens > budget.tokens {
             let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
             app.ui.hint(format!(

@@ -1,12 +1,11 @@
 //! `tract status`: where am I in my context.
 
 use tract::context::Context;
-use tract::history::Status;
+use tract::history::{ProviderSays, Status};
 use tract::model::{Head, HideKind, Role};
-use tract::render::{Label, Line, amount, grouped, plural, signed, tokens};
+use tract::render::{Label, Line, amount, grouped, plural, tokens};
 
-use crate::cli::failure::{Failure, SMALLER};
-use crate::cli::{App, Listing, Ui, listing};
+use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
 
 /// Say where you are in your context
 ///
@@ -32,6 +31,7 @@ No messages yet.
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
+    let total = status.provider.total(status.total);
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if status.head.commit().is_none() {
@@ -53,9 +53,9 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         row.refs.clear();
     }
     app.ui.print_all(listing.lines(&recent))?;
-    let is_over = |budget| status.total.tokens > budget;
-    if status.budget.is_some_and(is_over) {
-        app.ui.hint(format!("over budget: {SMALLER}"));
+    if status.budget.is_some_and(|budget| total.tokens > budget) {
+        let smaller = outcome::smaller(app, &repo, &on)?;
+        app.ui.hint(format!("over budget: {smaller}"));
     }
     if let Head::Detached(_) = status.head {
         let branch = repo.last_branch()?;
@@ -127,44 +127,74 @@ fn context_line(context: &Context) -> String {
 }
 
 fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
-    let total = tokens(status.total);
-    let mut lines = vec![match status.budget {
-        None => format!("Tokens   {total} (no budget set; {})", status.encoding).into(),
-        Some(budget) => {
-            let percent = format!("{}%", status.total.tokens * 100 / budget.max(1));
-            let (label, share) = match status.total.tokens > budget {
+    let (ours, encoding) = (tokens(status.total), status.encoding);
+    let total = status.provider.total(status.total);
+    let counts = match status.provider.count() {
+        None => format!("{ours}, {encoding}"),
+        Some(count) => {
+            let percent = |error: f64| format!(", ±{:.0}%", (error * 100.0).ceil().max(1.0));
+            let error = count.error.map(percent).unwrap_or_default();
+            let theirs = grouped(total.tokens);
+            format!("{ours} ours, {encoding}; {theirs} the provider's{error}")
+        }
+    };
+    let mut lines = vec![match (status.budget, status.provider.count()) {
+        (None, None) => format!("Tokens   {ours} (no budget set; {encoding})").into(),
+        (None, Some(_)) => format!("Tokens   {counts} (no budget set)").into(),
+        (Some(budget), _) => {
+            let percent = format!("{}%", total.tokens * 100 / budget.max(1));
+            let (label, share) = match total.tokens > budget {
                 true => (Label::Error, Label::Error.of(percent)),
                 false => (Label::Good, percent.into()),
             };
-            let bar = label.of(bar(status.total.tokens, budget));
-            let (amount, encoding) = (amount(budget), status.encoding);
-            let end = format!(" of {amount}   ({total}, {encoding})");
+            let bar = label.of(bar(total.tokens, budget));
+            let end = format!(" of {}   ({counts})", amount(budget));
             Line::from("Tokens   ") + bar + " " + share + end
         }
     }];
-    if let Some((number, usage, sent)) = &status.provider {
-        let difference = usage.input_tokens as i64 - sent.tokens as i64;
-        let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-        let counted = Line::from(format!(
-            "{INDENT}the provider counted {} for :{number} ({}",
-            grouped(usage.input_tokens),
-            signed(difference)
-        ));
-        match absent {
-            Some(absent) if difference > 0 && !absent.is_empty() => {
-                let why = Line::from(format!("not in the file: {})", absent.join(", ")));
-                let fits = counted.width_cols() + 2 + why.width_cols();
-                if ui.width_cols().is_none_or(|width| fits <= width) {
-                    lines.push(counted + "; " + why);
-                } else {
-                    lines.extend([counted + ";", Line::from(INDENT) + why]);
-                }
-            }
-            _ => lines.push(counted + ")"),
-        }
-    }
+    lines.extend(provider_lines(status, ui));
     lines.extend(shares(status, ui));
     lines
+}
+
+/// What the provider counts, and why that is more: in one line or two.
+fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
+    let (what, is_more) = match &status.provider {
+        ProviderSays::Nothing => return Vec::new(),
+        ProviderSays::NothingSince => {
+            let what = "by our count; the provider's are from before the newest hide or edit";
+            (what.to_owned(), false)
+        }
+        ProviderSays::Counts { count, .. } if count.is_fitted() => {
+            let replies = plural(count.replies as u64, "reply");
+            let what = format!("the provider {} ({replies})", outcome::counted(count));
+            (what, count.of(0) > 0)
+        }
+        ProviderSays::Counts {
+            count,
+            number,
+            usage,
+        } => {
+            let (counted, top) = (grouped(usage.input_tokens), count.of(0));
+            let what = format!(
+                "the provider counted {counted} for :{number} (+{})",
+                grouped(top)
+            );
+            (what, top > 0)
+        }
+    };
+    let counted = Line::from(INDENT) + what;
+    let absent = status.session.as_ref().map(|(_, session)| &session.absent);
+    let Some(absent) = absent.filter(|absent| is_more && !absent.is_empty()) else {
+        return vec![counted];
+    };
+    let why = Line::from(format!("not in the file: {}", absent.join(", ")));
+    let fits = counted.width_cols() + 2 + why.width_cols();
+    if ui.width_cols().is_none_or(|width| fits <= width) {
+        vec![counted + "; " + why]
+    } else {
+        vec![counted + ";", Line::from(INDENT) + why]
+    }
 }
 
 /// `system 4% · user 9% · …   largest: … 12,480 (:97)`, in one line or two.

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use tract::Error;
+use tract::history::ProviderSays;
 use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
 use tract::render::{Share, grouped};
@@ -85,11 +86,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (done, gentler) = (done.next().expect("one for each plan"), done.next());
     let done = match done {
         Err(error @ Error::CannotFit { .. }) => {
-            let taken = match (args.as_counted, repo.head(&on)?.commit()) {
-                (false, Some(tip)) => repo.provider_overhead(&tip, options.encoding)?,
-                _ => 0,
+            let says = match (args.as_counted, repo.head(&on)?.commit()) {
+                (false, Some(tip)) => repo.provider_says(&tip, options.encoding)?,
+                _ => ProviderSays::Nothing,
             };
-            return Err(cannot_fit(&error, taken));
+            let prune = repo.compare(call, options.encoding, &[&Prune::default()])?;
+            let prunes = prune
+                .iter()
+                .any(|it| it.as_ref().is_ok_and(|it| !it.is_nothing()));
+            return Err(cannot_fit(&error, &says, prunes));
         }
         done => done?,
     };
@@ -110,13 +115,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why a budget is out of reach. `taken` is what the provider counts on top.
-fn cannot_fit(error: &Error, taken: u64) -> Failure {
+/// Why a budget is out of reach, and what would still help.
+fn cannot_fit(error: &Error, says: &ProviderSays, prunes: bool) -> Failure {
     let mut what = failure::sentence(error);
-    let mut hint = "tract prune makes old tool outputs small".to_owned();
-    if taken > 0 {
-        let taken = grouped(taken);
-        what += &format!("; the provider counts {taken} of them on top of the context");
+    let mut hint = match prunes {
+        true => "tract prune makes old tool outputs small".to_owned(),
+        false => "tract compact puts a summary in place of what is old".to_owned(),
+    };
+    if let Some(count) = says.count() {
+        what += &format!("; the provider {}", outcome::counted(count));
         hint += "; --as-counted leaves out what the provider counts on top";
     }
     Failure::refused(what).with_hint(hint)

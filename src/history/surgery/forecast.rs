@@ -6,6 +6,7 @@ use crate::history::append::Committed;
 use crate::history::change::{Change, Touched, told};
 use crate::history::counts::{Counting, Counts};
 use crate::history::load::Fresh;
+use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
 use crate::history::surgery::scene::{Scene, Size};
 use crate::model::{Draft, Encoding, Millis, Operation, TokenCount};
@@ -27,6 +28,8 @@ pub struct Surgery {
     pub changed: Vec<Touched>,
     /// How much of the beginning stays as it is: what a provider's prompt cache can still use.
     pub kept: Size,
+    /// What the provider says of the context before.
+    pub provider: ProviderSays,
 }
 
 impl Surgery {
@@ -100,6 +103,7 @@ impl Repo {
             shown: told(change.shown())?,
             changed: told(change.altered())?,
             kept: Size::of(&scene.counts[..kept.min(scene.counts.len())]),
+            provider: scene.says(&*view)?,
         })
     }
 }

@@ -36,9 +36,8 @@ impl Plan for Prune {
     fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {
         let mut limits = self.limits;
         if let Some(budget) = self.budget {
-            let reserved = repo.reserved(budget, scene.tip.as_ref(), encoding)?;
-            let total = scene.size().tokens.tokens + reserved;
-            limits.enough = total.saturating_sub(budget.tokens);
+            let within = scene.says_for(repo, budget)?.ours_within(budget.tokens);
+            limits.enough = scene.size().tokens.tokens.saturating_sub(within);
         }
         let counter = Counter::load(encoding);
         let tools = tools(&scene.input);

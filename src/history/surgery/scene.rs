@@ -9,6 +9,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::On;
 use crate::history::chain::Chain;
 use crate::history::load::{self, Fresh};
+use crate::history::provider::{self, ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
 use crate::model::pairs::Links;
 use crate::model::tokens::{Counter, context_total};
@@ -78,6 +79,22 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// What the provider says there, as far as a budget asks for it.
+    pub(super) fn says_for(&self, repo: &Repo, budget: TokenBudget) -> Result<ProviderSays> {
+        match budget.as_counted {
+            true => Ok(ProviderSays::Nothing),
+            false => self.says(&*repo.store.read()?),
+        }
+    }
+
+    /// What the provider says there.
+    pub(super) fn says(&self, view: &dyn View) -> Result<ProviderSays> {
+        match &self.tip {
+            Some(tip) => provider::says(view, tip, &self.context, &self.counts),
+            None => Ok(ProviderSays::Nothing),
+        }
+    }
+
     /// From what is known at `tip` already; `counts` are those of the context.
     pub(in crate::history) fn new(
         view: &dyn View,

@@ -4,7 +4,7 @@ use crate::context::plan::truncate::{self, Window};
 pub use crate::context::plan::truncate::{Fraction, Marker};
 use crate::error::{Error, Result};
 use crate::history::call::Call;
-use crate::history::provider::TokenBudget;
+use crate::history::provider::{ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
 use crate::model::tokens::Counter;
@@ -51,25 +51,25 @@ impl Plan for Truncate {
 
     fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {
         let marker = &self.marker;
-        let (window, reserved) = match self.reach {
-            Reach::Fraction(fraction) => (Window::Fraction(fraction), 0),
-            Reach::Keep(keep) => (Window::Keep(keep), 0),
+        let mut says = ProviderSays::Nothing;
+        let window = match self.reach {
+            Reach::Fraction(fraction) => Window::Fraction(fraction),
+            Reach::Keep(keep) => Window::Keep(keep),
             Reach::ToBudget(budget) => {
-                let reserved = repo.reserved(budget, scene.tip.as_ref(), encoding)?;
+                says = scene.says_for(repo, budget)?;
                 let longest = marker.longest(&scene.input);
                 let counter = Counter::load(encoding);
-                let window = Window::Budget {
-                    tokens: budget.tokens.saturating_sub(reserved),
+                Window::Budget {
+                    tokens: says.ours_within(budget.tokens),
                     marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
-                };
-                (window, reserved)
+                }
             }
         };
         let plan = truncate::truncate(&scene.input, window, self.drop_first, marker);
         match (plan, self.reach) {
             (Err(Error::CannotFit { least, .. }), Reach::ToBudget(budget)) => {
                 Err(Error::CannotFit {
-                    least: least + reserved,
+                    least: says.count().map_or(least, |count| count.of(least)),
                     tokens: budget.tokens,
                 })
             }

@@ -1,0 +1,254 @@
+//! What a provider counts of a context, learnt from what it said of replies.
+//!
+//! A provider counts with its own vocabulary and framing, and counts what is in no file: its system
+//! prompt, its tools, thinking that is sent sealed. So its count is taken as `overhead + factor × ours`.
+//! Deliberately absent: which replies a context holds ([`crate::history`]).
+
+/// A reply of which the provider said what it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountedReply {
+    /// What was sent, in tokens by our count.
+    pub ours: u64,
+    /// What was sent of the thinking in the same turn beyond that, in the provider's tokens.
+    pub thinking: u64,
+    /// What the provider counted, in tokens.
+    pub counted: u64,
+}
+
+/// What a provider counts, in terms of our count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProviderCount {
+    /// What it counts on top, in its tokens.
+    pub overhead: i64,
+    /// How many times as much it counts.
+    pub factor: f64,
+    /// What is sent now of the current turn's thinking, in its tokens.
+    pub thinking: u64,
+    /// From how many replies this was learnt. Below [`ENOUGH`] the factor is 1: what the newest reply
+    /// was, and from there on our count.
+    pub replies: usize,
+    /// How far off nine of ten such guesses were, as a share of what was counted; none where it was not
+    /// put to the test.
+    pub error: Option<f64>,
+}
+
+/// So many replies are enough to learn a factor from.
+pub const ENOUGH: usize = 3;
+/// So many of the newest are looked at.
+const WINDOW: usize = 64;
+/// No context has more tokens: what is said to be larger is no count.
+const LARGEST: u64 = 100_000_000;
+/// What is taken for likely before anything is known: measured on agents' sessions, factors lie
+/// between 1.0 and 1.5.
+const LIKELY: f64 = 1.2;
+/// How many tokens' worth of growth that counts for.
+const LIKELY_WEIGHT: f64 = 1_000.0;
+/// What no vocabulary exceeds; beyond it, what is not in the file has grown.
+const FACTORS: (f64, f64) = (0.5, 3.0);
+
+impl ProviderCount {
+    /// Learnt from `replies`, oldest first, all by one model, each sent what the one before was sent
+    /// and more. `thinking` is what would be sent now. None where nothing is known.
+    pub fn learn(replies: &[CountedReply], thinking: u64) -> Option<Self> {
+        let is_count = |reply: &&CountedReply| (1..=LARGEST).contains(&reply.counted);
+        let replies: Vec<CountedReply> = replies.iter().filter(is_count).copied().collect();
+        let (overhead, factor) = line(&replies)?;
+        let mut errors: Vec<f64> = (ENOUGH..replies.len())
+            .filter_map(|at| {
+                let (overhead, factor) = line(&replies[..at])?;
+                let (reply, counted) = (replies[at], replies[at].counted as f64);
+                let guess = overhead + factor * reply.ours as f64 + reply.thinking as f64;
+                Some((guess - counted).abs() / counted)
+            })
+            .collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        let nine_of_ten = (errors.len() * 9).div_ceil(10).saturating_sub(1);
+        Some(Self {
+            overhead: overhead.round() as i64,
+            factor,
+            thinking,
+            replies: replies.len(),
+            error: errors.get(nine_of_ten).copied(),
+        })
+    }
+
+    /// Whether there were enough replies to learn a factor from.
+    pub fn is_fitted(&self) -> bool {
+        self.replies >= ENOUGH
+    }
+
+    /// What the provider would count where we count `ours`, in tokens.
+    pub fn of(&self, ours: u64) -> u64 {
+        let counted = self.factor * ours as f64 + self.overhead as f64 + self.thinking as f64;
+        counted.round() as u64
+    }
+
+    /// The most that we may count for the provider to count no more than `tokens`.
+    pub fn ours_within(&self, tokens: u64) -> u64 {
+        let room = tokens as f64 - self.overhead as f64 - self.thinking as f64;
+        let mut ours = (room / self.factor) as u64;
+        while ours > 0 && self.of(ours) > tokens {
+            ours -= 1;
+        }
+        ours
+    }
+}
+
+/// The overhead and the factor of the newest replies.
+///
+/// The factor is the median of what each reply's growth says, weighted by that growth: where what is
+/// not in the file grows by leaps, few pairs of replies see it. The overhead is the newest reply's, for
+/// it drifts.
+fn line(replies: &[CountedReply]) -> Option<(f64, f64)> {
+    let replies = &replies[replies.len().saturating_sub(WINDOW)..];
+    let rest = |reply: &CountedReply| reply.counted as f64 - reply.thinking as f64;
+    let newest = replies.last()?;
+    let factor = match replies.len() {
+        ..ENOUGH => 1.0,
+        _ => {
+            let mut slopes = vec![(LIKELY, LIKELY_WEIGHT)];
+            for pair in replies.windows(2) {
+                let grown = pair[1].ours as f64 - pair[0].ours as f64;
+                if grown > 0.0 {
+                    slopes.push(((rest(&pair[1]) - rest(&pair[0])) / grown, grown));
+                }
+            }
+            median(slopes).clamp(FACTORS.0, FACTORS.1)
+        }
+    };
+    let overhead = |reply: &CountedReply| rest(reply) - factor * reply.ours as f64;
+    let [.., third, second, _] = replies else {
+        return Some((overhead(newest), factor));
+    };
+    // One that is wildly off what the one before says is believed when the next one says so, too.
+    let guess = overhead(second) + factor * newest.ours as f64 + newest.thinking as f64;
+    if (guess - newest.counted as f64).abs() <= guess / 2.0 {
+        return Some((overhead(newest), factor));
+    }
+    let mut newest = [third, second, newest].map(overhead);
+    newest.sort_unstable_by(f64::total_cmp);
+    Some((newest[1], factor))
+}
+
+/// The value at half of the weight.
+fn median(mut values: Vec<(f64, f64)>) -> f64 {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut left = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let middle = values.iter().find(|(_, weight)| {
+        left -= weight;
+        left <= 0.0
+    });
+    middle.map_or(LIKELY, |(value, _)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn reply(ours: u64, counted: u64) -> CountedReply {
+        CountedReply {
+            ours,
+            thinking: 0,
+            counted,
+        }
+    }
+
+    #[test]
+    fn without_enough_replies_the_newest_stands_and_ours_is_added() {
+        assert_eq!(ProviderCount::learn(&[], 0), None);
+        let count = ProviderCount::learn(&[reply(100, 20_000), reply(150, 20_100)], 0);
+        let count = count.expect("two replies");
+        assert!(!count.is_fitted() && count.error.is_none());
+        assert_eq!((count.of(150), count.of(250)), (20_100, 20_200));
+    }
+
+    #[test]
+    fn what_is_no_count_is_left_out() {
+        let said = [reply(1, 0), reply(5, u64::MAX), reply(9, LARGEST + 1)];
+        assert_eq!(ProviderCount::learn(&said, 0), None);
+        let said = [reply(1, 0), reply(5, 105), reply(9, u64::MAX)];
+        let count = ProviderCount::learn(&said, 0).expect("one");
+        assert_eq!((count.replies, count.of(5)), (1, 105));
+    }
+
+    #[test]
+    fn one_wild_count_is_not_believed_and_two_are() {
+        let mut said: Vec<CountedReply> = (1..9)
+            .map(|at| reply(at * 1_000, at * 1_300 + 9_000))
+            .collect();
+        said.push(reply(8_100, 190_000));
+        let count = ProviderCount::learn(&said, 0).expect("learnt");
+        assert!(count.of(8_100) < 21_000, "{count:?}");
+        said.push(reply(8_200, 190_130));
+        let count = ProviderCount::learn(&said, 0).expect("learnt");
+        assert_eq!(count.of(8_200), 190_130);
+    }
+
+    #[test]
+    fn thinking_goes_with_its_turn() {
+        let said = |ours, thinking| CountedReply {
+            ours,
+            thinking,
+            counted: 5_000 + ours * 2 + thinking,
+        };
+        let replies = [
+            said(1_000, 0),
+            said(4_000, 700),
+            said(8_000, 900),
+            said(9_000, 0),
+        ];
+        let count = ProviderCount::learn(&replies, 0).expect("learnt");
+        assert_eq!((count.overhead, count.factor), (5_000, 2.0));
+        let count = ProviderCount::learn(&replies, 300).expect("learnt");
+        assert_eq!(count.of(9_000), 23_300);
+    }
+
+    proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
+        /// Where the provider counts by a line, it is found, and a leap of what is not in the file on
+        /// the way changes only the overhead.
+        #[test]
+        fn a_line_is_found(
+            growth in prop::collection::vec(200..9_000_u64, 4..60),
+            (overhead, leap) in (0..90_000_u64, 0..9_000_u64),
+            tenths in 8..25_u64,
+            at: prop::sample::Index,
+        ) {
+            let (mut ours, at) = (0, at.index(growth.len()));
+            let replies: Vec<CountedReply> = growth.iter().enumerate().map(|(number, grown)| {
+                ours += grown;
+                let leap = if number >= at { leap } else { 0 };
+                reply(ours, overhead + leap + ours * tenths / 10)
+            }).collect();
+            let count = ProviderCount::learn(&replies, 0).expect("learnt");
+            prop_assert_eq!(count.replies, growth.len());
+            let newest = replies[replies.len() - 1];
+            prop_assert!(count.of(newest.ours).abs_diff(newest.counted) <= 1);
+            // The likely factor and the leap weigh as much as the growth beside them.
+            let others: u64 = growth.iter().sum::<u64>() - growth[0];
+            if others > 2 * (growth[at] + 1_000) {
+                prop_assert!((count.factor - tenths as f64 / 10.0).abs() < 0.02, "{:?}", count);
+            }
+        }
+
+        #[test]
+        fn a_budget_is_kept_and_used(
+            replies in prop::collection::vec((0..9_000_u64, 0..900_u64, 0..99_000_u64), 0..20),
+            thinking in 0..3_000_u64,
+            tokens: u32,
+        ) {
+            let replies: Vec<CountedReply> = replies.into_iter()
+                .map(|(ours, thinking, counted)| CountedReply { ours, thinking, counted })
+                .collect();
+            if let Some(count) = ProviderCount::learn(&replies, thinking) {
+                let (tokens, ours) = (u64::from(tokens), count.ours_within(tokens.into()));
+                prop_assert!(ours == 0 || count.of(ours) <= tokens);
+                prop_assert!(count.of(ours + 2) > tokens);
+                prop_assert!(count.of(ours) <= count.of(ours + 1));
+            }
+        }
+    }
+}
