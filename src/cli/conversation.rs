@@ -13,7 +13,7 @@ use tract::tree::{NodeId, Tree, json};
 use super::{App, Failure, page};
 
 /// How many messages a window shows, where nobody says.
-const WINDOW: usize = 50;
+pub const WINDOW: usize = 50;
 
 /// How many lines of what a tool gave back are shown.
 pub const OUTPUT_LINES: usize = 5;

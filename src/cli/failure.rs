@@ -62,6 +62,17 @@ impl Failure {
         }
     }
 
+    /// What is wrong, on one line.
+    pub fn line(&self) -> Line {
+        let what = match self {
+            Self::Tract(error) => sentence(error),
+            Self::Said(_, what, _) => what.clone(),
+            Self::Output(error) => reason(error),
+            Self::Quiet(_) | Self::Stopped(_) | Self::ClosedPipe => String::new(),
+        };
+        Label::Error.of("error:") + " " + what
+    }
+
     /// Says what is wrong and gives the exit code.
     pub fn report(self, ui: &mut Ui) -> ExitCode {
         self.report_after(None, ui)

@@ -13,6 +13,7 @@ mod follow;
 mod imported;
 mod incoming;
 mod input;
+mod interactive;
 mod listing;
 mod live;
 mod named;

@@ -51,6 +51,11 @@ impl Pause {
         (signal != 0).then_some(signal as i32)
     }
 
+    /// What was asked for was meant for something else.
+    pub fn forget(&self) {
+        self.asked.store(0, Ordering::Relaxed);
+    }
+
     /// Waits so long, and not a moment longer than it has to.
     pub fn wait(&self, time: Duration) -> Option<Over> {
         let closed = !self.is_over() && closed_within(time);

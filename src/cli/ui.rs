@@ -31,6 +31,8 @@ pub struct Ui {
     dumb: bool,
     quiet: bool,
     merged: bool,
+    /// What is said, where a screen shows it instead.
+    captured: Option<Vec<Line>>,
 }
 
 /// What of the environment matters to the terminal.
@@ -67,7 +69,18 @@ impl Ui {
             dumb: surroundings.dumb,
             quiet,
             merged: false,
+            captured: None,
         }
+    }
+
+    /// From here on what is said is kept for a screen, until [`Ui::captured`].
+    pub fn capture(&mut self) {
+        self.captured = Some(Vec::new());
+    }
+
+    /// What was said since [`Ui::capture`].
+    pub fn captured(&mut self) -> Vec<Line> {
+        self.captured.take().unwrap_or_default()
     }
 
     /// Data: standard output, buffered until [`Ui::flush`].
@@ -77,6 +90,10 @@ impl Ui {
 
     /// A line of data for people.
     pub fn print(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        if let Some(captured) = &mut self.captured {
+            captured.push(line.into());
+            return Ok(());
+        }
         writeln!(self.out, "{}", painted(self.out_color, line.into()))
     }
 
@@ -114,6 +131,10 @@ impl Ui {
 
     /// A line on standard error, whatever `-q` says. That nobody reads it is no error.
     pub fn complain(&mut self, line: impl Into<Line>) {
+        if let Some(captured) = &mut self.captured {
+            captured.push(line.into());
+            return;
+        }
         let text = painted(self.err_color, line.into());
         if self.merged {
             let _ = writeln!(self.out, "{text}");
@@ -136,12 +157,17 @@ impl Ui {
 
     /// Whether a progress bar may be drawn on standard error.
     pub fn draws_progress(&self) -> bool {
-        self.err_terminal && !self.quiet && !self.merged
+        self.err_terminal && !self.quiet && !self.merged && self.captured.is_none()
     }
 
     /// Whether a person reads the remarks.
     pub fn is_read(&self) -> bool {
         self.err_terminal
+    }
+
+    /// Whether it is painted in colour.
+    pub fn is_colored(&self) -> bool {
+        self.out_color
     }
 
     /// Whether a person types at standard input.

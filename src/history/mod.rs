@@ -3,6 +3,7 @@
 //! One transaction per call. Deliberately absent: formatting, the clock (callers pass "now" in),
 //! and SQL.
 
+pub mod about;
 pub(crate) mod adopted;
 pub(crate) mod again;
 pub mod append;
@@ -38,6 +39,7 @@ mod totals;
 pub mod undo;
 mod visitor;
 
+pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
 pub use branches::{BranchRow, Made, TagRow};
 pub use budget::{Budget, BudgetAction, BudgetTarget, Verdict, Within};

@@ -34,6 +34,8 @@ struct Stretch {
     is_past: bool,
     /// What hides them.
     hidden: Option<&'static str>,
+    /// The hides that cover them.
+    by: Vec<CommitHash>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,6 +112,7 @@ impl Outline {
                     (None, Priority::Skip) => Some("skip"),
                     (None, _) => None,
                 },
+                by: entry.hidden_by,
                 what: match run {
                     Some((first, _)) => Stood::From(first),
                     None => Stood::One(Box::new(Entry {
@@ -142,6 +145,19 @@ impl Outline {
     /// Those that a model would be sent.
     pub fn visible(&self) -> Listed {
         self.listed(|_, stretch| stretch.visible)
+    }
+
+    /// What a hide put in place of what it hid, and then what it hid.
+    pub fn replaced_by(&self, hide: &CommitHash) -> Listed {
+        let stands_for = |stretch: &Stretch| matches!(&stretch.what, Stood::One(entry) if entry.id.commit == *hide);
+        let mut listed = self.listed(|_, stretch| stretch.by.contains(hide));
+        let first = self.listed(|_, stretch| stands_for(stretch));
+        for (start, _, _) in &mut listed.stretches {
+            *start += first.len;
+        }
+        listed.len += first.len;
+        listed.stretches.splice(0..0, first.stretches);
+        listed
     }
 
     /// The last `count` visible ones, before them all that stands there in the transcript, and where
@@ -422,6 +438,18 @@ mod tests {
             }
         }
         assert_eq!(rows.place_of(visible.len() + 1), None);
+        let order = repo.order(tip).expect("an order");
+        for hide in order.entries().flat_map(|entry| entry.hidden_by) {
+            let found = whole(&outline.replaced_by(&hide));
+            let stands = |one: &&ListedEntry| one.entry.id.commit == hide;
+            let covered = order
+                .entries()
+                .filter(|entry| entry.hidden_by.contains(&hide));
+            let covered: Vec<EntryId> = covered.map(|entry| entry.id).collect();
+            let hidden = all.iter().filter(|one| covered.contains(&one.entry.id));
+            let told: Vec<&ListedEntry> = all.iter().filter(stands).chain(hidden).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), told);
+        }
         let (rows, from) = outline.window(window);
         let found = whole(&rows);
         assert_eq!(

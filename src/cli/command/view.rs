@@ -1,7 +1,7 @@
 //! `tract view`: the conversation as a chat.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure, follow};
+use crate::cli::{App, Failure, follow, interactive};
 
 /// Read the conversation as a chat
 ///
@@ -13,12 +13,16 @@ use crate::cli::{App, Failure, follow};
 Example:
   tract view                        the last 50 messages
   tract view --transcript HEAD~20   all since the last compaction, truncated ones too, as it was then
+  tract view -i                     on the whole screen; it goes on as others commit
   tract view --follow               and what comes
   tract view --format tree s.jsonl  a file's tree as JSON (docs/render.md); needs no repository")]
 pub struct Args {
     /// Which commit; or a session file, or a kept stream
-    #[arg(value_name = "REV|FILE", default_value = "HEAD")]
-    what: String,
+    #[arg(value_name = "REV|FILE")]
+    what: Option<String>,
+    /// On the whole screen, with keys (? lists them); without REV a first screen chooses
+    #[arg(short, long, conflicts_with_all = ["follow", "format"])]
+    interactive: bool,
     /// How many messages, counted from the end
     #[arg(long, value_name = "N", conflicts_with_all = ["transcript", "all"])]
     window: Option<usize>,
@@ -43,6 +47,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (_, true) => Which::All,
         _ => Which::Window(args.window),
     };
+    let what = args.what.as_deref();
+    if args.interactive {
+        return interactive::run(what, which, app);
+    }
+    let what = what.unwrap_or("HEAD");
     if args.follow {
         if args.format != Form::Plain {
             let what = match args.format {
@@ -51,7 +60,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             };
             return Err(Failure::usage(what).with_hint("tract view --follow"));
         }
-        return follow::follow(&args.what, which, app);
+        return follow::follow(what, which, app);
     }
-    conversation::show(&args.what, which, args.format, app)
+    conversation::show(what, which, args.format, app)
 }

@@ -13,8 +13,9 @@ use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load};
-use crate::model::Role;
+use crate::model::{EntryId, Message, Part, Role};
 use crate::store::View;
+use crate::tree::words::words;
 use crate::tree::{Event, Fold, Happening, NodeId, Sequence, Tree, events_of};
 
 /// How long a part is. It ends where a user speaks once it is long enough, and anywhere when it is too
@@ -91,6 +92,21 @@ impl Conversation {
         Ok(Self::window(&outline, first, listed))
     }
 
+    /// What a hide put in place of what it hid, and then what it hid.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conversation::open`].
+    pub fn replaced_by(repo: &Repo, commit: &CommitHash, hide: &CommitHash) -> Result<Self> {
+        let listed = repo.outline(commit)?.replaced_by(hide);
+        let (first, earlier) = (0, 0);
+        Ok(Self {
+            listed,
+            first,
+            earlier,
+        })
+    }
+
     fn window(outline: &Outline, first: usize, listed: Listed) -> Self {
         let shown = listed.len() - first;
         Self {
@@ -139,6 +155,61 @@ impl Conversation {
             }
         }
         Ok(0)
+    }
+
+    /// Where an entry stands, looked for from a place on, in both directions.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn place_of(&self, repo: &Repo, id: &EntryId, near: usize) -> Result<Option<usize>> {
+        let (mut low, mut high) = (near.min(self.len()), near.min(self.len()));
+        while low > 0 || high < self.len() {
+            let (below, above) = (low.saturating_sub(STEP), (high + STEP).min(self.len()));
+            for range in [below..low, high..above] {
+                let rows = self.listed.read(repo, range.clone())?;
+                if let Some(at) = rows.iter().position(|row| row.entry.id == *id) {
+                    return Ok(Some(range.start + at));
+                }
+            }
+            (low, high) = (below, above);
+        }
+        Ok(None)
+    }
+
+    /// The message at a place, with its name.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn message(&self, repo: &Repo, at: usize) -> Result<Option<(EntryId, Message)>> {
+        let view = repo.store.read()?;
+        let rows = self.listed.read_in(&*view, at..at + 1)?;
+        let message = |row: &ListedEntry| Ok((row.entry.id, load::message(&*view, &row.entry)?));
+        rows.first().map(message).transpose()
+    }
+
+    /// The places in a range whose messages contain `text`: in the same case where it has a capital
+    /// letter, else in any.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn find(&self, repo: &Repo, range: Range<usize>, text: &str) -> Result<Vec<usize>> {
+        let view = repo.store.read()?;
+        let rows = self.listed.read_in(&*view, range.clone())?;
+        let messages = load::messages(&*view, rows.iter().map(|row| &row.entry))?;
+        let exact = text.chars().any(char::is_uppercase);
+        let has = |message: &Message| {
+            let said = message.parts.iter().map(words_of);
+            let mut said = said.map(|said| if exact { said } else { said.to_lowercase() });
+            said.any(|said| said.contains(text))
+        };
+        let found = messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| has(message));
+        Ok(found.map(|(at, _)| range.start + at).collect())
     }
 
     /// Which messages there are, without what they say.
@@ -232,6 +303,18 @@ impl Conversation {
             rows.push(row);
         }
         Ok(folded(events, rows, &places, entries.len()))
+    }
+}
+
+/// What a search finds a part by.
+fn words_of(part: &Part) -> String {
+    match part {
+        Part::ToolCall {
+            name, arguments, ..
+        } => format!("{name} {arguments}"),
+        Part::ToolResult { content, .. } => words(content),
+        Part::Thinking { text, .. } => text.clone(),
+        part => words(std::slice::from_ref(part)),
     }
 }
 

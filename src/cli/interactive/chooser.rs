@@ -1,0 +1,243 @@
+//! The first screen: a branch or a session is chosen by typing.
+//!
+//! What is known of each is read a few at a time, so that the screen is there at once. Deliberately
+//! absent: sessions that were not imported.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tract::Result;
+use tract::hash::CommitHash;
+use tract::history::{About, Repo};
+use tract::model::{RefName, RefValue};
+use tract::render::{Calendar, Label, Line, columns, plural};
+
+use super::key::Key;
+use super::prompt::{Prompt, Typed};
+use super::reader::Picture;
+
+/// How long rows are read for between two looks at the keys.
+const SLICE: Duration = Duration::from_millis(25);
+
+/// The lines of history that there are, and what was typed to find one.
+pub struct Chooser {
+    rows: Vec<Row>,
+    /// How many of them are known.
+    known: usize,
+    prompt: Prompt,
+    /// Which of those that fit.
+    at: usize,
+    top: usize,
+    /// Whether those of other directories are shown.
+    everywhere: bool,
+    size: (usize, usize),
+    calendar: Calendar,
+}
+
+struct Row {
+    name: RefName,
+    tip: CommitHash,
+    about: About,
+    /// Whether it belongs to the working directory, or to none.
+    is_here: bool,
+    /// All that can be typed to find it.
+    text: String,
+}
+
+/// What became of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chose {
+    Going,
+    /// This one.
+    Name(RefName),
+    /// None.
+    Left,
+}
+
+impl Chooser {
+    /// All branches, and the sessions that no branch stands for.
+    pub fn open(repo: &Repo, calendar: Calendar, size: (usize, usize)) -> Result<Self> {
+        let mut rows: Vec<Row> = Vec::new();
+        for prefix in [RefName::HEADS, "refs/sessions/"] {
+            for (name, value) in repo.references(prefix)? {
+                let RefValue::Commit(tip) = value else {
+                    continue;
+                };
+                if name.is_branch() || rows.iter().all(|row| row.tip != tip) {
+                    rows.push(Row {
+                        text: name.short().to_lowercase(),
+                        name,
+                        tip,
+                        about: About::default(),
+                        is_here: true,
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            rows,
+            known: 0,
+            prompt: Prompt::default(),
+            at: 0,
+            top: 0,
+            everywhere: false,
+            size,
+            calendar,
+        })
+    }
+
+    /// How many there are to choose from.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is more to read.
+    pub fn is_busy(&self) -> bool {
+        self.known < self.rows.len()
+    }
+
+    /// Reads what is known of some more.
+    pub fn go_on(&mut self, repo: &Repo, here: &Path) -> Result<()> {
+        let from = Instant::now();
+        while self.known < self.rows.len() && from.elapsed() < SLICE {
+            let row = &mut self.rows[self.known];
+            row.about = repo.about(&row.tip)?;
+            let about = &row.about;
+            row.is_here = about.cwd.as_ref().is_none_or(|cwd| Path::new(cwd) == here);
+            let said = [&about.title, &about.prompt, &about.cwd, &about.tool];
+            for text in said.into_iter().flatten() {
+                row.text = format!("{} {}", row.text, text.to_lowercase());
+            }
+            self.known += 1;
+        }
+        if !self.is_busy() {
+            let chosen = self.fitting().get(self.at).map(|row| row.name.clone());
+            self.rows
+                .sort_by_key(|row| std::cmp::Reverse(row.about.last));
+            let fitting = self.fitting();
+            let at = fitting
+                .iter()
+                .position(|row| Some(&row.name) == chosen.as_ref());
+            self.at = at.filter(|_| self.at > 0).unwrap_or(0);
+            if self.rows.iter().all(|row| !row.is_here) {
+                self.everywhere = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// The screen has another size.
+    pub fn resize(&mut self, size: (usize, usize)) {
+        self.size = size;
+    }
+
+    /// Takes a key.
+    pub fn take(&mut self, key: &Key) -> Chose {
+        let fitting = self.fitting().len();
+        let page = self.height().max(1);
+        match key {
+            Key::Up | Key::Ctrl('p') => self.at = self.at.saturating_sub(1),
+            Key::Down | Key::Ctrl('n') => self.at += 1,
+            Key::PageUp => self.at = self.at.saturating_sub(page),
+            Key::PageDown => self.at += page,
+            Key::Tab | Key::BackTab => {
+                self.everywhere = !self.everywhere;
+                self.at = 0;
+            }
+            Key::Enter => {
+                return match self.fitting().get(self.at) {
+                    Some(row) => Chose::Name(row.name.clone()),
+                    None => Chose::Going,
+                };
+            }
+            // What can be taken back is not given up.
+            Key::Backspace if self.prompt.text().is_empty() => {}
+            key => match self.prompt.take(key) {
+                Typed::Left => return Chose::Left,
+                _ => self.at = 0,
+            },
+        }
+        self.at = self.at.min(fitting.saturating_sub(1));
+        Chose::Going
+    }
+
+    /// What stands on the screen.
+    pub fn picture(&mut self) -> Picture {
+        let (width, height) = (self.size.0.saturating_sub(1), self.height());
+        self.top = self.top.min(self.at);
+        if self.at >= self.top + height {
+            self.top = self.at + 1 - height;
+        }
+        let fitting = self.fitting();
+        let names = fitting
+            .iter()
+            .map(|row| columns::width_cols(row.name.short()));
+        let name = names.max().unwrap_or(0).min(width / 3).max(4);
+        let shown = fitting.iter().enumerate().skip(self.top).take(height);
+        let lines: Vec<(bool, Line)> = shown
+            .map(|(at, row)| (at == self.at, self.line(row, name).cut(width)))
+            .collect();
+        let count = fitting.len();
+        let hidden = self.rows.len() - self.rows.iter().filter(|row| self.is_near(row)).count();
+        let before = Label::Strong.of("find: ");
+        let (mut bottom, column) = self.prompt.line(&before, self.size.0);
+        let keys = match (self.everywhere, hidden) {
+            (true, _) => "   tab only here · enter opens · esc leaves".to_owned(),
+            (false, 0) => "   enter opens · esc leaves".to_owned(),
+            (false, more) => format!("   tab {more} more elsewhere · enter opens · esc leaves"),
+        };
+        bottom.fit(Label::Dim.of(keys), Some(self.size.0));
+        Picture {
+            title: match self.everywhere {
+                true => "conversations everywhere".into(),
+                false => "conversations here".into(),
+            },
+            position: match count {
+                0 => "nothing fits".into(),
+                count => format!("{} of {count}", self.at + 1).into(),
+            },
+            lines,
+            bottom,
+            cursor: Some(column),
+        }
+    }
+
+    fn line(&self, row: &Row, width: usize) -> Line {
+        let label = match row.name.is_branch() {
+            true => Label::Branch,
+            false => Label::Session,
+        };
+        let about = &row.about;
+        let mut line = label.of(row.name.short()).cut(width).left(width) + "  ";
+        let age = about.last.map(|time| self.calendar.ago(time));
+        line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
+        let messages = plural(about.messages as u64, "message");
+        line += Label::Dim.of(messages).right(15) + "  ";
+        line += match (&about.title, &about.prompt) {
+            (Some(title), _) => Label::Text.of(title.as_str()),
+            (None, Some(prompt)) => Label::Text.of(prompt.as_str()),
+            (None, None) => Line::new(),
+        };
+        if let Some(cwd) = about.cwd.as_ref().filter(|_| self.everywhere) {
+            line += Label::Dim.of(format!("  {cwd}"));
+        }
+        line
+    }
+
+    fn height(&self) -> usize {
+        self.size.1.saturating_sub(2).max(1)
+    }
+
+    fn is_near(&self, row: &Row) -> bool {
+        self.everywhere || row.is_here
+    }
+
+    /// Those that all words that were typed are in.
+    fn fitting(&self) -> Vec<&Row> {
+        let typed = self.prompt.text().to_lowercase();
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        let fits = |row: &&Row| words.iter().all(|word| row.text.contains(word));
+        let rows = self.rows.iter().filter(|row| self.is_near(row));
+        rows.filter(fits).collect()
+    }
+}

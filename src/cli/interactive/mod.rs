@@ -1,0 +1,478 @@
+//! `tract view -i`: a conversation on the whole screen, which goes on while others commit to it.
+//!
+//! Screens take keys and give lines ([`reader`], [`chooser`]); they know no terminal and are tested
+//! without one. [`terminal`] enters, draws and leaves; the loop between them is here. What can be
+//! typed after a slash are the program's own commands, run as they are everywhere. Deliberately
+//! absent: how a conversation is drawn, which is the library's.
+
+mod chooser;
+mod key;
+mod paint;
+mod prompt;
+mod reader;
+mod reel;
+mod sheet;
+mod slash;
+mod terminal;
+
+use std::io;
+use std::time::Duration;
+
+use clap::Parser;
+use tract::Error;
+use tract::history::{BudgetAction, On, Repo};
+use tract::model::RefName;
+use tract::render::{Label, Line, plural};
+
+use super::conversation::{WINDOW, Which};
+use super::follow::{self, Followed, Step};
+use super::pause::Pause;
+use super::{App, Cli, Failure, command};
+use chooser::{Chooser, Chose};
+use key::Told;
+use paint::Paint;
+use ratatui::text::Span;
+use reader::{OPERATIONS, Picture, Reader, Wish};
+use sheet::Sheet;
+use terminal::{Frame, Terminal};
+
+/// How often it is asked whether somebody else has committed.
+const POLL: Duration = Duration::from_millis(100);
+/// How many operations are listed.
+const OPERATION_LINES: usize = 200;
+
+/// Opens a conversation, or, where none is named and there are several, lets one be chosen.
+pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failure> {
+    if !app.ui.is_terminal() || !app.ui.input_is_terminal() || app.env.surroundings.dumb {
+        let what = "-i needs a terminal to draw on and to read keys from";
+        return Err(Failure::usage(what).with_hint("tract view --follow goes on in a pipe"));
+    }
+    let repo = app.repo()?;
+    let pause = Pause::begin()?;
+    let mut terminal = Terminal::enter()?;
+    let mut place = Place {
+        size: terminal.size()?,
+        paint: Paint {
+            is_plain: !app.ui.is_colored(),
+            sought: None,
+        },
+        what: what.unwrap_or("HEAD").to_owned(),
+        which,
+        is_tip: what.is_none() || what == Some("HEAD"),
+    };
+    let mut chosen = what.is_some() || app.names_a_branch();
+    let done = loop {
+        if !chosen {
+            match place.choose(&repo, &pause, &mut terminal, app) {
+                Ok(true) => {}
+                Ok(false) => break Ok(Vec::new()),
+                Err(failure) => break Err(failure),
+            }
+        }
+        match place.read(&repo, &pause, &mut terminal, app) {
+            Ok(End::Choose) => chosen = false,
+            Ok(End::Quit(read)) => break Ok(read),
+            Err(failure) => break Err(failure),
+        }
+    };
+    drop(terminal);
+    // What was read last stays where other commands' output stands.
+    app.ui.print_all(done?)?;
+    match pause.signal() {
+        Some(signal) => Err(Failure::Stopped(signal)),
+        None => Ok(()),
+    }
+}
+
+/// How reading ends.
+enum End {
+    Choose,
+    /// With what was on the screen.
+    Quit(Vec<Line>),
+}
+
+/// What is read, and on which screen.
+struct Place {
+    size: (usize, usize),
+    paint: Paint,
+    /// What, as it would be typed.
+    what: String,
+    which: Which,
+    /// Whether that is where a branch ends, so that commands act on what is seen.
+    is_tip: bool,
+}
+
+impl Place {
+    /// The first screen. Whether something was chosen.
+    fn choose(
+        &mut self,
+        repo: &Repo,
+        pause: &Pause,
+        terminal: &mut Terminal,
+        app: &mut App,
+    ) -> Result<bool, Failure> {
+        let here = app.cwd()?;
+        let mut chooser = Chooser::open(repo, app.calendar(), self.size)?;
+        let is_first = self.what == "HEAD" && !app.names_a_branch();
+        if chooser.len() < 2 && is_first {
+            return Ok(true);
+        }
+        let mut is_drawn = false;
+        while !pause.is_over() {
+            if !is_drawn {
+                self.draw(chooser.picture(), terminal)?;
+                is_drawn = true;
+            }
+            let wait = if chooser.is_busy() {
+                Duration::ZERO
+            } else {
+                POLL
+            };
+            match terminal.wait(wait)? {
+                Some(Told::Key(key)) => match chooser.take(&key) {
+                    Chose::Going => is_drawn = false,
+                    Chose::Left => return Ok(false),
+                    Chose::Name(name) => {
+                        self.chose(&name, repo, app)?;
+                        return Ok(true);
+                    }
+                },
+                Some(Told::Resized) => {
+                    self.size = terminal.size()?;
+                    chooser.resize(self.size);
+                    is_drawn = false;
+                }
+                Some(Told::Nothing) | None => {}
+            }
+            if chooser.is_busy() {
+                chooser.go_on(repo, &here)?;
+                is_drawn = false;
+            }
+        }
+        Ok(false)
+    }
+
+    /// From here on commands act on this branch; a session is only read.
+    fn chose(&mut self, name: &RefName, repo: &Repo, app: &mut App) -> Result<(), Failure> {
+        self.is_tip = name.is_branch();
+        let is_head = repo.head(&On::Head)?.branch() == Some(name);
+        app.globals.on = (self.is_tip && !is_head).then(|| name.short().to_owned());
+        self.what = match self.is_tip {
+            true => "HEAD".to_owned(),
+            false => name.to_string(),
+        };
+        Ok(())
+    }
+
+    /// The conversation, until something else is wanted.
+    fn read(
+        &mut self,
+        repo: &Repo,
+        pause: &Pause,
+        terminal: &mut Terminal,
+        app: &mut App,
+    ) -> Result<End, Failure> {
+        let on = app.on()?;
+        let window = match self.which {
+            Which::Window(Some(size)) => size,
+            _ => repo.config()?.window_size()?.unwrap_or(WINDOW),
+        };
+        let mut followed = Followed::new(repo, on.clone(), self.what.as_str());
+        let title = self.title(repo, &on)?;
+        let mut reader = Reader::new(title, self.which, window, self.size);
+        reader.summariser = summariser(repo)?;
+        if let Some(step) = followed.look()? {
+            reader.show(repo, step.tip, 0)?;
+        }
+        let mut is_drawn = false;
+        while !pause.is_over() {
+            if !is_drawn {
+                self.paint.sought.clone_from(&reader.sought);
+                self.draw(reader.picture(), terminal)?;
+                is_drawn = true;
+            }
+            let wait = if reader.is_busy() {
+                Duration::ZERO
+            } else {
+                POLL
+            };
+            match terminal.wait(wait)? {
+                Some(Told::Key(key)) => {
+                    is_drawn = false;
+                    match tried(reader.take(&key, repo), Wish::None, &mut reader) {
+                        Wish::None => {}
+                        Wish::Quit => break,
+                        Wish::Choose => return Ok(End::Choose),
+                        Wish::Operations => {
+                            let lines = operations(repo, app)?;
+                            reader.lay(Sheet::new(OPERATIONS, lines));
+                        }
+                        Wish::Copy(text, what) => {
+                            terminal.send(&clipboard(&text))?;
+                            reader.say(what);
+                        }
+                        Wish::Run(words) => {
+                            self.act(&words, &mut reader, pause, terminal, app)?;
+                            match followed.look_again() {
+                                Ok(Some(step)) => self.went(&step, repo, &mut reader, false),
+                                Ok(None) => {}
+                                Err(failure) => reader.say(failure.line()),
+                            }
+                            if reader
+                                .sheet()
+                                .is_some_and(|sheet| sheet.title == OPERATIONS)
+                            {
+                                let lines = operations(repo, app)?;
+                                if let Some(sheet) = reader.sheet() {
+                                    sheet.set(lines);
+                                }
+                            }
+                        }
+                    }
+                }
+                Some(Told::Resized) => {
+                    self.size = terminal.size()?;
+                    let resized = reader.resize(repo, self.size);
+                    tried(resized, (), &mut reader);
+                    is_drawn = false;
+                }
+                Some(Told::Nothing) | None => {}
+            }
+            if reader.is_busy() {
+                let gone_on = reader.go_on(repo);
+                tried(gone_on, (), &mut reader);
+                is_drawn = false;
+            }
+            match followed.look() {
+                Ok(Some(step)) => {
+                    self.went(&step, repo, &mut reader, true);
+                    is_drawn = false;
+                }
+                Ok(None) => {}
+                Err(failure) => {
+                    reader.say(failure.line());
+                    is_drawn = false;
+                }
+            }
+        }
+        Ok(End::Quit(reader.last_read()))
+    }
+
+    /// What is read has moved: it is read again, and said so where somebody else has done it.
+    fn went(&self, step: &Step, repo: &Repo, reader: &mut Reader, is_told: bool) {
+        let shown = reader.show(repo, step.tip, step.moved.came);
+        tried(shown, (), reader);
+        if is_told {
+            let mut told = follow::changes(step);
+            if step.moved.came > 0 {
+                let came = plural(step.moved.came as u64, "new message");
+                told.push(Label::Good.of(came));
+            }
+            reader.say(Line::join(told, "  "));
+        }
+    }
+
+    /// Runs one of the program's commands; what it says is shown.
+    fn act(
+        &self,
+        words: &[String],
+        reader: &mut Reader,
+        pause: &Pause,
+        terminal: &mut Terminal,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        let name = words.first().map(String::as_str).unwrap_or_default();
+        if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
+            let what = "this is looked at only: commands act where a branch ends; s chooses one";
+            reader.say(Label::Error.of("error: ") + what);
+            return Ok(());
+        }
+        let mut arguments = vec!["tract".to_owned()];
+        arguments.extend(words.iter().cloned());
+        // What is seen is what is written: not HEAD, where it is elsewhere.
+        if name == "resume" && words.len() == 1 {
+            arguments.push(self.what.clone());
+        }
+        let parsed = match Cli::try_parse_from(&arguments) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let text = error.to_string();
+                let first = text.lines().next().unwrap_or_default().to_owned();
+                reader.say(Label::Error.of(first));
+                return Ok(());
+            }
+        };
+        reader.say(Label::Dim.of(format!("{name} …")));
+        self.draw(reader.picture(), terminal)?;
+        app.ui.capture();
+        // A command that runs another one can be interrupted.
+        let done = terminal.lend(|| command::run(parsed.command, app))?;
+        pause.forget();
+        let is_done = done.is_ok();
+        if let Err(failure) = done {
+            failure.report(&mut app.ui);
+        }
+        let said = app.ui.captured();
+        let width = self.size.0;
+        let is_long = |lines: &[Line]| {
+            lines.len() > 2
+                || lines
+                    .iter()
+                    .map(|line| line.width_cols() + 2)
+                    .sum::<usize>()
+                    > width
+        };
+        if name == "resume" && is_done || !is_done && is_long(&said) {
+            let wrapped = said.iter().flat_map(|line| line.wrap(width.max(8)));
+            reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
+        } else if is_done {
+            reader.say(said.into_iter().next().unwrap_or_default());
+        } else {
+            reader.say(Line::join(said, "  "));
+        }
+        Ok(())
+    }
+
+    fn title(&self, repo: &Repo, on: &On) -> Result<Line, Failure> {
+        let head = repo.head(on)?;
+        let name = match (self.is_tip, head.branch()) {
+            (true, Some(branch)) => Label::Branch.of(branch.short()),
+            (true, None) => Label::Head.of("HEAD detached"),
+            (false, _) => Label::Session.of(self.what.strip_prefix("refs/").unwrap_or(&self.what)),
+        };
+        let tip = match self.is_tip {
+            true => head.commit(),
+            false => repo.resolve(on, &self.what).ok(),
+        };
+        let title = match tip {
+            Some(tip) => repo.about(&tip)?.title,
+            None => None,
+        };
+        Ok(match title {
+            Some(title) => name + "  " + Label::Dim.of(title),
+            None => name,
+        })
+    }
+
+    fn draw(&self, picture: Picture, terminal: &mut Terminal) -> io::Result<()> {
+        let (width, height) = self.size;
+        let mut frame = Frame::default();
+        let bar = self.paint.bar(
+            Line::from(" ") + picture.title,
+            picture.position + " ",
+            width,
+        );
+        frame.lines.push(bar);
+        for (is_chosen, line) in picture.lines {
+            let mut text = self.paint.line(&line);
+            let mark = match is_chosen {
+                true => self.paint.line(&Label::Hint.of("▌")).spans.remove(0),
+                false => Span::raw(" "),
+            };
+            text.spans.insert(0, mark);
+            frame.lines.push(text);
+        }
+        let bottom = height.saturating_sub(1);
+        frame.lines.truncate(bottom.max(1));
+        frame.lines.resize(bottom, ratatui::text::Line::default());
+        frame.lines.push(self.paint.line(&picture.bottom));
+        if let Some(column) = picture.cursor {
+            let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+            frame.cursor = Some((small(column), small(bottom)));
+        }
+        terminal.draw(&frame)
+    }
+}
+
+/// What went well; else it is said at the bottom, and nothing is lost.
+fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
+    done.unwrap_or_else(|error| {
+        reader.say(Failure::from(error).line());
+        otherwise
+    })
+}
+
+/// The command that the repository's budget has make summaries, if it is one's own.
+fn summariser(repo: &Repo) -> Result<Option<String>, Failure> {
+    let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
+    Ok(match budget.map(|budget| budget.action) {
+        Some(BudgetAction::Compact(command)) => Some(command),
+        _ => None,
+    })
+}
+
+/// The operations, newest first, as `tract reflog` lists them.
+fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
+    let calendar = app.calendar();
+    let line = |entry: tract::history::OperationEntry| {
+        let what = entry.operation.what.as_str();
+        let what = match entry.undone {
+            true => Label::Dim.of(format!("{what} (undone)")),
+            false => Label::Strong.of(what),
+        };
+        let age = Label::Time.of(calendar.ago(entry.operation.time)).left(16);
+        Label::Hash.of(format!("#{}", entry.operation.id)).left(7) + age + what
+    };
+    Ok(repo
+        .operations(OPERATION_LINES)?
+        .into_iter()
+        .map(line)
+        .collect())
+}
+
+/// The sequence that gives a text to the terminal's clipboard.
+///
+/// # Source
+///
+/// XTerm Control Sequences, "Manipulate Selection Data" (OSC 52).
+fn clipboard(text: &str) -> String {
+    format!("\u{1b}]52;c;{}\u{7}", base64(text.as_bytes()))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at > three.len() {
+                '='
+            } else {
+                char::from(digit)
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key::Key;
+    use super::*;
+
+    #[test]
+    fn the_clipboard_gets_no_byte_that_a_terminal_acts_on() {
+        for (text, digits) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("\u{1b}[31m", "G1szMW0="),
+        ] {
+            assert_eq!(clipboard(text), format!("\u{1b}]52;c;{digits}\u{7}"));
+        }
+    }
+
+    #[test]
+    fn keys_are_told_apart() {
+        use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+        let told = |code, with| Told::of(Event::Key(KeyEvent::new(code, with)));
+        let control = told(KeyCode::Char('O'), KeyModifiers::CONTROL);
+        assert_eq!(control, Told::Key(Key::Ctrl('o')));
+        let shifted = told(KeyCode::Char('J'), KeyModifiers::SHIFT);
+        assert_eq!(shifted, Told::Key(Key::Char('J')));
+        assert_eq!(told(KeyCode::F(3), KeyModifiers::NONE), Told::Nothing);
+    }
+}

@@ -1,0 +1,727 @@
+//! A conversation that is read: what is on the screen, and what a key does to it.
+//!
+//! It knows no terminal: keys come in, lines go out, and what only the program can do is a [`Wish`].
+
+use std::time::{Duration, Instant};
+
+use tract::Result;
+use tract::hash::CommitHash;
+use tract::history::Repo;
+use tract::ingest::Conversation;
+use tract::model::{HideKind, Part};
+use tract::render::chat::Tools;
+use tract::render::{Label, Line, grouped, plural};
+use tract::tree::words::words;
+
+use super::key::Key;
+use super::prompt::{Prompt, Typed};
+use super::reel::{Reel, Way};
+use super::sheet::Sheet;
+use super::slash::{self, Slash};
+use crate::cli::conversation::Which;
+
+/// What the reader cannot do itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing more.
+    None,
+    /// To end.
+    Quit,
+    /// To choose another conversation.
+    Choose,
+    /// To run a command of the program.
+    Run(Vec<String>),
+    /// To give this to the clipboard, and say what it was.
+    Copy(String, String),
+    /// The operations.
+    Operations,
+}
+
+/// How a search goes on for one look: long enough to get on, too short to be felt.
+const SEARCH_SLICE: Duration = Duration::from_millis(25);
+/// How many messages a search reads at once.
+const SEARCH_STEP: usize = 32;
+
+/// A conversation on a screen, and what stands over it.
+pub struct Reader {
+    /// Where it is, as people call it.
+    pub title: Line,
+    /// The commit that is read.
+    tip: Option<CommitHash>,
+    which: Which,
+    /// How many messages a window has.
+    window: usize,
+    reel: Option<Reel>,
+    /// What markers stand for, opened one from the other.
+    inside: Vec<(String, Reel)>,
+    sheet: Option<Sheet>,
+    prompt: Prompt,
+    mode: Mode,
+    search: Option<Search>,
+    /// What was searched for last.
+    pub sought: Option<String>,
+    /// What is said at the bottom until the next key.
+    said: Option<Line>,
+    /// The command that makes summaries.
+    pub summariser: Option<String>,
+    size: (usize, usize),
+}
+
+/// What keys mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Reading,
+    /// A search or a command is typed.
+    Slash,
+    /// A summary is typed.
+    Summary,
+    /// A message is picked for this command.
+    Pick(&'static str),
+}
+
+/// A search under way.
+struct Search {
+    text: String,
+    way: Way,
+    /// Where it goes on: everything on this side is not looked at yet.
+    at: usize,
+}
+
+impl Reader {
+    /// Nothing yet, on a screen of this size.
+    pub fn new(title: Line, which: Which, window: usize, size: (usize, usize)) -> Self {
+        Self {
+            title,
+            tip: None,
+            which,
+            window,
+            reel: None,
+            inside: Vec::new(),
+            sheet: None,
+            prompt: Prompt::with_words(slash::WORDS),
+            mode: Mode::Reading,
+            search: None,
+            sought: None,
+            said: None,
+            summariser: None,
+            size,
+        }
+    }
+
+    /// Reads what stands at a commit; so many of the last messages are new since the last time.
+    pub fn show(&mut self, repo: &Repo, tip: Option<CommitHash>, new: usize) -> Result<()> {
+        self.tip = tip;
+        let Some(tip) = &tip else {
+            self.reel = None;
+            self.inside.clear();
+            return Ok(());
+        };
+        let talk = self.conversation(repo, tip)?;
+        match &mut self.reel {
+            Some(reel) => reel.renew(repo, talk, new)?,
+            None => {
+                let (width, height) = self.body();
+                self.reel = Some(Reel::open(talk, repo, width, height)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says something at the bottom.
+    pub fn say(&mut self, line: impl Into<Line>) {
+        self.said = Some(line.into());
+    }
+
+    /// Shows lines over the conversation.
+    pub fn lay(&mut self, sheet: Sheet) {
+        match &mut self.sheet {
+            Some(old) if old.title == sheet.title => *old = sheet,
+            _ => self.sheet = Some(sheet),
+        }
+    }
+
+    /// The title of the sheet that lies over the conversation.
+    pub fn sheet(&mut self) -> Option<&mut Sheet> {
+        self.sheet.as_mut()
+    }
+
+    /// The screen has another size.
+    pub fn resize(&mut self, repo: &Repo, size: (usize, usize)) -> Result<()> {
+        self.size = size;
+        let (width, height) = self.body();
+        let inside = self.inside.iter_mut().map(|(_, reel)| reel);
+        for reel in self.reel.iter_mut().chain(inside) {
+            reel.resize(repo, width, height)?;
+        }
+        Ok(())
+    }
+
+    /// The lines of the conversation that are on the screen: what was read last.
+    pub fn last_read(&self) -> Vec<Line> {
+        let lines = self.reel.iter().flat_map(Reel::lines);
+        lines.map(|line| line.line.clone()).collect()
+    }
+
+    /// Whether there is more to do before the next key.
+    pub fn is_busy(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Goes on with what takes long.
+    pub fn go_on(&mut self, repo: &Repo) -> Result<()> {
+        let from = Instant::now();
+        while from.elapsed() < SEARCH_SLICE && self.search.is_some() {
+            self.search_step(repo)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a key.
+    pub fn take(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
+        self.said = None;
+        match self.mode {
+            Mode::Slash | Mode::Summary => self.type_key(key, repo),
+            _ if self.sheet.is_some() => Ok(self.sheet_key(key)),
+            _ => self.reading_key(key, repo),
+        }
+    }
+
+    fn reading_key(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
+        if self.search.take().is_some() && *key == Key::Escape {
+            self.say("the search was given up");
+            return Ok(Wish::None);
+        }
+        if let Mode::Pick(command) = self.mode {
+            match key {
+                Key::Enter => return self.picked(command, repo),
+                Key::Escape | Key::Char('q') | Key::Ctrl('c') => {
+                    self.mode = Mode::Reading;
+                    return Ok(Wish::None);
+                }
+                _ => {}
+            }
+        }
+        match key {
+            Key::Char('q') | Key::Ctrl('c') | Key::Escape if self.inside.pop().is_some() => {}
+            Key::Char('q') | Key::Ctrl('c') => return Ok(Wish::Quit),
+            Key::Char('?') => self.lay(Sheet::new("keys", help())),
+            Key::Char('/') => {
+                self.mode = Mode::Slash;
+                self.prompt.begin("/");
+            }
+            Key::Char('o') => return Ok(Wish::Operations),
+            Key::Char('z') | Key::Ctrl('z') => return Ok(Wish::Run(vec!["undo".into()])),
+            Key::Char('Z') | Key::Ctrl('y') => return Ok(Wish::Run(vec!["redo".into()])),
+            Key::Char('s') => return Ok(Wish::Choose),
+            Key::Ctrl('o') => self.other(repo)?,
+            Key::Char('n') => self.search_again(Way::Up),
+            Key::Char('N') => self.search_again(Way::Down),
+            Key::Char('y') => return self.copy(repo),
+            key => self.move_key(key, repo)?,
+        }
+        Ok(Wish::None)
+    }
+
+    fn move_key(&mut self, key: &Key, repo: &Repo) -> Result<()> {
+        let page = self.body().1.saturating_sub(2).max(1);
+        let Some(reel) = self.top_reel() else {
+            return Ok(());
+        };
+        match key {
+            Key::Up | Key::Char('k') => reel.scroll(repo, 1, Way::Up)?,
+            Key::Down | Key::Char('j') => reel.scroll(repo, 1, Way::Down)?,
+            Key::PageUp | Key::Char('b') => reel.scroll(repo, page, Way::Up)?,
+            Key::PageDown | Key::Char(' ') => reel.scroll(repo, page, Way::Down)?,
+            Key::Ctrl('u') => reel.scroll(repo, page.div_ceil(2), Way::Up)?,
+            Key::Ctrl('d') => reel.scroll(repo, page.div_ceil(2), Way::Down)?,
+            Key::Home | Key::Char('g') => reel.go_start(repo)?,
+            Key::End | Key::Char('G') => reel.go_end(repo)?,
+            Key::Char('K') => reel.choose(repo, Way::Up)?,
+            Key::Char('J') => reel.choose(repo, Way::Down)?,
+            Key::Char(turn @ ('[' | ']')) => {
+                let (way, none) = match turn {
+                    '[' => (Way::Up, "the first turn"),
+                    _ => (Way::Down, "the last turn"),
+                };
+                if !reel.choose_turn(repo, way)? {
+                    self.say(none);
+                }
+            }
+            Key::Char('t') => {
+                let (tools, word) = match reel.look().tools {
+                    Tools::Off => (Tools::Short, "calls are shown in short"),
+                    Tools::Short => (Tools::Full, "calls are shown in full"),
+                    Tools::Full => (Tools::Off, "calls are left out"),
+                };
+                let mut look = reel.look().clone();
+                look.tools = tools;
+                reel.look_like(repo, look)?;
+                self.say(word);
+            }
+            Key::Char('T') => {
+                let thinking = reel.look().thinking;
+                let mut look = reel.look().clone();
+                look.thinking = !thinking;
+                reel.look_like(repo, look)?;
+                self.say(if thinking {
+                    "thoughts are left out"
+                } else {
+                    "thoughts are shown"
+                });
+            }
+            Key::Enter => self.open(repo)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Opens or closes the chosen message; a marker opens to what it stands for.
+    fn open(&mut self, repo: &Repo) -> Result<()> {
+        let (width, height) = self.body();
+        let Some(tip) = self.tip else { return Ok(()) };
+        let is_outer = self.inside.is_empty();
+        let Some(reel) = self.top_reel() else {
+            return Ok(());
+        };
+        let Some(place) = reel.chosen() else {
+            return Ok(());
+        };
+        let rows = reel.talk().listed().read(repo, place..place + 1)?;
+        let Some(row) = rows.first() else {
+            return Ok(());
+        };
+        let (id, placed) = (row.entry.id, row.entry.placed);
+        match placed {
+            // The first of what is inside is the marker itself.
+            Some(kind) if is_outer || place > 0 => {
+                let talk = Conversation::replaced_by(repo, &tip, &id.commit)?;
+                let hidden = talk.len().saturating_sub(1) as u64;
+                let title = format!("{}: {} hidden", word(kind), plural(hidden, "message"));
+                let mut inside = Reel::open(talk, repo, width, height)?;
+                inside.go_start(repo)?;
+                inside.toggle(repo)?;
+                self.inside.push((title, inside));
+                Ok(())
+            }
+            _ => reel.toggle(repo),
+        }
+    }
+
+    /// From the window to the transcript, or back; what is chosen stays.
+    fn other(&mut self, repo: &Repo) -> Result<()> {
+        self.inside.clear();
+        let (Some(tip), Some(reel)) = (self.tip, &self.reel) else {
+            return Ok(());
+        };
+        let was_end = reel.is_at_end();
+        let place = reel.chosen();
+        let id = place.and_then(|place| reel.id_of(place));
+        let number = place.and_then(|place| reel.talk().listed().number_at(place));
+        let (row, look) = (reel.row(), reel.look().clone());
+        self.which = match self.which {
+            Which::Window(_) => Which::Transcript,
+            Which::Transcript | Which::All => Which::Window(None),
+        };
+        let talk = self.conversation(repo, &tip)?;
+        let near = number.and_then(|number| talk.listed().place_of(number));
+        let place = match id {
+            Some(id) => talk.place_of(repo, &id, near.unwrap_or(0))?.or(near),
+            None => None,
+        };
+        let (width, height) = self.body();
+        let mut reel = Reel::open(talk, repo, width, height)?;
+        reel.look_like(repo, look)?;
+        if let Some(place) = place.filter(|_| !was_end) {
+            reel.go_to(repo, place, row)?;
+        }
+        self.reel = Some(reel);
+        Ok(())
+    }
+
+    fn conversation(&self, repo: &Repo, tip: &CommitHash) -> Result<Conversation> {
+        use tract::ingest::Scope;
+        match self.which {
+            Which::Window(_) => Conversation::scroll(repo, tip, self.window),
+            Which::Transcript => Conversation::open(repo, tip, Scope::Transcript),
+            Which::All => Conversation::open(repo, tip, Scope::All),
+        }
+    }
+
+    /// The chosen message as it is: its text, or, if it holds more than text, its JSON.
+    fn copy(&mut self, repo: &Repo) -> Result<Wish> {
+        let Some(reel) = self.top_reel() else {
+            return Ok(Wish::None);
+        };
+        let Some(place) = reel.chosen() else {
+            return Ok(Wish::None);
+        };
+        let Some((id, message)) = reel.talk().message(repo, place)? else {
+            return Ok(Wish::None);
+        };
+        let is_text = |part: &Part| matches!(part, Part::Text { .. });
+        let text = match message.parts.iter().all(is_text) {
+            true => words(&message.parts),
+            false => message.canonical(),
+        };
+        let what = format!(
+            "copied {} ({} bytes)",
+            id.commit.short(),
+            grouped(text.len() as u64)
+        );
+        Ok(Wish::Copy(text, what))
+    }
+
+    fn picked(&mut self, command: &'static str, repo: &Repo) -> Result<Wish> {
+        self.mode = Mode::Reading;
+        let Some(reel) = self.top_reel() else {
+            return Ok(Wish::None);
+        };
+        let Some(place) = reel.chosen() else {
+            return Ok(Wish::None);
+        };
+        let rows = reel.talk().listed().read(repo, place..place + 1)?;
+        let Some(row) = rows.first() else {
+            return Ok(Wish::None);
+        };
+        let name = match (command, row.number) {
+            (_, Some(number)) => format!(":{number}"),
+            ("restore", None) => row.entry.id.to_string(),
+            _ => {
+                self.say(Label::Error.of("that message is hidden: nothing to go back to"));
+                return Ok(Wish::None);
+            }
+        };
+        Ok(Wish::Run(vec![command.to_owned(), name]))
+    }
+
+    fn type_key(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
+        let mode = self.mode;
+        let text = match self.prompt.take(key) {
+            Typed::Going => return Ok(Wish::None),
+            Typed::Left => {
+                self.mode = Mode::Reading;
+                return Ok(Wish::None);
+            }
+            Typed::Done(text) => text,
+        };
+        self.mode = Mode::Reading;
+        if mode == Mode::Summary {
+            let text = text.trim();
+            if text.is_empty() {
+                self.say("no summary, nothing was changed");
+                return Ok(Wish::None);
+            }
+            return Ok(Wish::Run(vec!["compact".into(), "-m".into(), text.into()]));
+        }
+        match slash::parse(text.trim_end(), self.summariser.as_deref()) {
+            Some(Slash::Run(words)) => return Ok(Wish::Run(words)),
+            Some(Slash::Quit) => return Ok(Wish::Quit),
+            Some(Slash::Summary) => {
+                self.mode = Mode::Summary;
+                self.prompt.begin("");
+            }
+            Some(Slash::Pick(command)) => self.mode = Mode::Pick(command),
+            None => self.begin_search(text.strip_prefix('/').unwrap_or(&text), repo),
+        }
+        Ok(Wish::None)
+    }
+
+    fn sheet_key(&mut self, key: &Key) -> Wish {
+        let height = self.body().1;
+        match key {
+            Key::Escape | Key::Char('q' | '?') | Key::Ctrl('c') | Key::Enter => self.sheet = None,
+            Key::Char('o')
+                if self
+                    .sheet
+                    .as_ref()
+                    .is_some_and(|sheet| sheet.title == OPERATIONS) =>
+            {
+                self.sheet = None;
+            }
+            Key::Char('z') | Key::Ctrl('z') => return Wish::Run(vec!["undo".into()]),
+            Key::Char('Z') | Key::Ctrl('y') => return Wish::Run(vec!["redo".into()]),
+            key => {
+                if let Some(sheet) = &mut self.sheet {
+                    sheet.take(key, height);
+                }
+            }
+        }
+        Wish::None
+    }
+
+    /// Looks for a text, from what is chosen upwards. `//` searches for what would be a command.
+    fn begin_search(&mut self, text: &str, _: &Repo) {
+        let text = text.strip_prefix('/').unwrap_or(text).trim();
+        if !text.is_empty() {
+            self.sought = Some(text.to_owned());
+        }
+        self.search_again(Way::Up);
+        // What is chosen counts as well.
+        if let Some(search) = &mut self.search {
+            search.at += 1;
+        }
+    }
+
+    fn search_again(&mut self, way: Way) {
+        let Some(text) = self.sought.clone() else {
+            return self.say("nothing was searched for yet: /");
+        };
+        let Some(reel) = self.top_reel() else { return };
+        let Some(chosen) = reel.chosen() else { return };
+        let at = match way {
+            Way::Up => chosen,
+            Way::Down => chosen + 1,
+        };
+        self.search = Some(Search { text, way, at });
+    }
+
+    fn search_step(&mut self, repo: &Repo) -> Result<()> {
+        let Some(mut search) = self.search.take() else {
+            return Ok(());
+        };
+        let Some(reel) = self.top_reel() else {
+            return Ok(());
+        };
+        let range = match search.way {
+            Way::Up => search.at.saturating_sub(SEARCH_STEP)..search.at.min(reel.talk().len()),
+            Way::Down => search.at..(search.at + SEARCH_STEP).min(reel.talk().len()),
+        };
+        if range.is_empty() {
+            let (word, other) = match search.way {
+                Way::Up => ("earlier", "N"),
+                Way::Down => ("later", "n"),
+            };
+            let text = search.text;
+            self.say(Label::Warning.of(format!("no {word} '{text}'; the other way: {other}")));
+            return Ok(());
+        }
+        let found = reel.talk().find(repo, range.clone(), &search.text)?;
+        let found = match search.way {
+            Way::Up => found.last(),
+            Way::Down => found.first(),
+        };
+        match found {
+            Some(place) => reel.reveal(repo, *place)?,
+            None => {
+                search.at = match search.way {
+                    Way::Up => range.start,
+                    Way::Down => range.end,
+                };
+                self.search = Some(search);
+            }
+        }
+        Ok(())
+    }
+
+    fn top_reel(&mut self) -> Option<&mut Reel> {
+        match self.inside.last_mut() {
+            Some((_, reel)) => Some(reel),
+            None => self.reel.as_mut(),
+        }
+    }
+
+    /// The columns and rows of a conversation: a bar above it, a line below, a mark before each line.
+    fn body(&self) -> (usize, usize) {
+        let (width, height) = self.size;
+        (
+            width.saturating_sub(1).max(1),
+            height.saturating_sub(2).max(1),
+        )
+    }
+
+    /// What stands on the screen.
+    pub fn picture(&mut self) -> Picture {
+        let (_, height) = self.body();
+        let (title, position) = (self.title_line(), self.position());
+        let mut picture = Picture {
+            title,
+            position,
+            ..Picture::default()
+        };
+        if let Some(sheet) = &mut self.sheet {
+            picture.lines = sheet
+                .lines(height)
+                .map(|line| (false, line.clone()))
+                .collect();
+        } else if let Some(reel) = self.top_reel() {
+            let chosen = reel.chosen();
+            let line = |line: &super::reel::ReelLine| {
+                let is_chosen = line.place.is_some() && line.place == chosen;
+                (is_chosen && !line.line.is_empty(), line.line.clone())
+            };
+            picture.lines = reel.lines().map(line).collect();
+        }
+        if self.reel.is_none() && self.sheet.is_none() {
+            let nothing = Label::Dim.of("No messages yet; what is committed appears here.");
+            picture.lines.push((false, nothing));
+        }
+        (picture.bottom, picture.cursor) = self.bottom();
+        picture
+    }
+
+    fn title_line(&self) -> Line {
+        if let Some(sheet) = &self.sheet {
+            return Label::Strong.of(sheet.title.as_str());
+        }
+        let which = match (self.inside.last(), self.which) {
+            (Some((title, _)), _) => title.as_str(),
+            (None, Which::Window(_)) => "window",
+            (None, Which::Transcript) => "transcript",
+            (None, Which::All) => "all",
+        };
+        self.title.clone() + " · " + which
+    }
+
+    fn position(&mut self) -> Line {
+        let height = self.body().1;
+        if let Some(sheet) = &self.sheet {
+            return sheet.position(height).into();
+        }
+        let Some(reel) = self.top_reel() else {
+            return Line::new();
+        };
+        let talk = reel.talk();
+        let last = talk.len().checked_sub(1);
+        let all = last
+            .and_then(|last| talk.listed().number_at(last))
+            .unwrap_or(0);
+        let number = |number: usize| grouped(number as u64);
+        match (reel.numbers().filter(|_| all > 0), reel.places_seen()) {
+            (Some((first, last)), _) => format!(":{first}–:{last} of {}", number(all)).into(),
+            // What is hidden has no numbers.
+            (None, Some((first, last))) => {
+                let (first, last) = (number(first + 1), number(last + 1));
+                format!("{first}–{last} of {}", number(talk.len())).into()
+            }
+            (None, None) => Line::new(),
+        }
+    }
+
+    /// As many of the keys as there is room for.
+    fn keys(&self, width: usize) -> &'static str {
+        let is_window = matches!(self.which, Which::Window(_));
+        let lines = match is_window {
+            true => [
+                "? keys · / search or command · ctrl+o transcript · enter opens · o operations · z undo · q quit",
+                "? keys · / search, commands · ctrl+o transcript · enter opens · q quit",
+                "? keys · / search · ctrl+o · q quit",
+                "? keys · q quit",
+            ],
+            false => [
+                "? keys · / search or command · ctrl+o window · enter opens · o operations · z undo · q quit",
+                "? keys · / search, commands · ctrl+o window · enter opens · q quit",
+                "? keys · / search · ctrl+o · q quit",
+                "? keys · q quit",
+            ],
+        };
+        let fits = |line: &&str| line.chars().count() <= width;
+        lines.into_iter().find(fits).unwrap_or("?")
+    }
+
+    fn bottom(&self) -> (Line, Option<usize>) {
+        let width = self.size.0;
+        let before = match self.mode {
+            Mode::Slash => Line::new(),
+            Mode::Summary => Label::Strong.of("summary: "),
+            Mode::Pick(command) => {
+                let what = match command {
+                    "reset" => "rewind to which message?",
+                    _ => "restore what?",
+                };
+                let keys = Label::Dim.of("  J K choose · enter takes it · esc leaves");
+                return ((Label::Strong.of(what) + keys).cut(width), None);
+            }
+            Mode::Reading => {
+                let keys = match (&self.sheet, self.inside.is_empty()) {
+                    (Some(_), _) => "esc back",
+                    (None, false) => "esc back · ? keys",
+                    (None, true) => self.keys(width),
+                };
+                let searching = self.search.as_ref();
+                let searching = searching.map(|search| {
+                    Label::Dim.of(format!("searching '{}' · esc gives up", search.text))
+                });
+                let line = self.said.clone().or(searching);
+                return (line.unwrap_or_else(|| Label::Dim.of(keys)).cut(width), None);
+            }
+        };
+        let (mut line, column) = self.prompt.line(&before, width);
+        let fitting = self.prompt.fitting();
+        if self.mode == Mode::Slash && fitting.len() > 1 {
+            line.fit(
+                Label::Dim.of(format!("   {}", fitting.join("  "))),
+                Some(width),
+            );
+        }
+        (line, Some(column))
+    }
+}
+
+/// What stands on a screen, before it is painted.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    pub title: Line,
+    pub position: Line,
+    /// Whether each is of what is chosen, and what it says.
+    pub lines: Vec<(bool, Line)>,
+    pub bottom: Line,
+    /// The column of the cursor in the last line.
+    pub cursor: Option<usize>,
+}
+
+/// The title of the operations.
+pub const OPERATIONS: &str = "operations";
+
+fn word(kind: HideKind) -> &'static str {
+    kind.as_str()
+}
+
+fn help() -> Vec<Line> {
+    let keys = [
+        ("j k  ↓ ↑", "a line down, up"),
+        ("space b", "a page down, up; ctrl+d ctrl+u half of one"),
+        ("g G", "the first, the last message"),
+        ("J K", "the next message, the one before"),
+        ("] [", "the next turn of the user, the one before"),
+        (
+            "enter",
+            "opens and closes the message; a marker opens to what it hid",
+        ),
+        ("ctrl+o", "window or transcript"),
+        (
+            "/text",
+            "searches upwards and opens what is folded; n N again, up and down",
+        ),
+        (
+            "/word",
+            "a command, tab completes it; //word searches for it",
+        ),
+        ("t T", "calls off, short, full; thoughts off and on"),
+        ("y", "copies the message as it is"),
+        ("o", "the operations"),
+        ("z ctrl+z", "undoes the last command"),
+        ("Z ctrl+y", "does it again"),
+        ("s", "another branch or session"),
+        ("q", "leaves"),
+        ("", ""),
+        ("/clear", "starts over from the system messages"),
+        (
+            "/compact",
+            "a summary in place of all; it is asked for, or typed behind it",
+        ),
+        ("/truncate 9", "all but the newest 9 are hidden"),
+        ("/undo /redo", "as z and Z"),
+        ("/rewind", "back to a message that is picked, or :12"),
+        (
+            "/restore",
+            "brings back what is picked: a hidden message, a marker",
+        ),
+        (
+            "/resume",
+            "writes a session for the tool, and says how it goes on",
+        ),
+        ("/quit", "leaves"),
+    ];
+    let line = |(key, what): &(&str, &str)| Label::Command.of(*key).left(14) + *what;
+    keys.iter().map(line).collect()
+}

@@ -1,0 +1,736 @@
+//! The part of a conversation that is on the screen, and a little around it.
+//!
+//! Parts are read as the screen comes near them and given up when it is far: what is held does not
+//! grow with the conversation. Deliberately absent: the terminal, keys, and where new messages come
+//! from.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+use tract::Result;
+use tract::history::Repo;
+use tract::ingest::{Conversation, PartSize, Replay, Start};
+use tract::model::EntryId;
+use tract::render::Line;
+use tract::render::chat::{Chat, ChatMessage, Detail, Pen, Tools};
+use tract::tree::{NodeId, TreeItem};
+
+use crate::cli::conversation::{OUTPUT_LINES, earlier};
+
+/// How much is read at once.
+const PART: PartSize = PartSize {
+    messages: 48,
+    bytes: 512 << 10,
+    more: 144,
+};
+/// The largest window that is read at once.
+const WINDOW: usize = 512;
+/// How many of the last messages are never folded to a line.
+const UNFOLDED: usize = 4;
+/// How many screens above and below are kept.
+const KEPT: usize = 4;
+
+/// A conversation as a long strip of lines, of which the screen shows some.
+pub struct Reel {
+    talk: Conversation,
+    width: usize,
+    height: usize,
+    look: Look,
+    /// From here on messages came while somebody looked; nothing of them is folded.
+    live: usize,
+    parts: VecDeque<Part>,
+    /// The first line on the screen, counted from the first that is held.
+    top: usize,
+    /// The place of the chosen message.
+    chosen: usize,
+}
+
+/// How much of everything is shown.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Of calls.
+    pub tools: Tools,
+    /// Whether thoughts are.
+    pub thinking: bool,
+    /// Of what somebody opened or closed.
+    details: HashMap<EntryId, Detail>,
+}
+
+/// Some messages as lines.
+struct Part {
+    range: Range<usize>,
+    found: Replay,
+    lines: Vec<ReelLine>,
+    /// Where users speak.
+    turns: Vec<usize>,
+}
+
+/// A line on the screen.
+#[derive(Clone, Debug)]
+pub struct ReelLine {
+    /// The place of its message.
+    pub place: Option<usize>,
+    /// What it says.
+    pub line: Line,
+}
+
+/// Up or down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Up,
+    Down,
+}
+
+impl Reel {
+    /// The end of a conversation, on a screen of this size.
+    pub fn open(talk: Conversation, repo: &Repo, width: usize, height: usize) -> Result<Self> {
+        let mut reel = Self {
+            live: talk.len(),
+            chosen: talk.len().saturating_sub(1),
+            talk,
+            width,
+            height: height.max(1),
+            look: Look {
+                tools: Tools::default(),
+                thinking: true,
+                details: HashMap::new(),
+            },
+            parts: VecDeque::new(),
+            top: 0,
+        };
+        reel.go_end(repo)?;
+        Ok(reel)
+    }
+
+    /// The conversation.
+    pub fn talk(&self) -> &Conversation {
+        &self.talk
+    }
+
+    /// The place of the chosen message; none of an empty conversation.
+    pub fn chosen(&self) -> Option<usize> {
+        (self.chosen < self.talk.len()).then_some(self.chosen)
+    }
+
+    /// How much of everything is shown.
+    pub fn look(&self) -> &Look {
+        &self.look
+    }
+
+    /// The row of the chosen message's first line; the first where it is out of sight.
+    pub fn row(&self) -> usize {
+        let row = self.rows_of(self.chosen).map_or(0, |rows| rows.start);
+        row.saturating_sub(self.top).min(self.height - 1)
+    }
+
+    /// The lines on the screen.
+    pub fn lines(&self) -> impl Iterator<Item = &ReelLine> {
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        lines.skip(self.top).take(self.height)
+    }
+
+    /// How many messages are held; for tests of what that grows with.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.parts.iter().map(|part| part.range.len()).sum()
+    }
+
+    /// The numbers of the first and the last message on the screen.
+    pub fn numbers(&self) -> Option<(usize, usize)> {
+        let places: Vec<usize> = self.lines().filter_map(|line| line.place).collect();
+        let listed = self.talk.listed();
+        let last = listed.number_at(*places.last()?)?;
+        let first = listed.number_at(*places.first()?).unwrap_or(1);
+        Some((first, last))
+    }
+
+    /// The places of the first and the last message on the screen.
+    pub fn places_seen(&self) -> Option<(usize, usize)> {
+        let places: Vec<usize> = self.lines().filter_map(|line| line.place).collect();
+        Some((*places.iter().min()?, *places.iter().max()?))
+    }
+
+    /// Whether the last line of all is on the screen.
+    pub fn is_at_end(&self) -> bool {
+        let ends = |part: &Part| part.range.end == self.talk.len();
+        self.parts.back().is_none_or(ends) && self.top + self.height >= self.len()
+    }
+
+    /// The screen has another size.
+    pub fn resize(&mut self, repo: &Repo, width: usize, height: usize) -> Result<()> {
+        let at_end = self.is_at_end();
+        self.height = height.max(1);
+        if width != self.width {
+            self.width = width;
+            self.draw_again(repo)?;
+        }
+        if at_end {
+            self.top = self.last_top();
+        }
+        self.fill(repo)
+    }
+
+    /// So many lines up or down.
+    pub fn scroll(&mut self, repo: &Repo, lines: usize, way: Way) -> Result<()> {
+        let mut left = lines;
+        while left > 0 {
+            let step = left.min(self.height);
+            self.fill(repo)?;
+            let before = self.top;
+            self.top = match way {
+                Way::Up => self.top.saturating_sub(step),
+                Way::Down => (self.top + step).min(self.last_top()),
+            };
+            if self.top == before {
+                break;
+            }
+            left -= step;
+        }
+        self.fill(repo)?;
+        self.choose_seen();
+        Ok(())
+    }
+
+    /// To the very end.
+    pub fn go_end(&mut self, repo: &Repo) -> Result<()> {
+        let (first, end) = (self.talk.first(), self.talk.len());
+        if self.parts.back().is_none_or(|part| part.range.end != end) {
+            self.parts.clear();
+            let range = match end - first <= WINDOW && first < end {
+                true => first..end,
+                false => self.talk.part_to(repo, end, PART)?,
+            };
+            if !range.is_empty() {
+                let part = self.read(repo, range)?;
+                self.parts.push_back(part);
+            }
+        }
+        self.chosen = end.saturating_sub(1);
+        self.top = self.last_top();
+        self.fill(repo)?;
+        self.top = self.last_top();
+        Ok(())
+    }
+
+    /// To the very beginning.
+    pub fn go_start(&mut self, repo: &Repo) -> Result<()> {
+        self.go_to(repo, 0, 0)
+    }
+
+    /// To a message, whose first line is to stand in this row.
+    pub fn go_to(&mut self, repo: &Repo, place: usize, row: usize) -> Result<()> {
+        if place >= self.talk.len() {
+            return self.go_end(repo);
+        }
+        if !self.parts.iter().any(|part| part.range.contains(&place)) {
+            let after = place + UNFOLDED;
+            let near = self.talk.part_to(repo, after.min(self.talk.len()), PART)?;
+            let range = match near.contains(&place) {
+                true => near,
+                false => self.talk.part_from(repo, place, PART)?,
+            };
+            self.parts.clear();
+            let part = self.read(repo, range)?;
+            self.parts.push_back(part);
+        }
+        self.chosen = place;
+        let first = self.rows_of(place).map_or(0, |rows| rows.start);
+        self.top = first.saturating_sub(row);
+        // What stands above may have to be read for the row.
+        self.fill(repo)?;
+        let first = self.rows_of(place).map_or(0, |rows| rows.start);
+        self.top = first.saturating_sub(row).min(self.last_top());
+        self.fill(repo)
+    }
+
+    /// The message before or after the chosen one that has a line.
+    pub fn choose(&mut self, repo: &Repo, way: Way) -> Result<()> {
+        self.fill(repo)?;
+        let seen = self.places();
+        let at = seen.partition_point(|place| *place < self.chosen);
+        let next = match way {
+            Way::Up => at.checked_sub(1).and_then(|at| seen.get(at)),
+            Way::Down => {
+                let is_it = seen.get(at) == Some(&self.chosen);
+                seen.get(at + usize::from(is_it))
+            }
+        };
+        if let Some(next) = next {
+            self.chosen = *next;
+            self.show_chosen();
+        }
+        self.fill(repo)
+    }
+
+    /// The user's turn before or after the chosen message.
+    pub fn choose_turn(&mut self, repo: &Repo, way: Way) -> Result<bool> {
+        loop {
+            let turns = self.parts.iter().flat_map(|part| &part.turns).copied();
+            let turn = match way {
+                Way::Up => turns.filter(|turn| *turn < self.chosen).max(),
+                Way::Down => turns.filter(|turn| *turn > self.chosen).min(),
+            };
+            if let Some(turn) = turn {
+                self.go_to(repo, turn, 1)?;
+                return Ok(true);
+            }
+            let more = match way {
+                Way::Up => self.extend_up(repo)?,
+                Way::Down => self.extend_down(repo)?,
+            };
+            if !more {
+                return Ok(false);
+            }
+            self.trim(way);
+        }
+    }
+
+    /// Opens or closes the chosen message.
+    pub fn toggle(&mut self, repo: &Repo) -> Result<()> {
+        let Some(id) = self.id_of(self.chosen) else {
+            return Ok(());
+        };
+        let next = match self.detail_of(self.chosen, Some(&id)) {
+            Detail::Closed => Detail::Full,
+            Detail::Short => Detail::Full,
+            Detail::Full => Detail::Closed,
+        };
+        self.look.details.insert(id, next);
+        self.draw_again(repo)
+    }
+
+    /// Opens a message whole and goes there.
+    pub fn reveal(&mut self, repo: &Repo, place: usize) -> Result<()> {
+        self.go_to(repo, place, self.height / 3)?;
+        if let Some(id) = self.id_of(place) {
+            self.look.details.insert(id, Detail::Full);
+            self.draw_again(repo)?;
+        }
+        Ok(())
+    }
+
+    /// Shows so much of everything.
+    pub fn look_like(&mut self, repo: &Repo, look: Look) -> Result<()> {
+        let at_end = self.is_at_end();
+        self.look = look;
+        self.draw_again(repo)?;
+        if at_end {
+            self.top = self.last_top();
+        }
+        self.fill(repo)
+    }
+
+    /// The name of a message that is held.
+    pub fn id_of(&self, place: usize) -> Option<EntryId> {
+        let part = self.parts.iter().find(|part| part.range.contains(&place))?;
+        let entry = part.found.entries.get(place - part.range.start)?;
+        Some(entry.id)
+    }
+
+    /// The conversation is another one now: what was chosen stays chosen if it is there, and the end
+    /// stays in sight if it was. So many of its last messages are new.
+    pub fn renew(&mut self, repo: &Repo, talk: Conversation, new: usize) -> Result<()> {
+        let at_end = self.is_at_end();
+        let chosen = self.id_of(self.chosen);
+        let row = self.row();
+        let kept = self.talk.len().min(self.live);
+        self.live = match new {
+            0 => kept.min(talk.len()),
+            new => kept.min(talk.len() - new.min(talk.len())),
+        };
+        let near = self.chosen;
+        self.talk = talk;
+        self.parts.clear();
+        if at_end {
+            return self.go_end(repo);
+        }
+        let place = match chosen {
+            Some(id) => self.talk.place_of(repo, &id, near)?,
+            None => None,
+        };
+        match place {
+            Some(place) => self.go_to(repo, place, row),
+            None => self.go_end(repo),
+        }
+    }
+
+    /// How many lines are held.
+    fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.lines.len()).sum()
+    }
+
+    /// The first line where the last one is at the bottom.
+    fn last_top(&self) -> usize {
+        self.len().saturating_sub(self.height)
+    }
+
+    fn detail_of(&self, place: usize, id: Option<&EntryId>) -> Detail {
+        let known = id.and_then(|id| self.look.details.get(id));
+        match known {
+            Some(detail) => *detail,
+            None if place >= self.live => Detail::Full,
+            None if place + UNFOLDED >= self.talk.len() => Detail::Short,
+            None => Detail::Closed,
+        }
+    }
+
+    /// Reads and draws some messages.
+    fn read(&self, repo: &Repo, range: Range<usize>) -> Result<Part> {
+        // At the top of a window nobody sees what stands before it yet.
+        let start = match range.start == self.talk.first() {
+            true => Start::Alone,
+            false => Start::Seen,
+        };
+        let is_live = self.live < self.talk.len() && range.end == self.talk.len();
+        let found = match is_live {
+            true => self.talk.read_open(repo, range.clone(), start)?,
+            false => self.talk.read(repo, range.clone(), start)?,
+        };
+        Ok(self.draw(range, found))
+    }
+
+    fn draw(&self, range: Range<usize>, found: Replay) -> Part {
+        let message_of = |node: NodeId| {
+            let (at, entry) = found.entry_of(node)?;
+            let number = entry.number;
+            Some(ChatMessage { at, number })
+        };
+        let detail_of = |node: NodeId| match found.entry_of(node) {
+            Some((at, entry)) => self.detail_of(at, Some(&entry.id)),
+            None => Detail::Short,
+        };
+        let chat = Chat {
+            message_of: &message_of,
+            detail_of: &detail_of,
+            tools: self.look.tools,
+            thinking: self.look.thinking,
+            ..Chat::new(OUTPUT_LINES, Some(self.width))
+        };
+        let place = |node| found.entry_of(node).map(|(at, _)| at);
+        let mut lines = Vec::new();
+        if range.start == self.talk.first() && self.talk.earlier() > 0 {
+            for line in [earlier(self.talk.earlier()), Line::new()] {
+                let line = line.cut(self.width);
+                lines.push(ReelLine { place: None, line });
+            }
+        }
+        let mut pen = Pen::default();
+        let begun = lines.len();
+        for item in &found.tree.items {
+            lines.extend(pen.item(&chat, item).into_iter().map(|line| ReelLine {
+                place: place(line.node),
+                line: line.line,
+            }));
+        }
+        // An empty line stands between two parts, but not between two folded messages.
+        let is_open = lines
+            .get(begun)
+            .and_then(|line| line.place)
+            .is_some_and(|place| {
+                let id = found.entries.get(place - range.start).map(|entry| entry.id);
+                self.detail_of(place, id.as_ref()) != Detail::Closed
+            });
+        if range.start > 0 && begun == 0 && is_open {
+            lines.insert(
+                0,
+                ReelLine {
+                    place: None,
+                    line: Line::new(),
+                },
+            );
+        }
+        let turn = |item: &TreeItem| match item {
+            TreeItem::Turn(turn) => place(turn.user.as_ref()?.node.id),
+            _ => None,
+        };
+        let turns = found.tree.items.iter().filter_map(turn).collect();
+        Part {
+            range,
+            found,
+            lines,
+            turns,
+        }
+    }
+
+    /// Lays out again what is held; what was chosen stays in its row.
+    fn draw_again(&mut self, repo: &Repo) -> Result<()> {
+        let row = self.rows_of(self.chosen).map(|rows| rows.start);
+        let row = row.and_then(|start| start.checked_sub(self.top));
+        let row = row.filter(|row| *row < self.height);
+        let parts = std::mem::take(&mut self.parts);
+        let parts = parts
+            .into_iter()
+            .map(|part| self.draw(part.range, part.found));
+        self.parts = parts.collect();
+        let first = self.rows_of(self.chosen).map_or(0, |rows| rows.start);
+        self.top = first.saturating_sub(row.unwrap_or(0)).min(self.last_top());
+        self.fill(repo)
+    }
+
+    /// Reads what is on the screen and a screen around it, and gives up what is far.
+    fn fill(&mut self, repo: &Repo) -> Result<()> {
+        while self.top < self.height && self.extend_up(repo)? {}
+        while self.top + 2 * self.height > self.len() && self.extend_down(repo)? {}
+        self.top = self.top.min(self.last_top());
+        self.trim(Way::Up);
+        self.trim(Way::Down);
+        Ok(())
+    }
+
+    fn extend_up(&mut self, repo: &Repo) -> Result<bool> {
+        let Some(first) = self.parts.front().map(|part| part.range.start) else {
+            return Ok(false);
+        };
+        if first == 0 {
+            return Ok(false);
+        }
+        let range = self.talk.part_to(repo, first, PART)?;
+        let part = self.read(repo, range)?;
+        self.top += part.lines.len();
+        self.parts.push_front(part);
+        Ok(true)
+    }
+
+    fn extend_down(&mut self, repo: &Repo) -> Result<bool> {
+        let Some(end) = self.parts.back().map(|part| part.range.end) else {
+            return Ok(false);
+        };
+        if end == self.talk.len() {
+            return Ok(false);
+        }
+        let mut range = self.talk.part_from(repo, end, PART)?;
+        // The window begins a part of its own, as it did when it was opened.
+        let first = self.talk.first();
+        if (range.start + 1..range.end).contains(&first) {
+            range.end = first;
+        }
+        let part = self.read(repo, range)?;
+        self.parts.push_back(part);
+        Ok(true)
+    }
+
+    /// Gives up what is many screens behind whoever goes this way.
+    fn trim(&mut self, way: Way) {
+        let far = KEPT * self.height;
+        while self.parts.len() > 1 {
+            let (first, last) = (&self.parts[0], &self.parts[self.parts.len() - 1]);
+            match way {
+                Way::Down if first.lines.len() + far < self.top => {
+                    self.top -= first.lines.len();
+                    self.parts.pop_front();
+                }
+                Way::Up if self.top + self.height + far + last.lines.len() < self.len() => {
+                    self.parts.pop_back();
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The lines of a message, counted from the first that is held.
+    fn rows_of(&self, place: usize) -> Option<Range<usize>> {
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let is_it = |line: &&ReelLine| line.place == Some(place) && !line.line.is_empty();
+        let mut rows = lines
+            .enumerate()
+            .filter(|(_, line)| is_it(line))
+            .map(|(at, _)| at);
+        let first = rows.next()?;
+        Some(first..rows.last().unwrap_or(first) + 1)
+    }
+
+    /// The places of all messages that have a line, in order.
+    fn places(&self) -> Vec<usize> {
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let said = lines.filter(|line| !line.line.is_empty());
+        let mut places: Vec<usize> = said.filter_map(|line| line.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Scrolls no more than it takes for the chosen message to be seen, its beginning above all.
+    fn show_chosen(&mut self) {
+        let Some(rows) = self.rows_of(self.chosen) else {
+            return;
+        };
+        if rows.end > self.top + self.height {
+            self.top = rows.end - self.height;
+        }
+        self.top = self.top.min(rows.start);
+    }
+
+    /// What was chosen is out of sight: then the nearest that is not.
+    fn choose_seen(&mut self) {
+        let seen = self.lines().filter(|line| !line.line.is_empty());
+        let seen: Vec<usize> = seen.filter_map(|line| line.place).collect();
+        if let (Some(low), Some(high)) = (seen.iter().min(), seen.iter().max())
+            && !seen.contains(&self.chosen)
+        {
+            self.chosen = self.chosen.clamp(*low, *high);
+            if !seen.contains(&self.chosen) {
+                self.chosen = *low;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tract::history::{Call, CommitOptions, On};
+    use tract::ingest::Scope;
+    use tract::model::{Draft, Message, Role};
+
+    fn talk(count: usize) -> Repo {
+        let repo = Repo::ephemeral().expect("made");
+        let say = |at: usize| {
+            let role = if at % 2 == 1 {
+                Role::User
+            } else {
+                Role::Assistant
+            };
+            Draft::append(Message::text(
+                role,
+                format!("message {at}\nand more of {at}"),
+            ))
+        };
+        let drafts: Vec<Draft> = (1..=count).map(say).collect();
+        repo.commit(Call::default(), &drafts, &CommitOptions::default())
+            .expect("commits");
+        repo
+    }
+
+    fn conversation(repo: &Repo, scope: Scope) -> Conversation {
+        let tip = repo
+            .head(&On::Head)
+            .expect("a head")
+            .commit()
+            .expect("a commit");
+        match scope {
+            Scope::Window(count) => Conversation::scroll(repo, &tip, count).expect("opens"),
+            scope => Conversation::open(repo, &tip, scope).expect("opens"),
+        }
+    }
+
+    fn seen(reel: &Reel) -> Vec<String> {
+        reel.lines().map(|line| line.line.text()).collect()
+    }
+
+    #[test]
+    fn it_opens_at_the_end_with_the_last_four_unfolded() {
+        let repo = talk(120);
+        let reel =
+            Reel::open(conversation(&repo, Scope::Window(50)), &repo, 40, 20).expect("opens");
+        let seen = seen(&reel);
+        assert_eq!(seen.len(), 20);
+        assert_eq!(seen[19].trim(), "and more of 120");
+        assert!(seen[0].contains("message 113"), "{seen:#?}");
+        assert_eq!(reel.numbers(), Some((113, 120)));
+        assert_eq!(reel.chosen(), Some(119));
+        assert!(reel.is_at_end());
+    }
+
+    #[test]
+    fn scrolling_goes_on_beyond_the_window_to_the_first_message_and_back() {
+        let repo = talk(2_000);
+        let mut reel =
+            Reel::open(conversation(&repo, Scope::Window(50)), &repo, 40, 20).expect("opens");
+        let end = seen(&reel);
+        let mut all: Vec<String> = Vec::new();
+        for _ in 0..3_000 {
+            reel.scroll(&repo, 1, Way::Up).expect("scrolls");
+            assert!(reel.held() < 400, "{} are held", reel.held());
+            all.push(seen(&reel)[0].clone());
+        }
+        assert!(seen(&reel)[0].starts_with(":1 "), "{:#?}", seen(&reel));
+        all.dedup();
+        let header = all
+            .iter()
+            .filter(|line| line.contains("1,950 earlier messages"));
+        assert_eq!(header.count(), 1, "the edge of the window is told once");
+        let numbers = all.iter().filter(|line| line.starts_with(':'));
+        let number = |line: &String| line[1..].split(' ').next().and_then(|n| n.parse().ok());
+        let numbers: Vec<usize> = numbers.filter_map(number).collect();
+        let down: Vec<usize> = (1..=numbers[0]).rev().collect();
+        assert_eq!(numbers, down, "each message is met once");
+        assert!(seen(&reel)[0].starts_with(":1 "), "{:#?}", seen(&reel));
+        reel.scroll(&repo, 100_000, Way::Down).expect("scrolls");
+        assert_eq!(seen(&reel), end);
+        reel.go_start(&repo).expect("goes");
+        assert!(seen(&reel)[0].starts_with(":1 "));
+        assert_eq!(reel.numbers(), Some((1, 20)));
+        reel.go_end(&repo).expect("goes");
+        assert_eq!(seen(&reel), end);
+    }
+
+    #[test]
+    fn a_chosen_message_opens_and_closes_in_its_row() {
+        let repo = talk(200);
+        let mut reel =
+            Reel::open(conversation(&repo, Scope::Transcript), &repo, 40, 10).expect("opens");
+        reel.go_to(&repo, 99, 3).expect("goes");
+        assert!(seen(&reel)[3].starts_with(":100"), "{:#?}", seen(&reel));
+        reel.toggle(&repo).expect("opens");
+        assert!(seen(&reel)[3].starts_with(":100"), "{:#?}", seen(&reel));
+        assert!(
+            seen(&reel)
+                .iter()
+                .any(|line| line.trim() == "and more of 100")
+        );
+        reel.toggle(&repo).expect("closes");
+        assert!(
+            !seen(&reel)
+                .iter()
+                .any(|line| line.trim() == "and more of 100")
+        );
+        reel.choose(&repo, Way::Up).expect("chooses");
+        assert_eq!(reel.chosen(), Some(98));
+        assert!(reel.choose_turn(&repo, Way::Up).expect("chooses"));
+        assert_eq!(reel.chosen(), Some(96));
+        for _ in 0..48 {
+            assert!(reel.choose_turn(&repo, Way::Up).expect("chooses"));
+        }
+        assert_eq!(reel.chosen(), Some(0));
+        assert!(!reel.choose_turn(&repo, Way::Up).expect("chooses"));
+    }
+
+    #[test]
+    fn a_screen_of_any_size_shows_something() {
+        let repo = talk(9);
+        for (width, height) in [(20, 1), (20, 3), (7, 2), (300, 100)] {
+            let talk = conversation(&repo, Scope::Window(3));
+            let mut reel = Reel::open(talk, &repo, width, height).expect("opens");
+            assert!(seen(&reel).iter().any(|line| !line.trim().is_empty()));
+            reel.resize(&repo, 33, 4).expect("resizes");
+            assert!(reel.is_at_end());
+            assert_eq!(seen(&reel)[3].trim(), "and more of 9");
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_of_what_is_looked_at_when_more_comes() {
+        let repo = talk(60);
+        let mut reel =
+            Reel::open(conversation(&repo, Scope::Window(50)), &repo, 40, 10).expect("opens");
+        let more = |text: &str| {
+            let draft = [Draft::append(Message::text(Role::User, text))];
+            repo.commit(Call::default(), &draft, &CommitOptions::default())
+                .expect("commits");
+        };
+        more("fresh one\nof two lines");
+        reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1)
+            .expect("goes on");
+        assert_eq!(
+            seen(&reel)[9].trim(),
+            "of two lines",
+            "the end stays in sight"
+        );
+        reel.go_to(&repo, 20, 2).expect("goes");
+        let before = seen(&reel);
+        more("fresh two");
+        reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1)
+            .expect("goes on");
+        assert_eq!(seen(&reel), before);
+    }
+}

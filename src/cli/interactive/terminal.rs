@@ -1,0 +1,127 @@
+//! The terminal while a screen is on it: entered, drawn on, and left as it was, however the program
+//! ends.
+//!
+//! Deliberately absent: what is shown, and what a key does.
+
+use std::io::{self, Stdout, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratatui::Terminal as Drawn;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{cursor, execute};
+use ratatui::text::Line as Text;
+
+use super::key::Told;
+
+/// Whether the screen is ours, for whoever must give it back: a panic too.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// A terminal with a screen of ours on it. Dropped, it is as it was.
+pub struct Terminal {
+    drawn: Drawn<CrosstermBackend<Stdout>>,
+}
+
+/// What is to be seen: lines from the top, and where the cursor is, if anywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    pub lines: Vec<Text<'static>>,
+    pub cursor: Option<(u16, u16)>,
+}
+
+impl Terminal {
+    /// Takes the screen.
+    pub fn enter() -> io::Result<Self> {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave();
+            before(panic);
+        }));
+        enable_raw_mode()?;
+        ENTERED.store(true, Ordering::SeqCst);
+        let entered = execute!(
+            stdout(),
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            cursor::Hide
+        );
+        let drawn = entered.and_then(|()| Drawn::new(CrosstermBackend::new(stdout())));
+        match drawn {
+            Ok(drawn) => Ok(Self { drawn }),
+            Err(error) => {
+                leave();
+                Err(error)
+            }
+        }
+    }
+
+    /// Its columns and rows.
+    pub fn size(&self) -> io::Result<(usize, usize)> {
+        let size = self.drawn.size()?;
+        Ok((usize::from(size.width), usize::from(size.height)))
+    }
+
+    /// Draws what has changed since the last time.
+    pub fn draw(&mut self, shown: &Frame) -> io::Result<()> {
+        self.drawn.draw(|frame| {
+            let area = frame.area();
+            for (row, line) in (area.y..area.bottom()).zip(&shown.lines) {
+                frame.buffer_mut().set_line(area.x, row, line, area.width);
+            }
+            if let Some((column, row)) = shown.cursor {
+                let column = column.min(area.width.saturating_sub(1));
+                frame.set_cursor_position((column, row.min(area.height.saturating_sub(1))));
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Waits for what the terminal tells, but no longer than this.
+    pub fn wait(&self, time: Duration) -> io::Result<Option<Told>> {
+        match event::poll(time) {
+            Ok(true) => Ok(Some(Told::of(event::read()?))),
+            Ok(false) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same screen while something else may be interrupted from the keyboard.
+    pub fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        disable_raw_mode()?;
+        let done = work();
+        enable_raw_mode()?;
+        Ok(done)
+    }
+
+    /// Gives bytes of our own to the terminal: what it is to do, never what was said.
+    pub fn send(&mut self, bytes: &str) -> io::Result<()> {
+        let mut out = stdout();
+        out.write_all(bytes.as_bytes())?;
+        out.flush()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        leave();
+        // The hook of before is inside ours, which does nothing any more.
+    }
+}
+
+/// Gives the screen back, if it is ours. That it cannot be given back is nobody's concern.
+fn leave() {
+    if ENTERED.swap(false, Ordering::SeqCst) {
+        let _ = execute!(
+            stdout(),
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            cursor::Show
+        );
+        let _ = disable_raw_mode();
+    }
+}

@@ -1,0 +1,71 @@
+//! What tells one line of history from another at a glance: where it is from, how it begins, when it
+//! went on. Cheap enough to be asked for hundreds.
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::outline::Outline;
+use crate::history::repo::Repo;
+use crate::history::{load, path};
+use crate::model::{Millis, Role};
+
+/// How many messages the first prompt is looked for in.
+const PROMPT_SEARCH: usize = 16;
+/// How many commits back a time is looked for.
+const TIME_SEARCH: usize = 16;
+
+/// A line of history at a glance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The title of the session that it came from.
+    pub title: Option<String>,
+    /// The tool of that session.
+    pub tool: Option<String>,
+    /// The directory of that session.
+    pub cwd: Option<String>,
+    /// The beginning of the first thing that the user said.
+    pub prompt: Option<String>,
+    /// The time of its newest commit that has one.
+    pub last: Option<Millis>,
+    /// How many messages a model would be sent.
+    pub messages: usize,
+}
+
+impl Repo {
+    /// What tells the line of history that ends in `tip` from others.
+    ///
+    /// ```
+    /// use tract::history::{Call, CommitOptions, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let say = |role, text| Draft::append(Message::text(role, text));
+    /// let talk = [say(Role::System, "Be brief."), say(Role::User, "Which notes are there?")];
+    /// let done = repo.commit(Call::default(), &talk, &CommitOptions::default())?;
+    /// let about = repo.about(&done[1].hash)?;
+    /// assert_eq!(about.prompt.as_deref(), Some("Which notes are there?"));
+    /// assert_eq!(about.messages, 2);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn about(&self, tip: &CommitHash) -> Result<About> {
+        let view = self.store.read()?;
+        let outline = Outline::of(&*view, tip)?;
+        let first = outline.all().read_in(&*view, 0..PROMPT_SEARCH)?;
+        let contents: Vec<_> = first.iter().map(|one| one.entry.content).collect();
+        let rows = load::rows(&*view, &contents)?;
+        let mut rows = contents.iter().map(|content| &rows[content]);
+        let prompt = rows.find(|row| row.role == Role::User && row.results == 0);
+        let newest = view.ancestors(tip, None, TIME_SEARCH)?;
+        let session = path::session_of(&*view, tip)?;
+        let tool = session.as_ref();
+        let tool = tool.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
+        let session = session.map(|(_, session)| session).unwrap_or_default();
+        Ok(About {
+            title: session.title,
+            tool,
+            cwd: session.cwd,
+            prompt: prompt.map(|row| row.preview.clone()),
+            last: newest.iter().find_map(|row| row.commit.time),
+            messages: outline.visible().len(),
+        })
+    }
+}
