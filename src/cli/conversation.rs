@@ -28,6 +28,20 @@ pub enum Form {
     Tree,
     /// A page for a browser, which needs nothing else.
     Html,
+    /// The same to read as a text.
+    #[value(alias = "md")]
+    Markdown,
+}
+
+impl Form {
+    /// The page that it is, if it is one.
+    fn page(self) -> Option<page::Kind> {
+        match self {
+            Self::Plain | Self::Tree => None,
+            Self::Html => Some(page::Kind::Html),
+            Self::Markdown => Some(page::Kind::Markdown),
+        }
+    }
 }
 
 /// Which messages.
@@ -66,10 +80,11 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
         found => found?,
     };
     let scope = which.scope(form, &repo)?;
-    match form {
-        Form::Plain => {}
-        Form::Tree => return tree(&replay(&repo, &tip, scope)?.tree, app),
-        Form::Html => return page::to_output(&repo, &tip, scope, page::Kind::Html, app),
+    if form == Form::Tree {
+        return tree(&replay(&repo, &tip, scope)?.tree, app);
+    }
+    if let Some(kind) = form.page() {
+        return page::to_output(&repo, &tip, scope, kind, app);
     }
     whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
 }
@@ -137,10 +152,10 @@ fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {
         }
         error => error.into(),
     })?;
-    match form {
-        Form::Tree => tree(&found, app),
-        Form::Plain => chat(&found, &|_| None, &mut Pen::default(), app),
-        Form::Html => page::of_tree(&found, page::Kind::Html, app),
+    match (form, form.page()) {
+        (_, Some(kind)) => page::of_tree(&found, kind, app),
+        (Form::Tree, _) => tree(&found, app),
+        _ => chat(&found, &|_| None, &mut Pen::default(), app),
     }
 }
 

@@ -9,7 +9,7 @@ use tract::ingest::{Replay, Scope, replay, session_format};
 use tract::model::Operation;
 use tract::render::chat::ChatMessage;
 use tract::render::page::{ContextSize, ConversationPage};
-use tract::render::{html, plural, tokens};
+use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
 
@@ -22,6 +22,7 @@ const TITLE_CHARS: usize = 90;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Html,
+    Markdown,
 }
 
 impl Kind {
@@ -29,6 +30,7 @@ impl Kind {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "html" => Some(Self::Html),
+            "markdown" | "md" => Some(Self::Markdown),
             _ => None,
         }
     }
@@ -41,6 +43,7 @@ impl Kind {
     ) -> Result<(), Failure> {
         match self {
             Self::Html => html::write(page, &tree.items, out)?,
+            Self::Markdown => markdown::write(page, &tree.items, out)?,
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ pub mod excerpt;
 pub mod html;
 mod label;
 mod line;
+pub mod markdown;
 mod number;
 pub mod page;
 pub mod part;

@@ -2,7 +2,9 @@
 
 use crate::model::TokenCount;
 use crate::render::chat::ChatMessage;
-use crate::tree::NodeId;
+use crate::render::plural;
+use crate::tree::group::Section;
+use crate::tree::{Mark, Node, NodeId, ResponseBlock, TreeItem, TurnItem};
 
 /// A conversation that is to be a page.
 pub struct ConversationPage<'a> {
@@ -29,4 +31,141 @@ pub struct ContextSize {
     pub hides: Option<&'static str>,
     /// How large the context is from then on.
     pub tokens: TokenCount,
+}
+
+/// Some items of a tree.
+pub(super) enum Stretch<'a> {
+    /// One that is seen.
+    Seen(&'a TreeItem),
+    /// Neighbours that the same thing hides, and its marker, if that stands behind them.
+    Hidden {
+        by: &'static str,
+        items: &'a [TreeItem],
+        mark: Option<&'a Mark>,
+    },
+}
+
+/// The items of a tree; hidden neighbours together, where it is not said around them that they are
+/// hidden.
+pub(super) fn stretches(items: &[TreeItem], is_said: bool) -> Vec<Stretch<'_>> {
+    let mut stretches = Vec::new();
+    let mut at = 0;
+    while let Some(item) = items.get(at) {
+        let by = hidden_item(item).filter(|_| is_said && mark_of(item).is_none());
+        let Some(by) = by else {
+            stretches.push(Stretch::Seen(item));
+            at += 1;
+            continue;
+        };
+        let alike = |item: &&TreeItem| hidden_item(item) == Some(by) && mark_of(item).is_none();
+        let end = at + items[at..].iter().take_while(alike).count();
+        let mark = items.get(end).and_then(mark_of);
+        let mark = mark.filter(|mark| mark.kind.as_str() == by);
+        let items = &items[at..end];
+        stretches.push(Stretch::Hidden { by, items, mark });
+        at = end + usize::from(mark.is_some());
+    }
+    stretches
+}
+
+fn mark_of(item: &TreeItem) -> Option<&Mark> {
+    match item {
+        TreeItem::Mark(mark) => Some(mark),
+        _ => None,
+    }
+}
+
+/// The sections of a response; hidden neighbours together, with what hides them.
+pub(super) fn apart<'a, 'b>(
+    sections: &'b [Section<'a>],
+    is_said: bool,
+) -> impl Iterator<Item = (Option<&'static str>, &'b [Section<'a>])> {
+    let by = move |section: &Section<'_>| hidden_section(section).filter(|_| is_said);
+    let runs = sections.chunk_by(move |one, next| by(one).is_some() && by(one) == by(next));
+    runs.map(move |run| (by(&run[0]), run))
+}
+
+/// That so many messages are hidden.
+pub(super) fn hidden_words(by: &str, count: Option<usize>, has_mark: bool) -> String {
+    let what = match count {
+        Some(count) => plural(count as u64, "message"),
+        None => "Messages".to_owned(),
+    };
+    match has_mark {
+        true => format!("{what} hidden by this {by}"),
+        false => format!("{what} hidden: {by}"),
+    }
+}
+
+impl ConversationPage<'_> {
+    /// How many messages such a stretch has, if that is known.
+    pub(super) fn hidden_by(
+        &self,
+        by: &'static str,
+        items: &[TreeItem],
+        mark: Option<&Mark>,
+    ) -> Option<usize> {
+        let place = |node: &Node| (self.message_of)(node.id).map(|message| message.at);
+        let first = items.iter().find_map(first_node).and_then(place)?;
+        let end = mark.and_then(|mark| place(&mark.node));
+        let end = end.filter(|end| first <= *end).unwrap_or(self.hidden.len());
+        let rest = self.hidden.get(first..end)?.iter();
+        let count = rest.take_while(|hidden| **hidden == Some(by)).count();
+        (count > 0).then_some(count)
+    }
+}
+
+fn first_node(item: &TreeItem) -> Option<&Node> {
+    match item {
+        TreeItem::Turn(turn) => {
+            let user = turn.user.as_ref().map(|user| &user.node);
+            let said = || turn.items.iter().find_map(first_of_turn);
+            user.or_else(said)
+        }
+        TreeItem::Mark(mark) => Some(&mark.node),
+        TreeItem::Note(note) => Some(&note.node),
+        TreeItem::Fault(fault) => Some(&fault.node),
+    }
+}
+
+fn first_of_turn(item: &TurnItem) -> Option<&Node> {
+    match item {
+        TurnItem::Response(response) => response.blocks.first().map(ResponseBlock::node),
+        TurnItem::Note(note) => Some(&note.node),
+        TurnItem::Interrupted(cancelled) => Some(&cancelled.node),
+        TurnItem::Fault(fault) => Some(&fault.node),
+    }
+}
+
+/// What hides all of an item.
+fn hidden_item(item: &TreeItem) -> Option<&'static str> {
+    let by = first_node(item)?.hidden?;
+    let is_by = |node: &Node| node.hidden == Some(by);
+    let is_whole = match item {
+        TreeItem::Turn(turn) => turn.items.iter().all(|item| match item {
+            TurnItem::Response(response) => response.blocks.iter().all(|block| is_by(block.node())),
+            // A line that says that someone cancelled it is nobody's message.
+            TurnItem::Interrupted(_) => true,
+            item => first_of_turn(item).is_none_or(is_by),
+        }),
+        _ => true,
+    };
+    is_whole.then_some(by)
+}
+
+fn node_of<'a>(section: &Section<'a>) -> &'a Node {
+    match section {
+        Section::One(block) => block.node(),
+        Section::Calls(tools) => &tools[0].node,
+    }
+}
+
+/// What hides all of a section.
+fn hidden_section(section: &Section<'_>) -> Option<&'static str> {
+    let by = node_of(section).hidden?;
+    let is_whole = match section {
+        Section::One(_) => true,
+        Section::Calls(tools) => tools.iter().all(|tool| tool.node.hidden == Some(by)),
+    };
+    is_whole.then_some(by)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use pulldown_cmark::{Event, Tag};
 use serde_json::{Value, json};
 
 use crate::conditions::real_sessions;
@@ -309,4 +310,50 @@ fn real_sessions_are_pages_in_the_trees_order() {
         }
     }
     assert!(pages > 40, "{pages}");
+}
+
+/// The HTML in a text of Markdown.
+fn html_in(markdown: &str) -> Vec<String> {
+    let events = pulldown_cmark::Parser::new(markdown).filter_map(|event| match event {
+        Event::Html(html) | Event::InlineHtml(html) => Some(html.trim().to_owned()),
+        _ => None,
+    });
+    events.collect()
+}
+
+#[test]
+fn a_conversation_is_written_as_markdown() {
+    let sandbox = with_demo();
+    insta::assert_snapshot!(sandbox.tract(&["export", "--format", "markdown", "-o", "page.md"]));
+    let page = std::fs::read_to_string(sandbox.work().join("page.md")).expect("read");
+    insta::assert_snapshot!(page);
+    assert_eq!(sandbox.ok(&["view", "--format", "md"]), page);
+}
+
+#[test]
+fn nothing_in_a_message_is_html_of_a_markdown_file() {
+    let page = hostile().ok(&["export", "--format", "markdown"]);
+    assert!(!page.contains(['\u{202e}', '\u{2066}', '\u{1b}', '\0']));
+    let found = html_in(&page);
+    assert!(found.iter().any(|html| html.starts_with("<details>")));
+    for html in found {
+        let is_ours = html == "</details>"
+            || between(&html, "<details><summary>", "</summary>").is_some_and(|words| {
+                words
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || ":, -".contains(c))
+            });
+        assert!(is_ours, "{html}");
+    }
+    let links = pulldown_cmark::Parser::new(&page).filter_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url),
+        _ => None,
+    });
+    let links: Vec<String> = links.map(|link| link.to_string()).collect();
+    assert!(
+        links.contains(&"https://a.example/".to_owned()),
+        "{links:?}"
+    );
+    let leads = |link: &String| link.starts_with("https://") || link.starts_with("data:image/png;");
+    assert!(links.iter().all(leads), "{links:?}");
 }

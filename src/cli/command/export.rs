@@ -18,7 +18,7 @@ use crate::cli::{App, Failure, page, private};
 /// changed and new ones are valid records of their own; hidden ones are left out.
 ///
 /// html is one page that needs nothing else, for a browser: the whole conversation, what is hidden
-/// folded beside the marker that stands in its place.
+/// folded beside the marker that stands in its place. markdown is the same as a text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -31,7 +31,7 @@ pub struct Args {
     rev: String,
     /// The format; by default the session's own
     #[arg(long, value_name = "F", value_parser = Shape::named, help = format!(
-        "{}; by default the session's own; or html", formats::choices()
+        "{}; by default the session's own; or html, markdown", formats::choices()
     ))]
     format: Option<Shape>,
     /// Where to write it, instead of standard output

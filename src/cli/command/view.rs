@@ -35,7 +35,7 @@ pub struct Args {
     /// Go on: print what another process commits, until ctrl+c
     #[arg(long)]
     follow: bool,
-    /// plain; tree: the whole conversation as JSON; html: as a page
+    /// plain; tree: the whole conversation as JSON; html, markdown: as a page
     #[arg(long, value_name = "F", default_value = "plain")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     format: Form,

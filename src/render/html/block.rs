@@ -7,8 +7,7 @@ use super::prose;
 use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
-use crate::render::page::ConversationPage;
-use crate::render::plural;
+use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, stretches};
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
@@ -53,72 +52,30 @@ impl<'a> Blocks<'a> {
     /// The items of a tree; neighbours that the same thing hides are closed as one, and a marker
     /// stands with what it hides.
     pub(super) fn items(&mut self, items: &[TreeItem]) {
-        let mut at = 0;
-        while at < items.len() {
-            let is_mark = |item: &TreeItem| matches!(item, TreeItem::Mark(_));
-            let by = self.to_close(hidden_item(&items[at]));
-            let Some(by) = by.filter(|_| !is_mark(&items[at])) else {
-                self.item(&items[at]);
-                at += 1;
-                continue;
-            };
-            let alike = |item: &&TreeItem| hidden_item(item) == Some(by) && !is_mark(item);
-            let end = at + items[at..].iter().take_while(alike).count();
-            let mark = match items.get(end) {
-                Some(TreeItem::Mark(mark)) if mark.kind.as_str() == by => Some(mark),
-                _ => None,
-            };
-            self.markup.open("section", &[("class", Some("cut"))]);
-            let first = items[at..end].iter().find_map(first_node);
-            self.hidden(by, first, mark, |blocks| {
-                items[at..end].iter().for_each(|item| blocks.item(item));
-            });
-            at = end;
-            if let Some(mark) = mark {
-                self.mark(mark);
-                at += 1;
+        for stretch in stretches(items, self.inside.is_none()) {
+            match stretch {
+                Stretch::Seen(item) => self.item(item),
+                Stretch::Hidden { by, items, mark } => {
+                    self.markup.open("section", &[("class", Some("cut"))]);
+                    let count = self.page.hidden_by(by, items, mark);
+                    self.hidden(&hidden_words(by, count, mark.is_some()), by, |blocks| {
+                        items.iter().for_each(|item| blocks.item(item));
+                    });
+                    if let Some(mark) = mark {
+                        self.mark(mark);
+                    }
+                    self.markup.raw("</section>\n");
+                }
             }
-            self.markup.raw("</section>\n");
         }
     }
 
-    /// What hides something, where it is not said of what stands around it.
-    fn to_close(&self, by: Option<&'static str>) -> Option<&'static str> {
-        by.filter(|_| self.inside.is_none())
-    }
-
-    /// What something hides, closed; up to its marker, if that is known.
-    fn hidden(
-        &mut self,
-        by: &'static str,
-        first: Option<&Node>,
-        mark: Option<&Mark>,
-        write: impl FnOnce(&mut Self),
-    ) {
-        let place = |node: &Node| (self.page.message_of)(node.id).map(|message| message.at);
-        let end = mark.and_then(|mark| place(&mark.node));
-        let count = first.and_then(place).and_then(|first| {
-            let end = end.filter(|end| first <= *end);
-            let rest = self
-                .page
-                .hidden
-                .get(first..end.unwrap_or(self.page.hidden.len()))?;
-            let count = rest
-                .iter()
-                .take_while(|hidden| **hidden == Some(by))
-                .count();
-            (count > 0).then(|| plural(count as u64, "message"))
-        });
-        self.markup.raw("<details class=\"hidden\"><summary>");
-        match count {
-            Some(count) => self.markup.text(&count),
-            None => self.markup.raw("Messages"),
-        };
-        match mark {
-            Some(_) => self.markup.raw(" hidden by this ").text(by),
-            None => self.markup.raw(" hidden: ").text(by),
-        };
-        self.markup.raw("</summary>\n");
+    /// What something hides, closed.
+    fn hidden(&mut self, words: &str, by: &'static str, write: impl FnOnce(&mut Self)) {
+        self.markup
+            .raw("<details class=\"hidden\"><summary>")
+            .text(words)
+            .raw("</summary>\n");
         self.inside = Some(by);
         write(self);
         self.inside = None;
@@ -276,22 +233,14 @@ impl<'a> Blocks<'a> {
         }
         self.markup
             .raw("<section class=\"response\">\n<h2>assistant</h2>\n");
-        let mut at = 0;
-        while at < sections.len() {
-            let Some(by) = self.to_close(hidden_section(&sections[at])) else {
-                self.section(&sections[at]);
-                at += 1;
-                continue;
+        for (by, sections) in apart(&sections, self.inside.is_none()) {
+            let write = |blocks: &mut Self| {
+                sections.iter().for_each(|section| blocks.section(section));
             };
-            let alike = |section: &&Section<'_>| hidden_section(section) == Some(by);
-            let end = at + sections[at..].iter().take_while(alike).count();
-            let first = Some(node_of(&sections[at]));
-            self.hidden(by, first, None, |blocks| {
-                sections[at..end]
-                    .iter()
-                    .for_each(|section| blocks.section(section));
-            });
-            at = end;
+            match by {
+                Some(by) => self.hidden(&hidden_words(by, None, false), by, write),
+                None => write(self),
+            }
         }
         self.markup.raw("</section>\n");
     }
@@ -626,59 +575,4 @@ fn peek(text: &str) -> &str {
 
 fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
-}
-
-fn first_node(item: &TreeItem) -> Option<&Node> {
-    match item {
-        TreeItem::Turn(turn) => {
-            let user = turn.user.as_ref().map(|user| &user.node);
-            let said = || turn.items.iter().find_map(first_of_turn);
-            user.or_else(said)
-        }
-        TreeItem::Mark(mark) => Some(&mark.node),
-        TreeItem::Note(note) => Some(&note.node),
-        TreeItem::Fault(fault) => Some(&fault.node),
-    }
-}
-
-fn first_of_turn(item: &TurnItem) -> Option<&Node> {
-    match item {
-        TurnItem::Response(response) => response.blocks.first().map(ResponseBlock::node),
-        TurnItem::Note(note) => Some(&note.node),
-        TurnItem::Interrupted(cancelled) => Some(&cancelled.node),
-        TurnItem::Fault(fault) => Some(&fault.node),
-    }
-}
-
-/// What hides all of an item.
-fn hidden_item(item: &TreeItem) -> Option<&'static str> {
-    let by = first_node(item)?.hidden?;
-    let is_by = |node: &Node| node.hidden == Some(by);
-    let is_whole = match item {
-        TreeItem::Turn(turn) => turn.items.iter().all(|item| match item {
-            TurnItem::Response(response) => response.blocks.iter().all(|block| is_by(block.node())),
-            // A line that says that someone cancelled it is nobody's message.
-            TurnItem::Interrupted(_) => true,
-            item => first_of_turn(item).is_none_or(is_by),
-        }),
-        _ => true,
-    };
-    is_whole.then_some(by)
-}
-
-fn node_of<'a>(section: &Section<'a>) -> &'a Node {
-    match section {
-        Section::One(block) => block.node(),
-        Section::Calls(tools) => &tools[0].node,
-    }
-}
-
-/// What hides all of a section.
-fn hidden_section(section: &Section<'_>) -> Option<&'static str> {
-    let by = node_of(section).hidden?;
-    let is_whole = match section {
-        Section::One(_) => true,
-        Section::Calls(tools) => tools.iter().all(|tool| tool.node.hidden == Some(by)),
-    };
-    is_whole.then_some(by)
 }

@@ -77,7 +77,7 @@ impl Markup {
 
 /// An address that a reader may follow: of the web, or of someone's mail; and of nothing that could
 /// pass for another address.
-pub(super) fn is_address(address: &str) -> bool {
+pub(in crate::render) fn is_address(address: &str) -> bool {
     let is_scheme = |scheme: &str| {
         let head = address.get(..scheme.len());
         head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
@@ -90,10 +90,17 @@ pub(super) fn is_address(address: &str) -> bool {
 }
 
 /// A picture that a page may hold: base64 of a kind that is nothing but pixels.
-pub(super) fn is_raster(media_type: &str, data: &str) -> bool {
+pub(in crate::render) fn is_raster(media_type: &str, data: &str) -> bool {
     let kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     kinds.contains(&media_type) && !data.is_empty() && data.bytes().all(is_base64)
+}
+
+/// The same in an address.
+pub(in crate::render) fn is_raster_address(address: &str) -> bool {
+    let rest = address.strip_prefix("data:");
+    let inside = rest.and_then(|rest| rest.split_once(";base64,"));
+    inside.is_some_and(|(media_type, data)| is_raster(media_type, data))
 }
 
 #[cfg(test)]

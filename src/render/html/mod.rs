@@ -19,6 +19,7 @@ use crate::render::plural;
 use crate::tree::TreeItem;
 use block::Blocks;
 use markup::Markup;
+pub(super) use markup::{is_address, is_raster, is_raster_address};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -5,7 +5,7 @@
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::markup::{Markup, is_address, is_raster};
+use super::markup::{Markup, is_address, is_raster_address};
 
 /// Writes a text as what its Markdown says.
 pub(super) fn write(markup: &mut Markup, text: &str) {
@@ -125,19 +125,13 @@ impl Prose<'_> {
     }
 
     fn picture(&mut self, address: CowStr<'_>) {
-        let inline = address
-            .strip_prefix("data:")
-            .and_then(|rest| rest.split_once(";base64,"));
-        match inline {
-            Some((media_type, data)) if is_raster(media_type, data) => {
-                self.markup
-                    .open("img", &[("src", Some(&address)), ("loading", Some("lazy"))]);
-                self.links.push((false, None));
-            }
-            _ => {
-                self.markup.raw("<span class=\"away\">picture: </span>");
-                self.link(address);
-            }
+        if is_raster_address(&address) {
+            let attributes = [("src", Some(&*address)), ("loading", Some("lazy"))];
+            self.markup.open("img", &attributes);
+            self.links.push((false, None));
+        } else {
+            self.markup.raw("<span class=\"away\">picture: </span>");
+            self.link(address);
         }
     }
 

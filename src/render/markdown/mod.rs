@@ -1,0 +1,358 @@
+//! A conversation as Markdown: the same tree as a text that reads well, and better where it is
+//! rendered.
+//!
+//! What is folded on a page stands in `<details>` here; that is all the HTML there is, and it is our
+//! own. Text of messages passes the one door of `contain`. Deliberately absent: which messages
+//! there are, and their numbers.
+
+mod contain;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use crate::diff::Tag;
+use crate::model::{Media, MediaSource, Part};
+use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::html::{is_address, is_raster};
+use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, stretches};
+use crate::render::plural;
+use crate::tree::cut::{more_lines, omitted_lines};
+use crate::tree::group::{Section, sections};
+use crate::tree::words::{word, words};
+use crate::tree::{
+    Mark, Node, NodeId, Notation, Response, ResponseBlock, State, Tool, TreeItem, TurnItem,
+};
+use contain::{code, fence, plain, prose};
+
+/// How much of a call stands on its line.
+const LINE_CHARS: usize = 160;
+/// What a tool gave back on so few lines is not folded.
+const OUTPUT_LINES: usize = 3;
+
+/// Writes these items as Markdown, one after the other.
+///
+/// # Errors
+///
+/// The output's.
+pub fn write(
+    page: &ConversationPage<'_>,
+    items: &[TreeItem],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = Sheet {
+        page,
+        out,
+        last: None,
+        inside: false,
+    };
+    page.head()?;
+    page.items(items)
+}
+
+struct Sheet<'a> {
+    page: &'a ConversationPage<'a>,
+    out: &'a mut dyn Write,
+    /// The message whose number was written last.
+    last: Option<usize>,
+    /// Whether it is said already that all this is hidden.
+    inside: bool,
+}
+
+impl Sheet<'_> {
+    fn head(&mut self) -> io::Result<()> {
+        self.block(&format!("# {}", plain(self.page.title)))?;
+        let facts: Vec<String> = self.page.facts.iter().map(|fact| plain(fact)).collect();
+        if !facts.is_empty() {
+            self.block(&facts.join(" · "))?;
+        }
+        match self.page.earlier {
+            0 => Ok(()),
+            count => self.block(&format!("↑ {}", plural(count as u64, "earlier message"))),
+        }
+    }
+
+    /// Something, and an empty line.
+    fn block(&mut self, text: &str) -> io::Result<()> {
+        match text.is_empty() {
+            true => Ok(()),
+            false => write!(self.out, "{text}\n\n"),
+        }
+    }
+
+    /// What is folded; `words` are our own.
+    fn folded(
+        &mut self,
+        words: &str,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.block(&format!("<details><summary>{words}</summary>"))?;
+        write(self)?;
+        self.block("</details>")
+    }
+
+    fn hidden(
+        &mut self,
+        words: &str,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.folded(words, |sheet| {
+            sheet.inside = true;
+            let done = write(sheet);
+            sheet.inside = false;
+            done
+        })
+    }
+
+    fn items(&mut self, items: &[TreeItem]) -> io::Result<()> {
+        for stretch in stretches(items, !self.inside) {
+            match stretch {
+                Stretch::Seen(item) => self.item(item)?,
+                Stretch::Hidden { by, items, mark } => {
+                    let count = self.page.hidden_by(by, items, mark);
+                    self.hidden(&hidden_words(by, count, mark.is_some()), |sheet| {
+                        items.iter().try_for_each(|item| sheet.item(item))
+                    })?;
+                    mark.map_or(Ok(()), |mark| self.mark(mark))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: &TreeItem) -> io::Result<()> {
+        match item {
+            TreeItem::Turn(turn) => {
+                if let Some(user) = &turn.user {
+                    let who = match &user.from {
+                        Some(from) => format!("received from {}", plain(from)),
+                        None => "user".to_owned(),
+                    };
+                    self.heading(&user.node, &who)?;
+                    self.parts(&user.parts)?;
+                }
+                turn.items.iter().try_for_each(|item| self.turn_item(item))
+            }
+            TreeItem::Mark(mark) => self.mark(mark),
+            TreeItem::Note(note) => self.note(note),
+            TreeItem::Fault(fault) => self.fault(&fault.text),
+        }
+    }
+
+    fn turn_item(&mut self, item: &TurnItem) -> io::Result<()> {
+        match item {
+            TurnItem::Response(response) => self.response(response),
+            TurnItem::Note(note) => self.note(note),
+            TurnItem::Interrupted(cancelled) if cancelled.stands => self.block("*interrupted*"),
+            TurnItem::Interrupted(_) => Ok(()),
+            TurnItem::Fault(fault) => self.fault(&fault.text),
+        }
+    }
+
+    /// `## :12 user`.
+    fn heading(&mut self, node: &Node, who: &str) -> io::Result<()> {
+        let number = self.number(node.id);
+        let hidden = node.hidden.filter(|_| !self.inside);
+        let hidden = hidden.map_or(String::new(), |by| format!(" (hidden: {by})"));
+        self.block(&format!("## {number}{who}{hidden}"))
+    }
+
+    /// A message's number, where something of it is written for the first time.
+    fn number(&mut self, id: NodeId) -> String {
+        let message = (self.page.message_of)(id).filter(|message| self.last != Some(message.at));
+        self.last = message.map(|message| message.at).or(self.last);
+        let number = message.and_then(|message| message.number);
+        number.map_or(String::new(), |number| format!(":{number} "))
+    }
+
+    fn mark(&mut self, mark: &Mark) -> io::Result<()> {
+        self.heading(&mark.node, mark.kind.as_str())?;
+        self.parts(&mark.parts)
+    }
+
+    fn note(&mut self, note: &Notation) -> io::Result<()> {
+        let number = self.number(note.node.id);
+        self.folded(&format!("{number}{}", note.role.as_str()), |sheet| {
+            sheet.block(&fence("", &words(&note.parts)))
+        })
+    }
+
+    fn fault(&mut self, text: &str) -> io::Result<()> {
+        self.block("**failure**")?;
+        self.block(&fence("", text))
+    }
+
+    fn parts(&mut self, parts: &[Part]) -> io::Result<()> {
+        for part in parts {
+            match part {
+                Part::Image(media) | Part::File(media) => self.media(part, media)?,
+                part => self.block(&prose(&word(part)))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn media(&mut self, part: &Part, media: &Media) -> io::Result<()> {
+        let media_type = media.media_type.as_deref().unwrap_or_default();
+        let name = plain(&word(part));
+        match &media.source {
+            MediaSource::Base64(data) if is_raster(media_type, data) => {
+                self.block(&format!("![{name}](data:{media_type};base64,{data})"))
+            }
+            MediaSource::Url(address) if is_address(address) => {
+                self.block(&prose(&format!("<{address}>")))
+            }
+            _ => self.block(&format!("*{name}*")),
+        }
+    }
+
+    fn response(&mut self, response: &Response) -> io::Result<()> {
+        let sections = sections(&response.blocks);
+        let Some(first) = sections.first() else {
+            return Ok(());
+        };
+        let node = match first {
+            Section::One(block) => block.node(),
+            Section::Calls(tools) => &tools[0].node,
+        };
+        self.heading(
+            &Node {
+                hidden: None,
+                ..*node
+            },
+            "assistant",
+        )?;
+        for (by, sections) in apart(&sections, !self.inside) {
+            let write = |sheet: &mut Self| {
+                let mut sections = sections.iter();
+                sections.try_for_each(|section| sheet.section(section))
+            };
+            match by {
+                Some(by) => self.hidden(&hidden_words(by, None, false), write)?,
+                None => write(self)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+        match section {
+            Section::One(ResponseBlock::Text(text)) => self.block(&prose(&text.text)),
+            Section::One(ResponseBlock::Thinking(thought)) => {
+                self.folded("thinking", |sheet| sheet.block(&prose(&thought.text)))
+            }
+            Section::One(ResponseBlock::Other(held)) => {
+                self.parts(std::slice::from_ref(&held.part))
+            }
+            Section::One(ResponseBlock::Tool(tool)) => self.tool(tool),
+            Section::Calls(tools) => tools.iter().try_for_each(|tool| self.tool(tool)),
+        }
+    }
+
+    fn tool(&mut self, tool: &Tool) -> io::Result<()> {
+        let is_call = tool.talk.is_none() && !tool.is_unknown;
+        let edits = is_call
+            .then(|| Edits::of_call(&tool.name, &tool.arguments))
+            .flatten();
+        let line = match &edits {
+            Some(edits) => edits.line(&tool.name),
+            None => tool.line(),
+        };
+        let (name, rest) = match line.strip_prefix(&tool.name) {
+            Some(rest) if is_call => (tool.name.as_str(), rest.trim_start()),
+            _ => (line.as_str(), ""),
+        };
+        let (rest, is_cut) = match rest.char_indices().nth(LINE_CHARS) {
+            Some((at, _)) => (format!("{}…", &rest[..at]), edits.is_none()),
+            None => (rest.to_owned(), false),
+        };
+        let number = self.number(tool.node.id);
+        let mut head = format!("{number}**{}** {}", plain(name), code(&rest));
+        if let Some(edits) = &edits {
+            let (added, removed) = edits.tally();
+            head = format!("{} +{added} -{removed}", head.trim_end());
+        }
+        if tool.state != State::Success {
+            head = format!("{} ({})", head.trim_end(), tool.state.as_str());
+        }
+        self.block(head.trim_end())?;
+        if let Some(edits) = &edits {
+            for file in &edits.files {
+                self.file(file, !edits.is_named)?;
+            }
+        }
+        if is_cut {
+            self.folded("arguments", |sheet| {
+                sheet.block(&fence("json", &tool.arguments))
+            })?;
+        }
+        if let Some(agent) = &tool.agent {
+            self.folded("what the sub-agent did", |sheet| sheet.items(&agent.items))?;
+        }
+        if let Some((id, content)) = &tool.queued {
+            self.output(*id, content)?;
+        }
+        match &tool.answer {
+            Some((id, content)) => self.output(*id, content),
+            None if tool.output.is_empty() => Ok(()),
+            None => self.output(tool.node.id, &[Part::text(tool.output.clone())]),
+        }
+    }
+
+    fn file(&mut self, file: &FileEdit, is_named: bool) -> io::Result<()> {
+        let path = file.path.as_deref().filter(|_| is_named).map(code);
+        let fate = match &file.kind {
+            EditKind::Changed | EditKind::Written => String::new(),
+            EditKind::Deleted => "deleted".to_owned(),
+            EditKind::Moved(to) => format!("→ {}", code(to)),
+        };
+        let head = format!("{} {fate}", path.unwrap_or_default());
+        self.block(head.trim())?;
+        let mut text = String::new();
+        for (at, hunk) in file.hunks.iter().enumerate() {
+            match &hunk.place {
+                Some(place) => text = text + "@@ " + place + "\n",
+                None if at > 0 => text += "…\n",
+                None => {}
+            }
+            for line in &hunk.lines {
+                text.push(match line.tag {
+                    Tag::Equal => ' ',
+                    Tag::Removed => '-',
+                    Tag::Added => '+',
+                });
+                text = text + &line.text() + "\n";
+            }
+        }
+        match text.is_empty() {
+            true => Ok(()),
+            false => self.block(&fence("diff", &text)),
+        }
+    }
+
+    fn output(&mut self, id: NodeId, content: &[Part]) -> io::Result<()> {
+        let number = self.number(id);
+        let is_text = |part: &&Part| !matches!(part, Part::Image(_) | Part::File(_));
+        let texts: Vec<String> = content.iter().filter(is_text).map(word).collect();
+        let text = texts.join("\n");
+        let text = text.trim_end();
+        let more = omitted_lines(content).map(more_lines);
+        match text.lines().count() {
+            0 if content.iter().all(|part| is_text(&part)) => {
+                self.block(&format!("{number}(nothing)"))?;
+            }
+            0 => {}
+            1..=OUTPUT_LINES => {
+                self.block(number.trim_end())?;
+                self.block(&fence("", text))?;
+            }
+            count => {
+                let words = format!("{number}output, {count} lines");
+                self.folded(&words, |sheet| sheet.block(&fence("", text)))?;
+            }
+        }
+        self.block(&more.unwrap_or_default())?;
+        let media = content.iter().filter(|part| !is_text(part));
+        media.cloned().try_for_each(|part| self.parts(&[part]))
+    }
+}
