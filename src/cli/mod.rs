@@ -6,6 +6,7 @@
 mod annotation;
 mod app;
 mod command;
+mod completion;
 mod conversation;
 mod exec;
 mod failure;
@@ -36,7 +37,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use tract::model::nearest;
 
 use app::{App, Environment};
@@ -47,27 +48,80 @@ use template::Template;
 use typed::Typed;
 use ui::{ColorChoice, Ui};
 
-const TEMPLATE: &str = "\
-{about}
+/// The commands as help shows them, in groups.
+const GROUPS: [(&str, &[&str]); 8] = [
+    (
+        "Bring in, take out",
+        &["init", "import", "export", "resume", "record", "demo"],
+    ),
+    ("Look", &["status", "log", "show", "view", "diff", "find"]),
+    ("Write", &["commit", "annotate"]),
+    (
+        "Make it smaller",
+        &["prune", "drop", "truncate", "compact", "clear"],
+    ),
+    (
+        "Go back",
+        &[
+            "undo", "redo", "restore", "reset", "checkout", "branch", "tag", "reflog",
+        ],
+    ),
+    ("Send", &["compile"]),
+    ("Look after", &["fsck", "config"]),
+    ("For shells", &["rev-parse", "completions", "man", "help"]),
+];
 
-{usage-heading} {usage}
+/// What people type who know other tools.
+const SYNONYMS: [(&str, &str); 17] = [
+    ("add", "commit"),
+    ("cat", "show"),
+    ("delete", "drop"),
+    ("edit", "commit --edit"),
+    ("gc", "fsck"),
+    ("history", "log"),
+    ("list", "branch"),
+    ("ls", "branch"),
+    ("open", "view"),
+    ("read", "view"),
+    ("remove", "drop"),
+    ("revert", "undo"),
+    ("rm", "drop"),
+    ("search", "find"),
+    ("sessions", "import"),
+    ("summarize", "compact"),
+    ("switch", "checkout"),
+];
 
-Bring in, take out   init import export resume record demo
-Look                 status log show view diff find
-Write                commit annotate
-Make it smaller      prune drop truncate compact clear
-Go back              undo redo restore reset checkout branch tag reflog
-Send                 compile
-Look after           fsck config rev-parse
-
-{options}
-
-`tract COMMAND --help` says more, with an example.
-";
+/// All arguments, with the help in groups, a line for each command.
+fn root() -> clap::Command {
+    let command = Cli::command();
+    let about = |name: &str| match name {
+        "help" => "Say more about a command, as --help after it does".to_owned(),
+        name => {
+            let found = command
+                .get_subcommands()
+                .find(|command| command.get_name() == name);
+            let about = found.and_then(clap::Command::get_about);
+            about.map(ToString::to_string).unwrap_or_default()
+        }
+    };
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        groups += &format!("{title}\n");
+        for name in names {
+            groups += &format!("  {name:<12} {}\n", about(name));
+        }
+    }
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\n{{options}}\n\n\
+         `tract COMMAND --help` says more, with an example.\n"
+    );
+    command.help_template(template)
+}
 
 /// Version control for the context of conversations with language models
 #[derive(Debug, Parser)]
-#[command(name = "tract", version, help_template = TEMPLATE, disable_help_subcommand = true)]
+#[command(name = "tract", version)]
 #[command(max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
@@ -77,7 +131,7 @@ struct Cli {
 }
 
 /// Options that every command takes.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Globals {
     /// The repository, instead of the one here or above (also: TRACT_REPO)
@@ -100,8 +154,13 @@ pub struct Globals {
 
 /// Runs the program on these arguments.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if completion::answer(&arguments) {
+        return ExitCode::SUCCESS;
+    }
     let env = Environment::read();
-    let cli = match Cli::try_parse_from(arguments) {
+    let parsed = root().try_get_matches_from(arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &env),
     };
@@ -141,7 +200,11 @@ fn refuse(error: &clap::Error, env: &Environment) -> ExitCode {
 fn usage_hint(error: &clap::Error) -> String {
     // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
-        let root = Cli::command();
+        let known = SYNONYMS.iter().find(|(other, _)| other == typed);
+        if let Some((_, ours)) = known {
+            return format!("did you mean {ours}?");
+        }
+        let root = root();
         let names = root.get_subcommands().map(clap::Command::get_name);
         return match nearest(typed, names) {
             Some(name) => format!("did you mean {name}?"),
@@ -179,25 +242,32 @@ mod tests {
 
     #[test]
     fn arguments_are_well_formed_and_every_command_has_an_example() {
-        let mut root = Cli::command();
+        let mut root = root();
         root.build();
         root.clone().debug_assert();
+        let grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
         // What is hidden is a shorthand for another command.
-        for command in root
+        let shown = root
             .get_subcommands()
-            .filter(|command| !command.is_hide_set())
-        {
+            .filter(|command| !command.is_hide_set());
+        for command in shown {
+            let name = command.get_name();
+            let times = grouped.iter().filter(|other| **other == name).count();
+            assert_eq!(times, 1, "{name} is in no group of the help, or in two");
             let help = command.get_after_help().map(ToString::to_string);
             let help = help.unwrap_or_default();
+            let has_example = name == "help" || help.contains(&format!("tract {name}"));
+            assert!(has_example, "{name} lacks an example");
+        }
+        for (other, ours) in SYNONYMS {
+            let ours = ours.split(' ').next().expect("a name");
             assert!(
-                help.contains(&format!("tract {}", command.get_name())),
-                "{} lacks an example",
-                command.get_name()
-            );
-            assert!(
-                TEMPLATE.contains(&format!(" {}", command.get_name())),
-                "{} is in no group of the help",
-                command.get_name()
+                grouped.contains(&ours) && !grouped.contains(&other),
+                "{other}"
             );
         }
     }

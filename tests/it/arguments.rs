@@ -9,13 +9,48 @@ fn help_lists_the_commands_in_groups() {
 
     Usage: tract [OPTIONS] [COMMAND]
 
-    Bring in, take out   init import export resume demo
-    Look                 status log show view diff find
-    Write                commit annotate
-    Make it smaller      prune drop truncate compact clear
-    Go back              undo redo restore reset checkout branch tag reflog
-    Send                 compile
-    Look after           fsck config rev-parse
+    Bring in, take out
+      init         Make a repository here
+      import       Bring in sessions of coding agents, and other conversations
+      export       Write a session file, or a page to read
+      resume       Go on from a commit, in a new session of Claude Code or Codex
+      record       Record a stream of events while it comes
+      demo         Look around in a bundled session
+    Look
+      status       Say where you are in your context
+      log          List commits, newest first
+      show         Show one commit whole
+      view         Read the conversation as a chat
+      diff         Compare two contexts: what a model would be sent at each
+      find         Find messages by their text
+    Write
+      commit       Append one message, or replace one
+      annotate     Pin messages, leave them out, or make them normal again
+    Make it smaller
+      prune        Put a line in the place of old, big tool outputs
+      drop         Take single messages, or parts of them, out of the context
+      truncate     Hide the oldest messages
+      compact      Replace a span of the conversation by a summary
+      clear        Start over from the system messages
+    Go back
+      undo         Reverse the last command, whatever it was
+      redo         Do again what the last undo reversed
+      restore      Un-hide; everything later stays
+      reset        Move the branch back to a commit (or anywhere else)
+      checkout     Go to a branch, or look at an earlier commit
+      branch       List, start, rename or delete branches
+      tag          List, make or delete tags
+      reflog       List what was done, and where refs were
+    Send
+      compile      Print the request that a model would be sent
+    Look after
+      fsck         Check everything that is kept
+      config       Read and change the repository's settings
+    For shells
+      rev-parse    Print the full hash of what a revision names
+      completions  Make your shell complete commands, branches and revisions
+      man          Write the manual pages
+      help         Say more about a command, as --help after it does
 
           --repo <PATH>   The repository, instead of the one here or above (also:
                           TRACT_REPO)

@@ -52,6 +52,7 @@ mod roo_laws;
 mod sandbox;
 mod second_reader;
 mod session_ids;
+mod shells;
 mod showing;
 mod surgery_laws;
 mod terminal;

@@ -17,7 +17,7 @@ use crate::cli::named::{self, Spool};
 use crate::cli::{App, Exit, Failure, imported, progress};
 
 #[derive(Debug, clap::Args)]
-#[command(about = about(), long_about = long_about(), after_help = "\
+#[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
   tract import                         what is there
   tract import --last                  the newest of them
@@ -54,17 +54,15 @@ pub struct Args {
     strict: bool,
 }
 
-fn about() -> String {
-    format!("Bring in sessions of {}", formats::tools(|_| true))
-}
+const ABOUT: &str = "Bring in sessions of coding agents, and other conversations";
 
 fn long_about() -> String {
     format!(
-        "{}\n\n\
+        "{ABOUT}: of {}.\n\n\
          Alone, it lists this directory's {} sessions. The format is seen from a file's content. \
          Importing a file again adds what is new in it and nothing else. Outside a repository, \
          one is made here.",
-        about(),
+        formats::tools(|_| true),
         listed_tools(),
     )
 }

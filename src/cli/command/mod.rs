@@ -7,6 +7,7 @@ mod clear;
 mod commit;
 mod compact;
 mod compile;
+mod completions;
 mod config;
 mod demo;
 mod diff;
@@ -17,6 +18,7 @@ mod fsck;
 mod import;
 mod init;
 mod log;
+mod man;
 mod pin;
 mod prune;
 mod record;
@@ -99,6 +101,8 @@ commands! {
     Fsck(fsck),
     Config(config),
     RevParse(rev_parse),
+    Completions(completions),
+    Man(man),
 }
 
 /// Does it. Without a command: where we are, or how to start.

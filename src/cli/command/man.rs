@@ -1,0 +1,38 @@
+//! `tract man`: the help as manual pages.
+
+use std::path::{Path, PathBuf};
+
+use tract::Error;
+use tract::render::plural;
+
+use crate::cli::{App, Failure, root};
+
+/// Write the manual pages
+///
+/// One for the program and one for each command, from the same texts as --help.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract man ~/.local/share/man/man1      then: man tract-log")]
+pub struct Args {
+    /// Where; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let dir = app.path(&args.dir)?;
+    let write = |dir: &Path| {
+        std::fs::create_dir_all(dir)?;
+        clap_mangen::generate_to(root(), dir)
+    };
+    write(&dir).map_err(Error::io(&dir))?;
+    let shown = root()
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .count();
+    let pages = plural(shown as u64 + 1, "page");
+    app.ui
+        .status(format!("Wrote {pages} to {}", args.dir.display()));
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! What a shell completes: clap's words, and the names that this repository knows.
+//!
+//! The shell runs the program with `COMPLETE` set (`tract completions` prints what makes it do so);
+//! that variable is clap_complete's to read. Whatever fails on the way completes nothing.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{Arg, Command, ValueHint};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::CompleteEnv;
+use tract::history::{LogOptions, On};
+use tract::model::RefName;
+
+use super::app::{App, Environment};
+use super::ui::{ColorChoice, Ui};
+use super::{Globals, root};
+
+/// How many of the newest commits are offered.
+const COMMITS: usize = 10;
+
+/// Answers a shell, if one asks.
+pub fn answer(arguments: &[OsString]) -> bool {
+    let cwd = std::env::current_dir().ok();
+    let asked = CompleteEnv::with_factory(|| with_names(root()));
+    asked
+        .try_complete(arguments, cwd.as_deref())
+        .unwrap_or(true)
+}
+
+/// The command with completers wherever an argument names something of the repository.
+fn with_names(command: Command) -> Command {
+    let complete = |arg: Arg| {
+        let names = arg.get_value_names().into_iter().flatten();
+        let names: Vec<String> = names
+            .map(|name| name.trim_end_matches('…').to_owned())
+            .collect();
+        let is = |what: &str| {
+            names
+                .iter()
+                .any(|name| name.split('|').any(|name| name == what))
+        };
+        match () {
+            () if is("REV") || is("A..B") => arg.add(ArgValueCompleter::new(revisions)),
+            () if is("BRANCH") || is("REF") => arg.add(ArgValueCompleter::new(branches)),
+            () if is("FILE") || is("PATH") => arg.value_hint(ValueHint::AnyPath),
+            () if is("DIR") => arg.value_hint(ValueHint::DirPath),
+            () => arg,
+        }
+    };
+    command.mut_args(complete).mut_subcommands(with_names)
+}
+
+fn app() -> App {
+    let env = Environment::read();
+    let ui = Ui::new(ColorChoice::Never, &env.surroundings, true);
+    App::new(ui, Globals::default(), env)
+}
+
+fn candidate(name: &str, current: &OsStr, help: String) -> Option<CompletionCandidate> {
+    let fits = name.starts_with(current.to_str()?);
+    fits.then(|| CompletionCandidate::new(name).help(Some(help.into())))
+}
+
+/// Branches, tags and sessions, HEAD and the newest commits.
+fn revisions(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut found = names("refs/", current);
+    found.extend(candidate("HEAD", current, "where one is".to_owned()));
+    let app = app();
+    let newest = || {
+        let repo = app.repo().ok()?;
+        let tip = repo.head(&On::Head).ok()?.commit()?;
+        let options = LogOptions {
+            limit: COMMITS,
+            ..LogOptions::default()
+        };
+        repo.log(&tip, &options).ok()
+    };
+    // Only once something was typed: hashes tell nobody anything.
+    if !current.is_empty() {
+        let rows = newest().unwrap_or_default();
+        found.extend(rows.iter().filter_map(|row| {
+            let what = row.preview.clone();
+            candidate(&row.hash.short(), current, what)
+        }));
+    }
+    found
+}
+
+/// Branches.
+fn branches(current: &OsStr) -> Vec<CompletionCandidate> {
+    names(RefName::HEADS, current)
+}
+
+fn names(prefix: &str, current: &OsStr) -> Vec<CompletionCandidate> {
+    let references = app().repo().and_then(|repo| Ok(repo.references(prefix)?));
+    let names = references.unwrap_or_default().into_iter();
+    let kind = |name: &RefName| match name.as_str() {
+        name if name.starts_with(RefName::HEADS) => "branch",
+        name if name.starts_with(RefName::TAGS) => "tag",
+        _ => "session",
+    };
+    names
+        .filter_map(|(name, _)| candidate(name.short(), current, kind(&name).to_owned()))
+        .collect()
+}
