@@ -8,15 +8,18 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use tract::render::chat::{Chat, LiveChat};
+use tract::render::chat::{Chat, ChatMessage, LiveChat};
 use tract::render::{Label, Line};
-use tract::tree::Tree;
+use tract::tree::{NodeId, Tree};
 
 use super::conversation::OUTPUT_LINES;
 use super::ui::Ui;
 
 /// How often the screen changes at most.
 const FRAME: Duration = Duration::from_millis(40);
+
+/// The message that a node came with.
+pub type Numbers<'a> = &'a dyn Fn(NodeId) -> Option<ChatMessage>;
 
 /// Draws a growing tree.
 #[derive(Default)]
@@ -39,21 +42,35 @@ impl Live {
     /// Draws the tree as it is. That the screen takes no more is told in the end: what is drawn is
     /// no reason to stop taking it in.
     pub fn draw(&mut self, tree: &Tree, ui: &mut Ui) {
-        self.step(tree, false, ui);
+        self.step(tree, &|_| None, false, ui);
     }
 
-    /// Draws the tree as it stays.
-    pub fn finish(&mut self, tree: &Tree, ui: &mut Ui) -> io::Result<()> {
-        self.step(tree, true, ui);
+    /// The same of messages that have numbers, where nothing but the screen matters.
+    pub fn draw_numbered(
+        &mut self,
+        tree: &Tree,
+        numbers: Numbers<'_>,
+        ui: &mut Ui,
+    ) -> io::Result<()> {
+        self.step(tree, numbers, false, ui);
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    fn step(&mut self, tree: &Tree, over: bool, ui: &mut Ui) {
+    /// Draws the tree as it stays.
+    pub fn finish(&mut self, tree: &Tree, numbers: Numbers<'_>, ui: &mut Ui) -> io::Result<()> {
+        self.step(tree, numbers, true, ui);
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn step(&mut self, tree: &Tree, numbers: Numbers<'_>, over: bool, ui: &mut Ui) {
         if self.failed.is_some() {
             return;
         }
         self.drawn = Some(Instant::now());
-        let chat = Chat::new(OUTPUT_LINES, ui.width_cols());
+        let chat = Chat {
+            message_of: numbers,
+            ..Chat::new(OUTPUT_LINES, ui.width_cols())
+        };
         let lines = self.chat.draw(&chat, tree, over);
         let settled = lines.settled.into_iter().map(|line| line.line);
         let rows = ui.rows();

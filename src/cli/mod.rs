@@ -21,6 +21,7 @@ mod named;
 mod outcome;
 mod page;
 mod pause;
+mod playing;
 mod position;
 mod private;
 mod progress;

@@ -207,7 +207,7 @@ impl<'a, 'r> Recording<'a, 'r> {
     pub fn finish(self, app: &mut App) -> Result<Tree, Failure> {
         let done = self.recorder.finish(app.now()).map(|_| ());
         let tree = self.recorder.settled();
-        let drawn = self.live.finish(&tree, &mut app.ui);
+        let drawn = self.live.finish(&tree, &|_| None, &mut app.ui);
         if let Err(error) = done {
             save(self.recorder.bytes(), app);
             return Err(error.into());

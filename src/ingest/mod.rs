@@ -34,7 +34,7 @@ pub use import::{ImportRequest, Progress, import, import_strict};
 pub use inspect::{Inspected, check_strict, inspect};
 pub use record::{Due, RecordRequest, Recorder};
 pub use replay::{
-    Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
+    Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};

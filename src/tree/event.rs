@@ -1,9 +1,10 @@
 //! What happens in a conversation, in one form for every source.
 //!
 //! A reader of a live stream, of a session file or of stored messages makes these; the fold takes
-//! them. Deliberately absent: how any source spells them, and the time.
+//! them. Deliberately absent: how any source spells them. When something happened changes no tree; it
+//! is for whoever plays it again.
 
-use crate::model::{HideKind, Part, Role};
+use crate::model::{HideKind, Millis, Part, Role};
 
 /// One thing that happened, and where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Event {
     pub message: Option<String>,
     /// The call that started the sub-agent which it happened in.
     pub parent: Option<String>,
+    /// When, by the source.
+    pub time: Option<Millis>,
     /// What happened.
     pub what: Happening,
 }
@@ -199,6 +202,7 @@ impl Event {
             response: None,
             message: None,
             parent: None,
+            time: None,
             what,
         }
     }

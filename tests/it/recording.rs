@@ -430,3 +430,57 @@ fn a_terminal_that_cannot_go_back_gets_each_line_once() {
     assert!(!written.contains('\x1b'), "{written:?}");
     assert_eq!(written.matches("I water.").count(), 1, "{written}");
 }
+
+#[test]
+fn a_replay_shows_in_the_end_what_a_view_shows_and_takes_its_time() {
+    for name in [
+        "claude-stream/tools.jsonl",
+        "claude-stream/compact.jsonl",
+        "event-log/new.jsonl",
+        "event-log/old.jsonl",
+        "claude-code/parallel.jsonl",
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("file", data(name));
+        sandbox.tract(&["import", "./file"]);
+        let view = sandbox.ok(&["view"]);
+        assert_eq!(sandbox.ok(&["replay"]), view, "{name}: at once");
+        let fast = ["replay", "--speed", "1000000000"];
+        assert_eq!(sandbox.ok(&fast), view, "{name}: played");
+        sandbox.ok(&["truncate", "--keep", "2"]);
+        let all = ["view", "--all", "--speed", "1000000000"];
+        assert_eq!(sandbox.ok(&all), sandbox.ok(&["view", "--all"]), "{name}");
+    }
+    let sandbox = Sandbox::new();
+    let log: String = [1, 3].into_iter().flat_map(turn).collect();
+    sandbox.tract_with(&["record"], log);
+    let start = Instant::now();
+    let played = sandbox.ok(&["replay", "--speed", "10x"]);
+    assert!(
+        start.elapsed() >= Duration::from_millis(200),
+        "two seconds, ten times as fast"
+    );
+    assert_eq!(played, sandbox.ok(&["view"]));
+    insta::assert_snapshot!(sandbox.tract(&["replay", "--speed", "fast"]));
+}
+
+#[test]
+fn a_replay_ends_where_a_signal_or_its_reader_ends_it() {
+    let sandbox = Sandbox::new();
+    let log: String = [1, 3, 5, 9].into_iter().flat_map(turn).collect();
+    sandbox.tract_with(&["record"], log);
+    let mut playing = Running::of(&sandbox, &["replay", "--speed", "0.5"]);
+    let mut first = [0; 4];
+    let out = playing.0.stdout.as_mut().expect("it is piped");
+    out.read_exact(&mut first).expect("it begins");
+    playing.signal("INT");
+    let (status, said) = playing.end();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(!said.contains("answer 9"), "{said}");
+    let mut playing = Running::of(&sandbox, &["replay", "--speed", "0.5"]);
+    let out = playing.0.stdout.as_mut().expect("it is piped");
+    out.read_exact(&mut first).expect("it begins");
+    drop(playing.0.stdout.take());
+    let status = playing.0.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0));
+}

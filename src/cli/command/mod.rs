@@ -24,6 +24,7 @@ mod prune;
 mod record;
 mod redo;
 mod reflog;
+mod replay;
 mod reset;
 mod restore;
 mod resume;
@@ -74,6 +75,8 @@ commands! {
     View(view),
     #[command(hide = true)]
     Transcript(transcript),
+    #[command(hide = true)]
+    Replay(replay),
     #[command(visible_alias = "grep")]
     Find(find),
     Diff(diff),

@@ -1,7 +1,7 @@
 //! `tract view`: the conversation as a chat.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure, follow, interactive};
+use crate::cli::{App, Failure, follow, interactive, playing};
 
 /// Read the conversation as a chat
 ///
@@ -15,6 +15,7 @@ Example:
   tract view --transcript HEAD~20   all since the last compaction, truncated ones too, as it was then
   tract view -i                     on the whole screen; it goes on as others commit
   tract view --follow               and what comes
+  tract view --speed 2              as it was seen when it happened, twice as fast
   tract view --format tree s.jsonl  a file's tree as JSON (docs/render.md); needs no repository")]
 pub struct Args {
     /// Which commit; or a session file, or a kept stream
@@ -35,6 +36,9 @@ pub struct Args {
     /// Go on: print what another process commits, until ctrl+c
     #[arg(long)]
     follow: bool,
+    /// Play it as it was seen when it happened, so many times as fast; 0: at once
+    #[arg(long, value_name = "X", conflicts_with_all = ["follow", "interactive"], value_parser = playing::speed)]
+    speed: Option<f64>,
     /// plain; tree: the whole conversation as JSON; html, markdown: as a page
     #[arg(long, value_name = "F", default_value = "plain")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
@@ -52,6 +56,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return interactive::run(what, which, app);
     }
     let what = what.unwrap_or("HEAD");
+    if let Some(speed) = args.speed.filter(|speed| *speed > 0.0) {
+        if args.format != Form::Plain {
+            let failure =
+                Failure::usage("--speed is for what is read as it comes, and not for a file");
+            return Err(failure.with_hint("tract view --speed 2"));
+        }
+        return playing::play(what, which, speed, app);
+    }
     if args.follow {
         if args.format != Form::Plain {
             let what = match args.format {

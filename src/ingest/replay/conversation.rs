@@ -7,16 +7,17 @@
 use std::ops::Range;
 
 use super::calls::{LOOK, Start, with_calls, with_results};
+use super::player::Player;
 use super::sources::Sources;
-use super::{Replay, ReplayedEntry, Scope};
+use super::{Replay, Scope};
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load};
-use crate::model::{EntryId, Message, Part, Role};
+use crate::model::{EntryId, Message, Millis, Part, Role};
 use crate::store::View;
 use crate::tree::words::words;
-use crate::tree::{Event, Fold, Happening, NodeId, Sequence, Tree, events_of};
+use crate::tree::{Fold, Happening, events_of};
 
 /// How long a part is. It ends where a user speaks once it is long enough, and anywhere when it is too
 /// long.
@@ -285,6 +286,17 @@ impl Conversation {
     }
 
     fn fold(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<(Fold, Replay)> {
+        let mut player = self.player(repo, range, start)?;
+        while player.step() {}
+        Ok(player.played())
+    }
+
+    /// The messages in a range of places, to be told as they happened.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn player(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<Player> {
         let view = repo.store.read()?;
         let mut rows = self.listed.read_in(&*view, range.clone())?;
         let entries: Vec<Entry> = rows.iter().map(|row| row.entry.clone()).collect();
@@ -302,7 +314,30 @@ impl Conversation {
             places.push(range.start + entries.len() + at);
             rows.push(row);
         }
-        Ok(folded(events, rows, &places, entries.len()))
+        if range.end < self.len() {
+            // What stands behind it has ended what was being said.
+            events.extend(
+                events
+                    .last()
+                    .map(|(at, _)| (*at, Happening::BlockEnd.into())),
+            );
+        }
+        Ok(Player::of(events, rows, &places, entries.len()))
+    }
+
+    /// When the messages in a range of places were said, as far as that is known.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn times(&self, repo: &Repo, range: Range<usize>) -> Result<Vec<Option<Millis>>> {
+        let view = repo.store.read()?;
+        let rows = self.listed.read_in(&*view, range)?;
+        let commits: Vec<CommitHash> = rows.iter().map(|row| row.entry.id.commit).collect();
+        let found = view.commits(&commits)?.into_iter();
+        Ok(found
+            .map(|row| row.and_then(|row| row.commit.time))
+            .collect())
     }
 }
 
@@ -316,45 +351,6 @@ fn words_of(part: &Part) -> String {
         Part::Thinking { text, .. } => text.clone(),
         part => words(std::slice::from_ref(part)),
     }
-}
-
-/// The tree of these events, each of one of these messages; so many of them are the part's own.
-fn folded(
-    events: Vec<(usize, Event)>,
-    rows: Vec<ListedEntry>,
-    places: &[usize],
-    own: usize,
-) -> (Fold, Replay) {
-    let place = |(at, event): (usize, Event)| (event.place, event.id.clone(), (at, event));
-    let mut fold = Fold::default();
-    let mut births = Vec::new();
-    for (at, event) in Sequence::in_order(events.into_iter().map(place)) {
-        let first = NodeId(fold.last().0 + 1);
-        fold.feed(Event {
-            place: None,
-            ..event
-        });
-        if fold.last() >= first {
-            births.push((first, at));
-        }
-    }
-    let told = rows.into_iter().zip(places).map(|(row, at)| ReplayedEntry {
-        id: row.entry.id,
-        at: *at,
-        number: row.number,
-        hidden: row.hidden,
-    });
-    let mut entries: Vec<ReplayedEntry> = told.collect();
-    let behind = entries.split_off(own);
-    let replay = Replay {
-        tree: Tree::default(),
-        entries,
-        earlier: 0,
-        births,
-        behind,
-    };
-    fold.hide(|node| replay.entry_of(node)?.1.hidden);
-    (fold, replay)
 }
 
 /// How much of a part is read while its border is looked for.

@@ -7,12 +7,14 @@
 
 mod calls;
 mod conversation;
+mod player;
 mod sources;
 
 use std::path::Path;
 
 pub use calls::Start;
 pub use conversation::{Conversation, PartSize};
+pub use player::Player;
 
 use super::import::{ImportRequest, import};
 use super::inspect::SessionInput;

@@ -125,7 +125,12 @@ impl LineReader for Taker<'_> {
         if self.session.is_none() {
             *self.session = told.session;
         }
-        self.events.extend(told.events);
+        let time = told.time;
+        let dated = told.events.into_iter().map(|event| Event {
+            time: event.time.or(time),
+            ..event
+        });
+        self.events.extend(dated);
         Ok(())
     }
 }

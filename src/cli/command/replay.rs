@@ -1,0 +1,31 @@
+//! `tract replay`: short for `view --speed`.
+
+use crate::cli::conversation::{self, Form, Which};
+use crate::cli::{App, Failure, playing};
+
+/// The conversation as it was seen when it happened: view --speed
+///
+/// On a terminal it takes the time that it took, pauses of more than three seconds aside; in a pipe,
+/// or with --speed 0, it is there at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract replay                 as it was
+  tract replay --speed 10 v1   ten times as fast, up to v1")]
+pub struct Args {
+    /// Which commit
+    #[arg(value_name = "REV", default_value = "HEAD")]
+    rev: String,
+    /// How many times as fast; 0: at once
+    #[arg(long, value_name = "X", value_parser = playing::speed)]
+    speed: Option<f64>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let usual = if app.ui.is_terminal() { 1.0 } else { 0.0 };
+    let which = Which::Window(None);
+    match args.speed.unwrap_or(usual) {
+        0.0 => conversation::show(&args.rev, which, Form::Plain, app),
+        speed => playing::play(&args.rev, which, speed, app),
+    }
+}
