@@ -50,6 +50,7 @@ mod restoring;
 mod resuming;
 mod roo_laws;
 mod sandbox;
+mod screen;
 mod second_reader;
 mod session_ids;
 mod shells;

@@ -31,6 +31,8 @@ pub enum Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     Key(Key),
+    /// Escape, and this right behind it: a terminal that is slow to tell sends both at once.
+    Escaped(Key),
     /// It has another size now.
     Resized,
     Nothing,
@@ -41,7 +43,12 @@ impl Told {
     pub fn of(event: Event) -> Self {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
-                key_of(key).map_or(Self::Nothing, Self::Key)
+                let escaped = key.modifiers.contains(KeyModifiers::ALT);
+                match key_of(key) {
+                    Some(key) if escaped => Self::Escaped(key),
+                    Some(key) => Self::Key(key),
+                    None => Self::Nothing,
+                }
             }
             Event::Paste(text) => Self::Key(Key::Paste(text)),
             Event::Resize(..) => Self::Resized,

@@ -142,7 +142,7 @@ impl Place {
                     chooser.resize(self.size);
                     is_drawn = false;
                 }
-                Some(Told::Nothing) | None => {}
+                Some(Told::Nothing | Told::Escaped(_)) | None => {}
             }
             if chooser.is_busy() {
                 chooser.go_on(repo, &here)?;
@@ -236,7 +236,7 @@ impl Place {
                     tried(resized, (), &mut reader);
                     is_drawn = false;
                 }
-                Some(Told::Nothing) | None => {}
+                Some(Told::Nothing | Told::Escaped(_)) | None => {}
             }
             if reader.is_busy() {
                 let gone_on = reader.go_on(repo);

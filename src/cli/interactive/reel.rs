@@ -4,12 +4,12 @@
 //! grow with the conversation. Deliberately absent: the terminal, keys, and where new messages come
 //! from.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use tract::Result;
 use tract::history::Repo;
-use tract::ingest::{Conversation, PartSize, Replay, Start};
+use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Start};
 use tract::model::EntryId;
 use tract::render::Line;
 use tract::render::chat::{Chat, ChatMessage, Detail, Pen, Tools};
@@ -27,6 +27,8 @@ const PART: PartSize = PartSize {
 const WINDOW: usize = 512;
 /// How many of the last messages are never folded to a line.
 const UNFOLDED: usize = 4;
+/// How many messages that come at once are shown as they come.
+const LIVE: usize = 64;
 /// How many screens above and below are kept.
 const KEPT: usize = 4;
 
@@ -36,8 +38,8 @@ pub struct Reel {
     width: usize,
     height: usize,
     look: Look,
-    /// From here on messages came while somebody looked; nothing of them is folded.
-    live: usize,
+    /// What came while somebody looked; nothing of it is folded.
+    live: HashSet<EntryId>,
     parts: VecDeque<Part>,
     /// The first line on the screen, counted from the first that is held.
     top: usize,
@@ -85,7 +87,7 @@ impl Reel {
     /// The end of a conversation, on a screen of this size.
     pub fn open(talk: Conversation, repo: &Repo, width: usize, height: usize) -> Result<Self> {
         let mut reel = Self {
-            live: talk.len(),
+            live: HashSet::new(),
             chosen: talk.len().saturating_sub(1),
             talk,
             width,
@@ -333,11 +335,9 @@ impl Reel {
         let at_end = self.is_at_end();
         let chosen = self.id_of(self.chosen);
         let row = self.row();
-        let kept = self.talk.len().min(self.live);
-        self.live = match new {
-            0 => kept.min(talk.len()),
-            new => kept.min(talk.len() - new.min(talk.len())),
-        };
+        let first = talk.len().saturating_sub(new.min(LIVE));
+        let came = talk.listed().read(repo, first..talk.len())?;
+        self.live.extend(came.iter().map(|row| row.entry.id));
         let near = self.chosen;
         self.talk = talk;
         self.parts.clear();
@@ -368,7 +368,7 @@ impl Reel {
         let known = id.and_then(|id| self.look.details.get(id));
         match known {
             Some(detail) => *detail,
-            None if place >= self.live => Detail::Full,
+            None if id.is_some_and(|id| self.live.contains(id)) => Detail::Full,
             None if place + UNFOLDED >= self.talk.len() => Detail::Short,
             None => Detail::Closed,
         }
@@ -381,11 +381,13 @@ impl Reel {
             true => Start::Alone,
             false => Start::Seen,
         };
-        let is_live = self.live < self.talk.len() && range.end == self.talk.len();
-        let found = match is_live {
-            true => self.talk.read_open(repo, range.clone(), start)?,
-            false => self.talk.read(repo, range.clone(), start)?,
-        };
+        let mut found = self.talk.read(repo, range.clone(), start)?;
+        let is_last = range.end == self.talk.len();
+        let is_live = |row: &ReplayedEntry| self.live.contains(&row.id);
+        if is_last && found.entries.last().is_some_and(is_live) {
+            // What was called a moment ago is still under way.
+            found = self.talk.read_open(repo, range.clone(), start)?;
+        }
         Ok(self.draw(range, found))
     }
 

@@ -16,7 +16,7 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 use ratatui::text::Line as Text;
 
-use super::key::Told;
+use super::key::{Key, Told};
 
 /// Whether the screen is ours, for whoever must give it back: a panic too.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -24,6 +24,8 @@ static ENTERED: AtomicBool = AtomicBool::new(false);
 /// A terminal with a screen of ours on it. Dropped, it is as it was.
 pub struct Terminal {
     drawn: Drawn<CrosstermBackend<Stdout>>,
+    /// What was told along with something else.
+    next: Option<Key>,
 }
 
 /// What is to be seen: lines from the top, and where the cursor is, if anywhere.
@@ -51,7 +53,7 @@ impl Terminal {
         );
         let drawn = entered.and_then(|()| Drawn::new(CrosstermBackend::new(stdout())));
         match drawn {
-            Ok(drawn) => Ok(Self { drawn }),
+            Ok(drawn) => Ok(Self { drawn, next: None }),
             Err(error) => {
                 leave();
                 Err(error)
@@ -81,9 +83,18 @@ impl Terminal {
     }
 
     /// Waits for what the terminal tells, but no longer than this.
-    pub fn wait(&self, time: Duration) -> io::Result<Option<Told>> {
+    pub fn wait(&mut self, time: Duration) -> io::Result<Option<Told>> {
+        if let Some(key) = self.next.take() {
+            return Ok(Some(Told::Key(key)));
+        }
         match event::poll(time) {
-            Ok(true) => Ok(Some(Told::of(event::read()?))),
+            Ok(true) => Ok(Some(match Told::of(event::read()?) {
+                Told::Escaped(key) => {
+                    self.next = Some(key);
+                    Told::Key(Key::Escape)
+                }
+                told => told,
+            })),
             Ok(false) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             Err(error) => Err(error),
