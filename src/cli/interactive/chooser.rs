@@ -19,6 +19,9 @@ use super::reader::Picture;
 /// How long rows are read for between two looks at the keys.
 const SLICE: Duration = Duration::from_millis(25);
 
+/// The most columns of a directory's name.
+const DIRECTORY: usize = 24;
+
 /// The lines of history that there are, and what was typed to find one.
 pub struct Chooser {
     rows: Vec<Row>,
@@ -141,7 +144,8 @@ impl Chooser {
             Key::PageUp => self.at = self.at.saturating_sub(page),
             Key::PageDown => self.at += page,
             Key::Tab | Key::BackTab => {
-                self.everywhere = !self.everywhere;
+                let some = self.rows.iter().any(|row| row.is_here);
+                self.everywhere = !self.everywhere || !some;
                 self.at = 0;
             }
             Key::Enter => {
@@ -182,6 +186,9 @@ impl Chooser {
         let before = Label::Strong.of("find: ");
         let (mut bottom, column) = self.prompt.line(&before, self.size.0);
         let keys = match (self.everywhere, hidden) {
+            (true, 0) if self.rows.iter().all(|row| !row.is_here) => {
+                "   enter opens · esc leaves".to_owned()
+            }
             (true, _) => "   tab only here · enter opens · esc leaves".to_owned(),
             (false, 0) => "   enter opens · esc leaves".to_owned(),
             (false, more) => format!("   tab {more} more elsewhere · enter opens · esc leaves"),
@@ -213,15 +220,15 @@ impl Chooser {
         line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
         let messages = plural(about.messages as u64, "message");
         line += Label::Dim.of(messages).right(15) + "  ";
-        line += match (&about.title, &about.prompt) {
+        if let Some(cwd) = about.cwd.as_ref().filter(|_| self.everywhere) {
+            let last = Path::new(cwd).file_name().unwrap_or_default();
+            line += Label::Dim.of(last.to_string_lossy()).cut(DIRECTORY) + "  ";
+        }
+        line + match (&about.title, &about.prompt) {
             (Some(title), _) => Label::Text.of(title.as_str()),
             (None, Some(prompt)) => Label::Text.of(prompt.as_str()),
             (None, None) => Line::new(),
-        };
-        if let Some(cwd) = about.cwd.as_ref().filter(|_| self.everywhere) {
-            line += Label::Dim.of(format!("  {cwd}"));
         }
-        line
     }
 
     fn height(&self) -> usize {
@@ -239,5 +246,55 @@ impl Chooser {
         let fits = |row: &&Row| words.iter().all(|word| row.text.contains(word));
         let rows = self.rows.iter().filter(|row| self.is_near(row));
         rows.filter(fits).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::tz::TimeZone;
+    use tract::history::{Call, CommitOptions};
+    use tract::model::{Draft, Message, Millis, Role};
+
+    #[test]
+    fn one_is_found_by_its_name_or_by_what_was_asked_first() {
+        let repo = Repo::ephemeral().expect("made");
+        let say = |text: &str| [Draft::append(Message::text(Role::User, text))];
+        let commit = |text: &str| {
+            let done = repo.commit(Call::default(), &say(text), &CommitOptions::default());
+            done.expect("commits")[0].hash
+        };
+        let first = commit("Which Sheds are there?");
+        commit("and which are green?");
+        for name in ["garden", "cellar"] {
+            let name = RefName::branch(name).expect("a name");
+            let made = repo.create_branch(Call::default(), &name, &first.to_string());
+            made.expect("made");
+        }
+        let calendar = Calendar {
+            now: Millis(0),
+            zone: TimeZone::UTC,
+            ages: true,
+        };
+        let mut chooser = Chooser::open(&repo, calendar, (60, 6)).expect("opens");
+        assert_eq!(chooser.len(), 3);
+        while chooser.is_busy() {
+            chooser.go_on(&repo, Path::new("/nowhere")).expect("reads");
+        }
+        let type_in = |chooser: &mut Chooser, text: &str| {
+            chooser.take(&Key::Ctrl('u'));
+            text.chars().for_each(|c| {
+                chooser.take(&Key::Char(c));
+            });
+            chooser.picture().position.text()
+        };
+        assert_eq!(type_in(&mut chooser, "sheds"), "1 of 3");
+        assert_eq!(type_in(&mut chooser, "gar shed"), "1 of 1");
+        assert_eq!(type_in(&mut chooser, "mansion"), "nothing fits");
+        assert_eq!(chooser.take(&Key::Enter), Chose::Going);
+        type_in(&mut chooser, "cell");
+        let name = RefName::branch("cellar").expect("a name");
+        assert_eq!(chooser.take(&Key::Enter), Chose::Name(name));
+        assert_eq!(chooser.take(&Key::Escape), Chose::Left);
     }
 }

@@ -6,6 +6,7 @@
 //! absent: how a conversation is drawn, which is the library's.
 
 mod chooser;
+mod help;
 mod key;
 mod paint;
 mod prompt;

@@ -13,6 +13,7 @@ use tract::render::chat::Tools;
 use tract::render::{Label, Line, grouped, plural};
 use tract::tree::words::words;
 
+use super::help;
 use super::key::Key;
 use super::prompt::{Prompt, Typed};
 use super::reel::{Reel, Way};
@@ -204,7 +205,7 @@ impl Reader {
         match key {
             Key::Char('q') | Key::Ctrl('c') | Key::Escape if self.inside.pop().is_some() => {}
             Key::Char('q') | Key::Ctrl('c') => return Ok(Wish::Quit),
-            Key::Char('?') => self.lay(Sheet::new("keys", help())),
+            Key::Char('?') => self.lay(Sheet::new("keys", help::all())),
             Key::Char('/') => {
                 self.mode = Mode::Slash;
                 self.prompt.begin("/");
@@ -597,27 +598,6 @@ impl Reader {
         }
     }
 
-    /// As many of the keys as there is room for.
-    fn keys(&self, width: usize) -> &'static str {
-        let is_window = matches!(self.which, Which::Window(_));
-        let lines = match is_window {
-            true => [
-                "? keys · / search or command · ctrl+o transcript · enter opens · o operations · z undo · q quit",
-                "? keys · / search, commands · ctrl+o transcript · enter opens · q quit",
-                "? keys · / search · ctrl+o · q quit",
-                "? keys · q quit",
-            ],
-            false => [
-                "? keys · / search or command · ctrl+o window · enter opens · o operations · z undo · q quit",
-                "? keys · / search, commands · ctrl+o window · enter opens · q quit",
-                "? keys · / search · ctrl+o · q quit",
-                "? keys · q quit",
-            ],
-        };
-        let fits = |line: &&str| line.chars().count() <= width;
-        lines.into_iter().find(fits).unwrap_or("?")
-    }
-
     fn bottom(&self) -> (Line, Option<usize>) {
         let width = self.size.0;
         let before = match self.mode {
@@ -635,7 +615,7 @@ impl Reader {
                 let keys = match (&self.sheet, self.inside.is_empty()) {
                     (Some(_), _) => "esc back",
                     (None, false) => "esc back · ? keys",
-                    (None, true) => self.keys(width),
+                    (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),
                 };
                 let searching = self.search.as_ref();
                 let searching = searching.map(|search| {
@@ -676,52 +656,5 @@ fn word(kind: HideKind) -> &'static str {
     kind.as_str()
 }
 
-fn help() -> Vec<Line> {
-    let keys = [
-        ("j k  ↓ ↑", "a line down, up"),
-        ("space b", "a page down, up; ctrl+d ctrl+u half of one"),
-        ("g G", "the first, the last message"),
-        ("J K", "the next message, the one before"),
-        ("] [", "the next turn of the user, the one before"),
-        (
-            "enter",
-            "opens and closes the message; a marker opens to what it hid",
-        ),
-        ("ctrl+o", "window or transcript"),
-        (
-            "/text",
-            "searches upwards and opens what is folded; n N again, up and down",
-        ),
-        (
-            "/word",
-            "a command, tab completes it; //word searches for it",
-        ),
-        ("t T", "calls off, short, full; thoughts off and on"),
-        ("y", "copies the message as it is"),
-        ("o", "the operations"),
-        ("z ctrl+z", "undoes the last command"),
-        ("Z ctrl+y", "does it again"),
-        ("s", "another branch or session"),
-        ("q", "leaves"),
-        ("", ""),
-        ("/clear", "starts over from the system messages"),
-        (
-            "/compact",
-            "a summary in place of all; it is asked for, or typed behind it",
-        ),
-        ("/truncate 9", "all but the newest 9 are hidden"),
-        ("/undo /redo", "as z and Z"),
-        ("/rewind", "back to a message that is picked, or :12"),
-        (
-            "/restore",
-            "brings back what is picked: a hidden message, a marker",
-        ),
-        (
-            "/resume",
-            "writes a session for the tool, and says how it goes on",
-        ),
-        ("/quit", "leaves"),
-    ];
-    let line = |(key, what): &(&str, &str)| Label::Command.of(*key).left(14) + *what;
-    keys.iter().map(line).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What the keys are, in as many words as there is room for.
+
+use tract::render::{Label, Line};
+
+/// As many of the keys as there is room for.
+pub fn keys(is_window: bool, width: usize) -> &'static str {
+    let lines = match is_window {
+        true => [
+            "? keys · / search or command · ctrl+o transcript · enter opens · o operations · z undo · q quit",
+            "? keys · / search, commands · ctrl+o transcript · enter opens · q quit",
+            "? keys · / search · ctrl+o · q quit",
+            "? keys · q quit",
+        ],
+        false => [
+            "? keys · / search or command · ctrl+o window · enter opens · o operations · z undo · q quit",
+            "? keys · / search, commands · ctrl+o window · enter opens · q quit",
+            "? keys · / search · ctrl+o · q quit",
+            "? keys · q quit",
+        ],
+    };
+    let fits = |line: &&str| line.chars().count() <= width;
+    lines.into_iter().find(fits).unwrap_or("?")
+}
+
+/// All keys and commands, a line each.
+pub fn all() -> Vec<Line> {
+    let keys = [
+        ("j k  ↓ ↑", "a line down, up"),
+        ("space b", "a page down, up; ctrl+d ctrl+u half of one"),
+        ("g G", "the first, the last message"),
+        ("J K", "the next message, the one before"),
+        ("] [", "the next turn of the user, the one before"),
+        (
+            "enter",
+            "opens and closes the message; a marker opens to what it hid",
+        ),
+        ("ctrl+o", "window or transcript"),
+        (
+            "/text",
+            "searches upwards and opens what is folded; n N again, up and down",
+        ),
+        (
+            "/word",
+            "a command, tab completes it; //word searches for it",
+        ),
+        ("t T", "calls off, short, full; thoughts off and on"),
+        ("y", "copies the message as it is"),
+        ("o", "the operations"),
+        ("z ctrl+z", "undoes the last command"),
+        ("Z ctrl+y", "does it again"),
+        ("s", "another branch or session"),
+        ("q", "leaves"),
+        ("", ""),
+        ("/clear", "starts over from the system messages"),
+        (
+            "/compact",
+            "a summary in place of all; it is asked for, or typed behind it",
+        ),
+        ("/truncate 9", "all but the newest 9 are hidden"),
+        ("/undo /redo", "as z and Z"),
+        ("/rewind", "back to a message that is picked, or :12"),
+        (
+            "/restore",
+            "brings back what is picked: a hidden message, a marker",
+        ),
+        (
+            "/resume",
+            "writes a session for the tool, and says how it goes on",
+        ),
+        ("/quit", "leaves"),
+    ];
+    let line = |(key, what): &(&str, &str)| Label::Command.of(*key).left(14) + *what;
+    keys.iter().map(line).collect()
+}

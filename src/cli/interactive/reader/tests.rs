@@ -1,0 +1,172 @@
+use super::*;
+use tract::history::surgery::{Extent, Summary};
+use tract::history::{Call, CommitOptions, On, SurgeryOptions};
+use tract::model::{Draft, Message, Role};
+
+fn repo(count: usize) -> Repo {
+    let repo = Repo::ephemeral().expect("made");
+    let say = |at: usize| {
+        let role = match at % 2 {
+            1 => Role::User,
+            _ => Role::Assistant,
+        };
+        Draft::append(Message::text(
+            role,
+            format!("message {at}\nand more of {at}"),
+        ))
+    };
+    let drafts: Vec<Draft> = (1..=count).map(say).collect();
+    let done = repo.commit(Call::default(), &drafts, &CommitOptions::default());
+    done.expect("commits");
+    repo
+}
+
+fn tip(repo: &Repo) -> Option<CommitHash> {
+    repo.head(&On::Head).expect("a head").commit()
+}
+
+fn reader(repo: &Repo) -> Reader {
+    let mut reader = Reader::new("main".into(), Which::Window(None), 50, (60, 12));
+    reader.show(repo, tip(repo), 0).expect("opens");
+    reader
+}
+
+/// Types these; what the last one asks for.
+fn keys(reader: &mut Reader, repo: &Repo, keys: &[Key]) -> Wish {
+    let mut wish = Wish::None;
+    for key in keys {
+        wish = reader.take(key, repo).expect("takes");
+        while reader.is_busy() {
+            reader.go_on(repo).expect("goes on");
+        }
+    }
+    wish
+}
+
+fn typed(reader: &mut Reader, repo: &Repo, text: &str) -> Wish {
+    let typed: Vec<Key> = text.chars().map(Key::Char).chain([Key::Enter]).collect();
+    keys(reader, repo, &typed)
+}
+
+fn bottom(reader: &mut Reader) -> String {
+    reader.picture().bottom.text()
+}
+
+fn shown(reader: &mut Reader) -> String {
+    let lines = reader.picture().lines.into_iter();
+    lines.map(|(_, line)| line.text() + "\n").collect()
+}
+
+fn run(words: &[&str]) -> Wish {
+    Wish::Run(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+#[test]
+fn keys_ask_for_what_they_say() {
+    let repo = repo(9);
+    let mut reader = reader(&repo);
+    let mut wish = |key| keys(&mut reader, &repo, &[key]);
+    assert_eq!(wish(Key::Char('z')), run(&["undo"]));
+    assert_eq!(wish(Key::Ctrl('z')), run(&["undo"]));
+    assert_eq!(wish(Key::Char('Z')), run(&["redo"]));
+    assert_eq!(wish(Key::Char('o')), Wish::Operations);
+    assert_eq!(wish(Key::Char('s')), Wish::Choose);
+    assert_eq!(wish(Key::Char('q')), Wish::Quit);
+    let Wish::Copy(text, _) = wish(Key::Char('y')) else {
+        panic!("nothing was copied");
+    };
+    assert_eq!(text, "message 9\nand more of 9");
+    assert_eq!(
+        typed(&mut reader, &repo, "/truncate 3"),
+        run(&["truncate", "--keep", "3"])
+    );
+    assert_eq!(typed(&mut reader, &repo, "/quit"), Wish::Quit);
+}
+
+#[test]
+fn a_message_is_picked_for_a_command_that_needs_one() {
+    let repo = repo(9);
+    let mut reader = reader(&repo);
+    assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
+    assert!(bottom(&mut reader).starts_with("rewind to which message?"));
+    let up = [Key::Char('K'), Key::Char('K'), Key::Enter];
+    assert_eq!(keys(&mut reader, &repo, &up), run(&["reset", ":7"]));
+    // Given up, nothing is left of it.
+    typed(&mut reader, &repo, "/restore");
+    assert_eq!(keys(&mut reader, &repo, &[Key::Escape]), Wish::None);
+    assert_eq!(keys(&mut reader, &repo, &[Key::Enter]), Wish::None);
+}
+
+#[test]
+fn a_summary_is_asked_for_and_an_empty_one_changes_nothing() {
+    let repo = repo(9);
+    let mut reader = reader(&repo);
+    typed(&mut reader, &repo, "/compact");
+    assert_eq!(bottom(&mut reader), "summary: ");
+    assert_eq!(
+        typed(&mut reader, &repo, "all of it"),
+        run(&["compact", "-m", "all of it"])
+    );
+    typed(&mut reader, &repo, "/compact");
+    assert_eq!(typed(&mut reader, &repo, " "), Wish::None);
+    assert_eq!(bottom(&mut reader), "no summary, nothing was changed");
+}
+
+#[test]
+fn a_search_goes_up_and_down_and_opens_what_it_finds() {
+    let repo = repo(300);
+    let mut reader = reader(&repo);
+    typed(&mut reader, &repo, "/more of 23");
+    assert!(shown(&mut reader).contains("and more of 239"));
+    keys(&mut reader, &repo, &vec![Key::Char('n'); 9]);
+    assert!(shown(&mut reader).contains("and more of 230"));
+    keys(&mut reader, &repo, &[Key::Char('n')]);
+    assert!(shown(&mut reader).contains("and more of 23\n"));
+    keys(&mut reader, &repo, &[Key::Char('N')]);
+    assert!(shown(&mut reader).contains("and more of 230"));
+    typed(&mut reader, &repo, "/More of 23");
+    assert!(bottom(&mut reader).starts_with("no earlier 'More of 23'"));
+    // What would be a command is searched for behind two slashes.
+    assert_eq!(typed(&mut reader, &repo, "//clear"), Wish::None);
+    assert_eq!(reader.sought.as_deref(), Some("clear"));
+}
+
+#[test]
+fn a_marker_opens_to_its_summary_and_what_it_hid() {
+    let repo = repo(9);
+    let (call, options) = (Call::default(), SurgeryOptions::default());
+    let done = repo.compact(call, &Extent::All, Summary::Text("in short"), &options);
+    done.expect("compacts");
+    let mut reader = reader(&repo);
+    keys(&mut reader, &repo, &[Key::Enter]);
+    let inside = shown(&mut reader);
+    assert!(
+        inside.contains("in short") && inside.contains("message 1"),
+        "{inside}"
+    );
+    let title = reader.picture().title.text();
+    assert_eq!(title, "main · compaction: 9 messages hidden");
+    keys(&mut reader, &repo, &[Key::Escape]);
+    assert_eq!(reader.picture().title.text(), "main · window");
+    keys(&mut reader, &repo, &[Key::Ctrl('o')]);
+    assert_eq!(reader.picture().title.text(), "main · transcript");
+}
+
+#[test]
+fn nothing_yet_is_said_to_be_so_on_any_screen() {
+    let repo = Repo::ephemeral().expect("made");
+    for size in [(1, 1), (20, 5), (200, 60)] {
+        let mut reader = Reader::new("main".into(), Which::Window(None), 50, size);
+        reader.show(&repo, None, 0).expect("opens");
+        for key in "jkJK[]gGtTynN? /x".chars() {
+            keys(&mut reader, &repo, &[Key::Char(key)]);
+        }
+        keys(
+            &mut reader,
+            &repo,
+            &[Key::Enter, Key::Ctrl('o'), Key::Escape],
+        );
+        reader.picture();
+        reader.resize(&repo, (20, 5)).expect("resizes");
+    }
+}
