@@ -154,12 +154,17 @@ impl<'a> Page<'a> {
                 self.cut(id, text.interrupted);
             }
             ResponseBlock::Thinking(thought) => {
+                let mut before = Label::Dim.of("thinking  ");
+                let is_full = self.detail(id) == Detail::Full;
                 let mut lines = thought.text.lines();
                 let first = lines.next().unwrap_or_default();
-                let head = Label::Dim.of("thinking  ") + Label::Dim.quote(first);
-                self.line(id, INDENT, head);
-                for line in lines {
-                    self.line(id, INDENT, Label::Dim.quote(line));
+                for line in std::iter::once(first).chain(lines) {
+                    let line = std::mem::take(&mut before) + Label::Dim.quote(line);
+                    // In short a line of a thought is one line; opened, it is read.
+                    match is_full {
+                        true => self.wrapped(id, INDENT, line),
+                        false => self.line(id, INDENT, line),
+                    }
                 }
                 self.cut(id, thought.interrupted);
             }

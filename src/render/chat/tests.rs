@@ -282,3 +282,27 @@ fn an_edit_is_drawn_as_a_diff_and_folded_where_it_is_long() {
     };
     assert!(says(&full) && !says(&Chat::new(3, None)));
 }
+
+#[test]
+fn a_thought_is_one_line_a_line_until_it_is_opened() {
+    let thought = Part::Thinking {
+        text: "one two three four five six seven eight\nnine".into(),
+        signature: None,
+        provider: None,
+    };
+    let mut fold = Fold::default();
+    fold.feed(Happening::Block(thought).into());
+    let tree = fold.settle();
+    let lines = |detail: Detail| -> Vec<String> {
+        let chat = Chat {
+            detail_of: &|_| detail,
+            ..Chat::new(3, Some(40))
+        };
+        draw(&chat, &tree).iter().map(Line::text).collect()
+    };
+    let short = lines(Detail::Short);
+    assert!(short.len() == 3 && short[1].ends_with('…'), "{short:#?}");
+    let full = lines(Detail::Full);
+    assert_eq!(full.len(), 4, "{full:#?}");
+    assert!(full[2].contains("eight"), "{full:#?}");
+}
