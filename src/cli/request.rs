@@ -6,15 +6,21 @@ use tract::history::Repo;
 
 use super::Failure;
 
-/// The request, and what should be known about it.
+/// The request, and what should be known about it; with the settings of the reply to it, if that is
+/// known.
 pub fn payload(
     repo: &Repo,
     commit: &CommitHash,
+    reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>), Failure> {
     let context = repo.context(commit)?;
     let messages = repo.messages(&context)?;
-    let settings = repo.settings(&context)?;
+    // A reply brings the settings that it was made with.
+    let settings = match reply {
+        Some(reply) => repo.settings(&repo.context(reply)?)?,
+        None => repo.settings(&context)?,
+    };
     let Compiled {
         payload, notices, ..
     } = compile(&messages, &settings, options)?;

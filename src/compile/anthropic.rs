@@ -4,30 +4,38 @@ use std::collections::HashSet;
 
 use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
-use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
+use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::server_tools::{Pairing, pair_server_tools};
+use crate::compile::turn::{Form, Numbered, Turn, Voice};
 use crate::model::{Message, Role};
-use crate::wire::anthropic::{
-    Block, Place, Server, block, result_blocks, text_block, tool_result, tool_use,
-};
-use crate::wire::json::{array, push_list};
-use crate::wire::{INTERRUPTED, Repair, Repairs};
+use crate::wire::anthropic::{Block, Place, Server, block, text_block, tool_use};
+use crate::wire::json::push_list;
+use crate::wire::{Repair, Repairs};
 
 /// The user's line before a conversation that begins with a reply.
 const OPENING_LINE: &str = "(conversation continues)";
-/// The text of a failed tool that said nothing.
-const SILENT_FAILURE: &str = "[the tool failed without output]";
 
 /// Writes the request; `head` are the keys before `system`, each with a comma after it.
-pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> Body {
+/// `form` is that of what a client attached.
+pub(super) fn write(messages: &[Message], head: &str, form: Form, repairs: &mut Repairs) -> Body {
     let leading = messages
         .iter()
         .take_while(|message| message.role.is_system())
         .count();
     let mut system = Vec::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
+    // A client joins texts in a way of its own, and moves what it attaches as more comes in.
+    let client = messages.iter().any(Message::is_attached);
+    let mut turn = Turn::default();
     for item in arrange(messages, IdRule::PlainAndUnique, repairs) {
         match item {
+            Item::Spoken(spoken) if spoken.attached => {
+                let parts = spoken.pieces.iter().filter_map(|piece| match piece {
+                    Piece::Part(part) => Some(*part),
+                    Piece::Call { .. } => None,
+                });
+                turn.attach(spoken.number, parts.collect());
+            }
             Item::Spoken(spoken) if spoken.number <= leading => {
                 system.extend(
                     blocks(&spoken, repairs)
@@ -40,20 +48,17 @@ pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> 
                 if spoken.role.is_system() && !blocks.is_empty() {
                     repairs.add(Repair::SystemInPlace, spoken.number);
                 }
-                extend(&mut runs, spoken.role == Role::Assistant, blocks);
+                if spoken.role != Role::Assistant {
+                    turn.say(blocks, client);
+                } else if !blocks.is_empty() {
+                    end(&mut turn, form, &mut runs, repairs);
+                    extend(&mut runs, Voice::Assistant, blocks);
+                }
             }
-            Item::Answers(answers) => {
-                let blocks = answers
-                    .iter()
-                    .map(|answer| Numbered {
-                        number: answer.number,
-                        block: Block::Other(answered(answer, repairs)),
-                    })
-                    .collect();
-                extend(&mut runs, false, blocks);
-            }
+            Item::Answers(answers) => turn.answer(answers),
         }
     }
+    end(&mut turn, form, &mut runs, repairs);
     let pairing = pair(&runs, repairs);
     let assemble = |paused: bool, repairs: &mut Repairs| {
         let opening = Numbered {
@@ -61,13 +66,16 @@ pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> 
             block: Block::Text(OPENING_LINE),
         };
         let mut closed = close_replies(&runs, &pairing, paused, repairs);
-        if closed.first().is_some_and(|run| run.assistant) {
+        if closed
+            .first()
+            .is_some_and(|run| run.voice == Voice::Assistant)
+        {
             repairs.add(Repair::OpeningLine, opening.number);
             let blocks = vec![&opening];
-            let assistant = false;
-            closed.insert(0, Closed { assistant, blocks });
+            let voice = Voice::User;
+            closed.insert(0, Closed { voice, blocks });
         }
-        finish(head, &system, &closed, repairs)
+        finish(head, &system, &closed, client, repairs)
     };
     if !pairing
         .iter()
@@ -85,7 +93,13 @@ pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> 
 }
 
 /// Puts the parts of the payload together.
-fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], repairs: &mut Repairs) -> Body {
+fn finish(
+    head: &str,
+    system: &[String],
+    runs: &[Closed<'_, '_>],
+    client: bool,
+    repairs: &mut Repairs,
+) -> Body {
     let mut payload = format!("{{{head}");
     let mut stable_bytes = payload.len();
     if !system.is_empty() {
@@ -96,22 +110,32 @@ fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], repairs: &mut 
     }
     payload.push_str(r#""messages":["#);
     for (index, run) in runs.iter().enumerate() {
-        let role = if run.assistant { "assistant" } else { "user" };
         if index > 0 {
             payload.push(',');
         }
+        let blocks = run.blocks.iter().map(|block| block.block.json());
+        let role = match run.voice {
+            Voice::User => "user",
+            Voice::Assistant => "assistant",
+            // One text, as a string.
+            Voice::System => {
+                payload.push_str(r#"{"role":"system","content":"#);
+                payload.extend(blocks);
+                payload.push('}');
+                continue;
+            }
+        };
         payload.push_str(&format!(r#"{{"role":"{role}","content":["#));
-        push_list(
-            &mut payload,
-            run.blocks.iter().map(|block| block.block.json()),
-        );
-        stable_bytes = payload.len();
+        push_list(&mut payload, blocks);
+        if !client || run.voice == Voice::Assistant {
+            stable_bytes = payload.len();
+        }
         payload.push_str("]}");
     }
     // A reply at the end is a beginning for the model to go on from; it may not end in white
     // space. Once a message follows, the space is there again: the bytes before it stay.
     if let Some(run) = runs.last()
-        && run.assistant
+        && run.voice == Voice::Assistant
         && let Some(block) = run.blocks.last()
         && let Block::Text(text) = block.block
         && text.trim_end() != text
@@ -132,30 +156,28 @@ fn finish(head: &str, system: &[String], runs: &[Closed<'_, '_>], repairs: &mut 
 
 /// Messages of one role in a row.
 struct Run<'a> {
-    assistant: bool,
+    voice: Voice,
     blocks: Vec<Numbered<'a>>,
 }
 
 /// The same with what is sent of it.
 struct Closed<'b, 'a> {
-    assistant: bool,
+    voice: Voice,
     blocks: Vec<&'b Numbered<'a>>,
 }
 
-/// A content block and the number of the message that it comes from.
-struct Numbered<'a> {
-    number: usize,
-    block: Block<'a>,
+/// Appends blocks to the last run if it is of the same role, else begins one.
+fn extend<'a>(runs: &mut Vec<Run<'a>>, voice: Voice, blocks: Vec<Numbered<'a>>) {
+    match runs.last_mut() {
+        Some(run) if run.voice == voice => run.blocks.extend(blocks),
+        _ => runs.push(Run { voice, blocks }),
+    }
 }
 
-/// Appends blocks to the last run if it is of the same role, else begins one.
-fn extend<'a>(runs: &mut Vec<Run<'a>>, assistant: bool, blocks: Vec<Numbered<'a>>) {
-    if blocks.is_empty() {
-        return;
-    }
-    match runs.last_mut() {
-        Some(run) if run.assistant == assistant => run.blocks.extend(blocks),
-        _ => runs.push(Run { assistant, blocks }),
+/// Ends what stands between two replies.
+fn end<'a>(turn: &mut Turn<'a>, form: Form, runs: &mut Vec<Run<'a>>, repairs: &mut Repairs) {
+    for (voice, blocks) in std::mem::take(turn).messages(form, repairs) {
+        runs.push(Run { voice, blocks });
     }
 }
 
@@ -192,8 +214,9 @@ fn close_replies<'b, 'a>(
     repairs: &mut Repairs,
 ) -> Vec<Closed<'b, 'a>> {
     let mut closed: Vec<Closed<'b, 'a>> = Vec::with_capacity(runs.len());
+    let mut dropped = false;
     for (run, pairing) in runs.iter().zip(pairing) {
-        let assistant = run.assistant;
+        let voice = run.voice;
         let mut blocks: Vec<&Numbered<'a>> = run
             .blocks
             .iter()
@@ -205,6 +228,7 @@ fn close_replies<'b, 'a>(
             })
             .map(|(block, _)| block)
             .collect();
+        let is_joined = voice == Voice::Assistant || dropped;
         while let Some(Numbered {
             block: Block::Thinking(_),
             number,
@@ -213,12 +237,14 @@ fn close_replies<'b, 'a>(
             repairs.add(Repair::Thinking, *number);
             blocks.pop();
         }
+        dropped |= blocks.is_empty();
         if blocks.is_empty() {
             continue;
         }
+        dropped = false;
         match closed.last_mut() {
-            Some(last) if last.assistant == assistant => last.blocks.extend(blocks),
-            _ => closed.push(Closed { assistant, blocks }),
+            Some(last) if last.voice == voice && is_joined => last.blocks.extend(blocks),
+            _ => closed.push(Closed { voice, blocks }),
         }
     }
     closed
@@ -247,18 +273,4 @@ fn blocks<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Vec<Numbered<'a>> {
         }
     }
     blocks
-}
-
-/// A result's block. A failed tool's content is not empty.
-fn answered(answer: &Answer<'_>, repairs: &mut Repairs) -> String {
-    let parts = answer.content.unwrap_or_default();
-    let mut blocks = result_blocks(parts, answer.is_error, answer.number, repairs);
-    if answer.content.is_none() {
-        blocks.push(Block::Text(INTERRUPTED));
-    } else if answer.is_error && blocks.is_empty() {
-        repairs.add(Repair::SilentFailure, answer.number);
-        blocks.push(Block::Text(SILENT_FAILURE));
-    }
-    let content = (!blocks.is_empty()).then(|| array(blocks.iter().map(Block::json)));
-    tool_result(&answer.id, content.as_deref(), answer.is_error)
 }

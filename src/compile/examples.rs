@@ -30,6 +30,7 @@ fn say(role: Role, text: &str) -> Message {
 
 fn of(role: Role, parts: Vec<Part>) -> Message {
     Message {
+        attached: None,
         role,
         name: None,
         parts,

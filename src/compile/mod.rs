@@ -17,6 +17,7 @@ pub mod request;
 mod server_tools;
 mod settings;
 mod text;
+mod turn;
 
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};

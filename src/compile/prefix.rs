@@ -73,6 +73,7 @@ mod tests {
     #[test]
     fn an_open_call_that_is_answered_stays_shared() {
         let call = Message {
+            attached: None,
             role: Role::Assistant,
             name: None,
             parts: vec![Part::ToolCall {
@@ -83,6 +84,7 @@ mod tests {
             }],
         };
         let result = Message {
+            attached: None,
             role: Role::Tool,
             name: None,
             parts: vec![Part::ToolResult {

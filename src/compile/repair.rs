@@ -22,6 +22,8 @@ pub(super) struct Spoken<'a> {
     pub number: usize,
     pub role: Role,
     pub name: Option<&'a str>,
+    /// Whether a client attached it.
+    pub attached: bool,
     pub pieces: Vec<Piece<'a>>,
 }
 
@@ -106,6 +108,7 @@ pub(super) fn arrange<'a>(
                 number,
                 role: message.role,
                 name: message.name.as_deref(),
+                attached: message.is_attached(),
                 pieces,
             }));
         }
@@ -193,7 +196,7 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec
                 _ => {}
             }
         }
-        if message.parts.iter().any(is_spoken) {
+        if !message.is_attached() && message.parts.iter().any(is_spoken) {
             latest_spoken = Some(index);
         }
     }

@@ -1,9 +1,10 @@
 //! The one entry: messages and settings in, a request's bytes and notices out.
 
+use crate::compile::turn::Form;
 use crate::compile::{Notice, Provider, anthropic, openai, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
-use crate::wire::Repairs;
+use crate::wire::{Repairs, attached};
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +52,11 @@ pub fn compile(
         String::new()
     };
     let body = match options.provider {
-        Provider::OpenAi => openai::write(messages, &head, &mut repairs),
-        Provider::Anthropic => anthropic::write(messages, &head, &mut repairs),
+        Provider::OpenAi => openai::write(&attached::all_plain(messages), &head, &mut repairs),
+        Provider::Anthropic => {
+            let form = Form::of(settings);
+            anthropic::write(messages, &head, form, &mut repairs)
+        }
         Provider::Text => text::write(messages, &head),
     };
     let repaired = |(repair, count, first)| Notice::Repaired {

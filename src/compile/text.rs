@@ -20,6 +20,9 @@ pub(super) fn write(messages: &[Message], head: &str) -> Body {
         if let Some(name) = &message.name {
             out.push_str(&format!(" ({name})"));
         }
+        if let Some(kind) = &message.attached {
+            out.push_str(&format!(" (attached: {kind})"));
+        }
         for part in &message.parts {
             if let Part::ToolCall { id, name, .. } = part {
                 tools.insert(id, name);

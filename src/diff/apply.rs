@@ -140,6 +140,7 @@ impl MessageDiff {
         let mut message = before.clone();
         set(&mut message.role, &self.role);
         set(&mut message.name, &self.name);
+        set(&mut message.attached, &self.attached);
         message.parts = apply(&message.parts, &self.parts, |part, diff| diff.apply(part));
         message
     }

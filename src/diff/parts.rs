@@ -21,6 +21,8 @@ pub struct MessageDiff {
     pub role: Option<Replaced<Role>>,
     /// The speaker's name, if that changed.
     pub name: Option<Replaced<Option<String>>>,
+    /// What the client that attached it calls it, if that changed.
+    pub attached: Option<Replaced<Option<String>>>,
     /// The parts that differ.
     pub parts: Vec<Edit<Part, PartDiff>>,
 }
@@ -96,6 +98,7 @@ impl MessageDiff {
         Some(Self {
             role: Replaced::unless_equal(&before.role, &after.role),
             name: Replaced::unless_equal(&before.name, &after.name),
+            attached: Replaced::unless_equal(&before.attached, &after.attached),
             parts: parts(&before.parts, &after.parts, options),
         })
     }

@@ -419,6 +419,7 @@ mod tests {
 
     fn result(call: &str) -> Draft {
         Draft::append(Message {
+            attached: None,
             role: Role::Tool,
             name: None,
             parts: vec![Part::ToolResult {
@@ -431,6 +432,7 @@ mod tests {
 
     fn call(id: &str) -> Draft {
         Draft::append(Message {
+            attached: None,
             role: Role::Assistant,
             name: None,
             parts: vec![Part::ToolCall {

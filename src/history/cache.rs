@@ -214,6 +214,7 @@ mod tests {
             }
         };
         Message {
+            attached: None,
             role,
             name: None,
             parts: vec![part, Part::text("more")],

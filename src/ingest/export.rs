@@ -113,7 +113,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
     {
         return as_request(view, &context, provider.parse()?);
     }
-    let messages = outgoing(view, &context, &path, Kept::In(source))?;
+    let messages = outgoing(view, &context, &path, options.format, Kept::In(source))?;
     let document = Document {
         title: origin
             .as_ref()
@@ -283,7 +283,10 @@ fn as_it_was(
         };
         // What was appended last stands at the end.
         context.entries = context.entries.split_off(context.entries.len() - own);
-        more = Some((outgoing(view, &context, path, Kept::In(None))?, document));
+        more = Some((
+            outgoing(view, &context, path, options.format, Kept::In(None))?,
+            document,
+        ));
     }
     Ok(Some(AsItWas {
         source: source.id,

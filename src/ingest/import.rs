@@ -311,6 +311,10 @@ impl Sink for Intake<'_> {
         self.with_session(|session, tx| session.step(tx, step))
     }
 
+    fn formerly(&mut self, step: Step) -> Result<()> {
+        self.with_session(|session, tx| session.former(tx, step))
+    }
+
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         self.with_session(|session, tx| {
             session.end = end;

@@ -4,6 +4,8 @@
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
 mod adopt;
+#[cfg(test)]
+mod earlier;
 mod export;
 mod file;
 mod folder;

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::load;
-use crate::interop::{Format, Outgoing, Shape};
+use crate::interop::{Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Settings, Span};
 use crate::store::{CommitRow, SourceRow, View};
 
@@ -17,15 +17,16 @@ use crate::store::{CommitRow, SourceRow, View};
 pub(super) enum Kept<'a> {
     /// This source alone: what is written is that session.
     In(Option<&'a SourceRow>),
-    /// Any source of a format: what is written is a new session of its tool.
-    AnyOf(&'static Format),
+    /// Any source of the format: what is written is a new session of its tool.
+    Any,
 }
 
-/// The visible entries on their way out; `path` leads to the context, newest first.
+/// The visible entries on their way out to a format; `path` leads to the context, newest first.
 pub(super) fn outgoing(
     view: &dyn View,
     context: &Context,
     path: &[CommitRow],
+    format: &Format,
     kept: Kept<'_>,
 ) -> Result<Vec<Outgoing>> {
     let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
@@ -37,7 +38,7 @@ pub(super) fn outgoing(
             let in_document = format.is_ok_and(|format| format.shape == Shape::Document);
             (texts_in(view, &commits, source.id)?, in_document)
         }
-        Kept::AnyOf(format) => (texts_of(view, &commits, format)?, false),
+        Kept::Any => (texts_of(view, &commits, format)?, false),
     };
     let in_force = in_force(path, &commits);
     let rows = commits.iter().zip(view.commits(&commits)?);
@@ -54,7 +55,10 @@ pub(super) fn outgoing(
             false => (records, Vec::new()),
         };
         outgoing.push(Outgoing {
-            message,
+            message: match format.attaches {
+                true => message,
+                false => attached::plain(&message).into_owned(),
+            },
             time: row.commit.time,
             settings: in_force.get(&row.hash).cloned().unwrap_or_default(),
             usage,

@@ -43,7 +43,7 @@ pub fn resume(
         let view = repo.store.read()?;
         let context = load::context(&*view, commit)?;
         let path = view.ancestors(commit, None, usize::MAX)?;
-        let messages = outgoing(&*view, &context, &path, Kept::AnyOf(session.format))?;
+        let messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
         let from = session_of(&*view, commit)?;
         let tool = from.as_ref().and_then(|(name, _)| name.as_session());
         let native = tool.is_some_and(|(tool, _)| tool == session.format.name);

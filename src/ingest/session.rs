@@ -1,12 +1,14 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
 mod deferred;
+mod earlier;
 mod own;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use self::deferred::Deferred;
+use self::earlier::{Known, Waiting};
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
 use crate::error::{Error, Result};
@@ -32,6 +34,7 @@ const LOOK_AHEAD: usize = 64;
 
 /// A session while its steps arrive.
 pub(super) struct Session<'a> {
+    tool: &'static str,
     pub(super) start: SessionStart,
     /// What each step made; none while it is deferred.
     made: Vec<Option<Made>>,
@@ -44,8 +47,16 @@ pub(super) struct Session<'a> {
     /// What the session has here already, where anything ever was purged.
     own: Option<Own>,
     beside: Beside,
-    /// Steps held back while `sharing` is undecided.
-    held: Vec<Step>,
+    /// What its own refs led to before; read once it matters.
+    known: Option<Known>,
+    /// Steps of which it is not known yet whether they belong to what is here.
+    waiting: Vec<Waiting>,
+    /// The steps that made nothing, for what is here goes on without them.
+    skipped: HashSet<usize>,
+    /// The places of parts, by step, where a message is here in an earlier form.
+    moved_parts: HashMap<usize, Vec<u32>>,
+    /// Steps held back while `sharing` is undecided; some have no number.
+    held: Vec<Held>,
     pub(super) paths: Vec<Path>,
     pub(super) records: Vec<(CommitHash, Vec<Span>)>,
     pub(super) new_commits: u64,
@@ -56,6 +67,22 @@ pub(super) struct Session<'a> {
     counter: Option<&'a Counter>,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
+}
+
+/// A step that is held back.
+enum Held {
+    Step(Step),
+    /// What only earlier versions read.
+    Former(Step),
+}
+
+impl Held {
+    fn step(&self) -> Option<&Step> {
+        match self {
+            Self::Step(step) => Some(step),
+            Self::Former(_) => None,
+        }
+    }
 }
 
 /// A path through the session: the main one first.
@@ -94,7 +121,7 @@ impl<'a> Session<'a> {
     /// A session of `tool` that begins to arrive.
     pub(super) fn begin(
         tx: &dyn Tx,
-        tool: &str,
+        tool: &'static str,
         start: SessionStart,
         counter: Option<&'a Counter>,
     ) -> Result<Self> {
@@ -102,6 +129,11 @@ impl<'a> Session<'a> {
             resumed: tx.resumed(tool, &start.id)?,
             own: Own::of(tx, tool, &start.id)?,
             beside: Beside::After(None),
+            known: None,
+            waiting: Vec::new(),
+            skipped: HashSet::new(),
+            moved_parts: HashMap::new(),
+            tool,
             start,
             made: Vec::new(),
             deferred: VecDeque::new(),
@@ -128,7 +160,7 @@ impl<'a> Session<'a> {
         }
         let hide = matches!(&step.action, Action::Hide(_));
         let ends = hide || is_reply(&step);
-        self.held.push(step);
+        self.held.push(Held::Step(step));
         let enough = match &self.resumed {
             Some(resume) => self.held.len() as u64 >= resume.messages,
             None => ends || self.held.len() >= LOOK_AHEAD,
@@ -136,9 +168,21 @@ impl<'a> Session<'a> {
         if enough { self.decide(tx) } else { Ok(()) }
     }
 
+    /// Takes a message that only earlier versions read.
+    pub(super) fn former(&mut self, tx: &dyn Tx, step: interop::Step) -> Result<()> {
+        let step = step.with(Sealed::new);
+        if self.sharing == Sharing::Undecided {
+            self.held.push(Held::Former(step));
+            return Ok(());
+        }
+        self.take_former(tx, step)
+    }
+
     /// Commits all that was held back: the path ends here.
     pub(super) fn settle(&mut self, tx: &dyn Tx) -> Result<()> {
         self.decide(tx)?;
+        // Nothing that was here comes after them.
+        self.end_waiting(tx, false)?;
         self.let_go(tx, None)
     }
 
@@ -147,6 +191,8 @@ impl<'a> Session<'a> {
         self.made = Vec::new();
         self.held = Vec::new();
         self.deferred = VecDeque::new();
+        self.known = None;
+        self.moved_parts = HashMap::new();
         self.chain = Chain::ended(self.chain.tip());
         self.own = None;
         self.records.shrink_to_fit();
@@ -161,10 +207,14 @@ impl<'a> Session<'a> {
             Some(resume) => self.carry_on(tx, &resume)?,
             None => false,
         };
-        let copied = !carries_on && self.held.iter().any(is_reply) && self.prefix_is_here(tx)?;
+        let mut steps = self.held.iter().filter_map(Held::step);
+        let copied = !carries_on && steps.any(is_reply) && self.prefix_is_here(tx)?;
         self.sharing = if copied { Sharing::Yes } else { Sharing::No };
-        for step in std::mem::take(&mut self.held) {
-            self.take(tx, step)?;
+        for held in std::mem::take(&mut self.held) {
+            match held {
+                Held::Step(step) => self.take(tx, step)?,
+                Held::Former(step) => self.take_former(tx, step)?,
+            }
         }
         Ok(())
     }
@@ -173,7 +223,7 @@ impl<'a> Session<'a> {
     /// context that was.
     fn carry_on(&mut self, tx: &dyn Tx, resume: &ResumeRow) -> Result<bool> {
         let count = usize::try_from(resume.messages).unwrap_or(usize::MAX);
-        let held = self.held.iter().take(count);
+        let held = self.held.iter().filter_map(Held::step).take(count);
         let contents = held.filter_map(|step| match &step.action {
             Action::Append(message) => Some(message.hash()),
             Action::Hide(_) => None,
@@ -192,7 +242,12 @@ impl<'a> Session<'a> {
         });
         self.chain = Chain::at(Some(resume.commit));
         self.beside = Beside::After(Some(resume.commit));
-        self.held.drain(..count);
+        let mut rest = count;
+        self.held.retain(|held| {
+            let is_written = held.step().is_some() && rest > 0;
+            rest -= usize::from(is_written);
+            !is_written
+        });
         for at in 0..count {
             let entry = context.entries.get(at).map(|entry| entry.id);
             let commit = entry.map_or(resume.commit, |entry| entry.commit);
@@ -212,15 +267,17 @@ impl<'a> Session<'a> {
     /// Whether all steps held back, from a root on, are here with the same contents and settings.
     fn prefix_is_here(&self, tx: &dyn Tx) -> Result<bool> {
         let (mut tip, mut beside) = (None, Beside::After(None));
-        for step in &self.held {
+        let mut shared = false;
+        for step in self.held.iter().filter_map(Held::step) {
             let (step, next) = self.told(tx, beside, Cow::Borrowed(step))?;
-            beside = next;
-            match same_append(tx, tip.as_ref(), &step)? {
-                Some(row) => tip = Some(row.hash),
-                None => return Ok(false),
+            let Some(found) = earlier::is_here(tx, tip.as_ref(), &step)? else {
+                return Ok(false);
+            };
+            if found != tip {
+                (tip, beside, shared) = (found, next, true);
             }
         }
-        Ok(true)
+        Ok(shared)
     }
 
     /// The step with its messages in the form that they have here after `beside`.
@@ -242,7 +299,9 @@ impl<'a> Session<'a> {
     /// From here on steps belong to a further branch.
     pub(super) fn branch(&mut self, branch: BranchStart) -> Result<()> {
         let after = match branch.after {
-            Some(step) => Some(*self.made(step)?),
+            Some(StepId(step)) if step >= self.made.len() => return Err(unknown_step(step)),
+            // What is not here has no place of its own.
+            Some(StepId(step)) => self.made[..=step].iter().rev().flatten().next().copied(),
             None => None,
         };
         self.sharing = Sharing::No;
@@ -255,6 +314,12 @@ impl<'a> Session<'a> {
             tip: self.chain.tip(),
         });
         Ok(())
+    }
+
+    /// Writes down that a step made nothing.
+    fn skip(&mut self, StepId(id): StepId) {
+        self.made[id] = None;
+        self.skipped.insert(id);
     }
 
     fn commit(&mut self, tx: &dyn Tx, id: StepId, step: Step) -> Result<()> {
@@ -408,7 +473,7 @@ impl<'a> Session<'a> {
         let keep = step
             .keep
             .iter()
-            .filter(|entry| !waits(entry))
+            .filter(|entry| !waits(entry) && !self.skipped.contains(&entry.step.0))
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
         let mut messages: Vec<Sealed<Message>> = Vec::new();
@@ -420,7 +485,7 @@ impl<'a> Session<'a> {
         for (entry, part, stub) in &step.parts {
             parts.push(PartHide {
                 entry: self.entry(*entry)?,
-                part: *part,
+                part: self.part_of(entry.step, *part),
                 stub: stub.as_ref().map(&mut content),
             });
         }

@@ -34,6 +34,8 @@ pub struct Format {
     /// Whether its records are bare messages, which stand in files of other such formats too: a
     /// file of one may be read as another where that is asked for.
     pub bare_messages: bool,
+    /// Whether its files hold what a client attached as such; elsewhere it is the user's text.
+    pub attaches: bool,
     /// The name, without extension, that every session's file has; the session is then called by
     /// its directory.
     pub common_stem: Option<&'static str>,

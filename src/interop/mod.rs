@@ -50,6 +50,8 @@ pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use stream::{EventReader, EventStream, Telling};
 
+pub(crate) use crate::wire::attached;
+
 /// A source's bytes, read at any place.
 pub trait Input {
     /// How many bytes there are. Fixed for the life of the input, even if the file grows.
@@ -138,6 +140,12 @@ pub trait Sink {
         Ok(())
     }
 
+    /// A message that earlier versions read here and that is none any more. It has no number, and
+    /// stays only where they have brought it in.
+    fn formerly(&mut self, step: Step) -> Result<()> {
+        Ok(())
+    }
+
     /// The session is complete.
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         Ok(())
@@ -208,20 +216,36 @@ pub struct Step<M = Message> {
     pub records: Vec<Span>,
     /// What the provider counted for this reply.
     pub usage: Option<Usage>,
+    /// How earlier versions read the same records, where they read them otherwise: a session that
+    /// they have brought in stays as it is.
+    pub was: Option<Was<M>>,
+}
+
+/// How earlier versions read what a step appends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Was<M = Message> {
+    /// Not at all.
+    Nothing,
+    /// As this message.
+    Message(M),
 }
 
 impl<M> Step<M> {
-    /// The same step with its messages, in order, in another form.
+    /// The same step with its messages, in order, in another form; what it was comes last.
     pub fn with<N>(self, mut form: impl FnMut(M) -> N) -> Step<N> {
         Step {
             action: match self.action {
                 Action::Append(message) => Action::Append(form(message)),
-                Action::Hide(hide) => Action::Hide(hide.with(form)),
+                Action::Hide(hide) => Action::Hide(hide.with(&mut form)),
             },
             time: self.time,
             settings: self.settings,
             records: self.records,
             usage: self.usage,
+            was: self.was.map(|was| match was {
+                Was::Nothing => Was::Nothing,
+                Was::Message(message) => Was::Message(form(message)),
+            }),
         }
     }
 }
@@ -230,6 +254,7 @@ impl Step {
     /// A step with one record behind it, and nothing known of it beside.
     pub fn new(action: Action, record: Span) -> Self {
         Self {
+            was: None,
             action,
             time: None,
             settings: Settings::new(),

@@ -71,6 +71,11 @@ pub struct Message {
     /// The speaker's name, where the provider knows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What the client calls it, where it is the client's own: something attached to the message
+    /// before it (a file that was mentioned, a reminder), which a provider is sent in a form of its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<String>,
     /// What is said, in order. May be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -163,17 +168,27 @@ impl Message {
         Self {
             role,
             name: None,
+            attached: None,
             parts,
         }
     }
 
+    /// What a client attached, under its own name for such.
+    pub fn attached(kind: impl Into<String>, parts: Vec<Part>) -> Self {
+        Self {
+            attached: Some(kind.into()),
+            ..Self::new(Role::User, parts)
+        }
+    }
+
+    /// Whether a client attached it.
+    pub fn is_attached(&self) -> bool {
+        self.attached.is_some()
+    }
+
     /// A message of one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self {
-            role,
-            name: None,
-            parts: vec![Part::text(text)],
-        }
+        Self::new(role, vec![Part::text(text)])
     }
 
     /// The types of its parts, each with how many there are, in order of first appearance.
@@ -359,6 +374,7 @@ mod tests {
             source,
         };
         let message = Message {
+            attached: None,
             role: Role::Assistant,
             name: Some("bob".into()),
             parts: vec![
@@ -400,6 +416,7 @@ mod tests {
     #[test]
     fn absent_is_left_out() {
         let message = Message {
+            attached: None,
             role: Role::User,
             name: None,
             parts: vec![],

@@ -137,6 +137,7 @@ mod tests {
     fn calls_are_searched_as_a_file_would_show_them() {
         let call = |arguments: &str| {
             let message = Message {
+                attached: None,
                 role: Role::Assistant,
                 name: None,
                 parts: vec![Part::ToolCall {
@@ -161,6 +162,7 @@ mod tests {
     #[test]
     fn results_are_searched_by_their_part() {
         let message = Message {
+            attached: None,
             role: Role::Tool,
             name: None,
             parts: vec![

@@ -192,6 +192,7 @@ mod tests {
         assert_eq!(total(&[Message::text(Role::User, "hello")]), 8);
         assert_eq!(total(&[Message::text(Role::User, "")]), 7);
         let empty = Message {
+            attached: None,
             role: Role::User,
             name: None,
             parts: vec![],

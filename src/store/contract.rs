@@ -371,6 +371,7 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
         .map(|n| char::from(33 + (n * n % 89) as u8))
         .collect();
     let call = Message {
+        attached: None,
         role: Role::Assistant,
         name: Some("bob".into()),
         parts: vec![

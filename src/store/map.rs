@@ -225,6 +225,7 @@ impl Objects for MapSession<'_> {
             Some(ContentRow {
                 hash: *hash,
                 role: message.role,
+                attached: message.is_attached(),
                 preview: preview(&message),
                 size_bytes: canonical.len() as u64,
                 calls: message.calls().count() as u32,

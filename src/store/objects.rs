@@ -34,6 +34,8 @@ pub struct ContentRow {
     pub hash: ContentHash,
     /// Who speaks.
     pub role: Role,
+    /// Whether a client attached it.
+    pub attached: bool,
     /// One line of at most 80 bytes, see [`crate::model::preview`].
     pub preview: String,
     /// The canonical body's size in bytes.

@@ -9,6 +9,7 @@
 //! calls and results, records, files, and the network.
 
 pub mod anthropic;
+pub mod attached;
 pub mod gemini;
 pub mod json;
 mod media;

@@ -148,6 +148,7 @@ fn media(lines: impl Fn(Option<usize>) -> String) -> String {
 
 fn call(id: &str, name: &str, arguments: &str) -> Message {
     Message {
+        attached: None,
         role: Role::Assistant,
         name: None,
         parts: vec![Part::ToolCall {
@@ -161,6 +162,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Message {
 
 fn result(id: &str, text: &str) -> Message {
     Message {
+        attached: None,
         role: Role::Tool,
         name: None,
         parts: vec![Part::ToolResult {
@@ -675,6 +677,7 @@ fn branches_without_a_common_beginning() {
 #[test]
 fn a_picture() {
     let picture = |data: &str| Message {
+        attached: None,
         role: Role::User,
         name: None,
         parts: vec![

@@ -48,6 +48,7 @@ fn message(kind: u8, number: u8, at: usize) -> Message {
         }
     };
     Message {
+        attached: None,
         role,
         name: None,
         parts,

@@ -187,6 +187,7 @@ fn message() -> impl Strategy<Value = Message> {
         name,
     )
         .prop_map(|((role, parts), name)| Message {
+            attached: None,
             role,
             name: name.map(str::to_owned),
             parts,
@@ -211,6 +212,7 @@ fn own_replies() -> impl Strategy<Value = Vec<Message>> {
         Role::User,
     ]);
     let message = (role, proptest::collection::vec(part, 1..4)).prop_map(|(role, parts)| Message {
+        attached: None,
         role,
         name: None,
         parts,

@@ -95,3 +95,142 @@ fn without_a_title_it_is_the_first_prompt_and_never_a_marker() {
     sandbox.ok(&["resume", "--in", "claude-code"]);
     assert_eq!(title(&written(&sandbox)), Some("Mend the mill. Now."));
 }
+
+/// With what the client attaches: hooks, a file, lists, a prompt given in mid-turn, reminders.
+const ATTACHED: &str = include_str!("../data/claude-code/attached.jsonl");
+
+fn with_attachments() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", ATTACHED);
+    sandbox.tract(&["import", "session.jsonl"]);
+    sandbox
+}
+
+#[test]
+fn what_the_client_attached_is_seen_and_sent_as_the_model_takes_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", ATTACHED);
+    insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]));
+    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "0"]));
+    // What the fourth reply answered; its model takes no system message in mid-conversation.
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "anthropic", "--for", ":18"]));
+    // The second reply's does.
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "anthropic", "--for", ":9"]));
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--for", ":5"]));
+    insta::assert_snapshot!(sandbox.tract(&["show", ":3"]));
+}
+
+#[test]
+fn an_attachment_goes_with_the_message_beside_which_it_stands() {
+    let sandbox = with_attachments();
+    let texts = |sandbox: &Sandbox| sandbox.ok(&["compile", "--format", "text"]);
+    let whole = texts(&sandbox);
+    sandbox.ok(&["drop", ":13"]);
+    let without = texts(&sandbox);
+    assert!(
+        !without.contains("Now the door.") && !without.contains("Hang the door"),
+        "{without}"
+    );
+    sandbox.ok(&["undo"]);
+    assert_eq!(texts(&sandbox), whole);
+
+    // The task keeps what is attached to it.
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    let kept = texts(&sandbox);
+    for there in [
+        "mend the wheel",
+        "eight spokes",
+        "And a bell.",
+        "Bells are brass",
+    ] {
+        assert!(kept.contains(there), "{there}: {kept}");
+    }
+    for gone in ["And the door?", "Hang the door", "all whole"] {
+        assert!(!kept.contains(gone), "{gone}: {kept}");
+    }
+    let hide = sandbox.ok(&["log", "-n", "1", "--format", "%h"]);
+    sandbox.ok(&["restore", hide.trim()]);
+    assert_eq!(texts(&sandbox), whole);
+
+    // No attachment is a system message.
+    sandbox.ok(&["clear"]);
+    assert_eq!(sandbox.ok(&["compile", "--format", "text"]), "\n");
+}
+
+#[test]
+fn a_single_attachment_can_be_taken_out() {
+    let sandbox = with_attachments();
+    sandbox.ok(&["drop", ":4"]);
+    let left = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(
+        !left.contains("carve: Carves") && left.contains("eight spokes"),
+        "{left}"
+    );
+}
+
+#[test]
+fn an_export_gives_attachments_back_as_their_records() {
+    let sandbox = with_attachments();
+    // Something hidden since: the file is put together anew.
+    sandbox.ok(&["drop", ":13"]);
+    sandbox.tract(&["export", "-o", "out.jsonl"]);
+    let before = sandbox.ok(&["compile", "--format", "text"]);
+    let out = fs::read_to_string(sandbox.work().join("out.jsonl")).expect("written");
+    for record in ATTACHED
+        .lines()
+        .filter(|line| line.contains("eight spokes"))
+    {
+        assert!(out.lines().any(|line| line == record), "{record}");
+    }
+    let other = Sandbox::new();
+    other.write("out.jsonl", out);
+    other.tract(&["import", "out.jsonl"]);
+    assert_eq!(other.ok(&["compile", "--format", "text"]), before);
+}
+
+#[test]
+fn a_resumed_session_holds_attachments_as_records_of_its_own() {
+    let sandbox = with_attachments();
+    sandbox.ok(&["resume"]);
+    let records = written(&sandbox);
+    let kinds = records
+        .iter()
+        .filter_map(|r| r["attachment"]["type"].as_str());
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [
+            "hook_success",
+            "file",
+            "skill_listing",
+            "edited_text_file",
+            "queued_command",
+            "task_reminder",
+            "nested_memory"
+        ]
+    );
+    let old = "22222222-2222-4333-8444-555555555555";
+    let chain = records.iter().filter(|record| record["uuid"].is_string());
+    let mut last = Value::Null;
+    for record in chain {
+        assert_eq!(record["parentUuid"], last, "one chain: {record}");
+        assert_ne!(record["sessionId"], old);
+        last = record["uuid"].clone();
+    }
+    let before = sandbox.ok(&["compile", "--format", "text"]);
+    let file = only_file(sandbox.home().join(".claude/projects"));
+    let other = Sandbox::new();
+    other.tract(&["import", &file.display().to_string()]);
+    assert_eq!(other.ok(&["compile", "--format", "text"]), before);
+}
+
+#[test]
+fn in_another_tool_attachments_are_the_users_text_within_tags() {
+    let sandbox = with_attachments();
+    sandbox.ok(&["resume", "--in", "codex"]);
+    let file = only_file(sandbox.home().join(".codex"));
+    let text = fs::read_to_string(file).expect("readable");
+    assert!(
+        text.contains(r"<system-reminder>\nCalled the Read tool"),
+        "{text}"
+    );
+}

@@ -80,6 +80,7 @@ fn made_session(dice: &mut Dice) -> Repo {
             let name = None;
             let parts = ids.iter().map(call).collect();
             messages.push(Message {
+                attached: None,
                 role: Role::Assistant,
                 name: name.clone(),
                 parts,
@@ -92,6 +93,7 @@ fn made_session(dice: &mut Dice) -> Repo {
                     is_error: false,
                 }];
                 messages.push(Message {
+                    attached: None,
                     role: Role::Tool,
                     name: name.clone(),
                     parts,

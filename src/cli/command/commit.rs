@@ -291,6 +291,7 @@ fn written(
         _ => input::read(app, Path::new("-"))?,
     };
     let name = edited.and_then(|message| message.name.clone());
+    let attached = edited.and_then(|message| message.attached.clone());
     if text.is_empty() && args.message.is_none() {
         // A result may be empty, but only by intent.
         return Err(Error::EmptyMessage.into());
@@ -305,7 +306,12 @@ fn written(
         _ => Part::text(text),
     };
     let parts = vec![part];
-    Ok(Message { role, name, parts })
+    Ok(Message {
+        attached,
+        role,
+        name,
+        parts,
+    })
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.

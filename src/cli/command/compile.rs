@@ -41,16 +41,18 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let commit = match &args.reply {
-        Some(reply) => answered(&repo, repo.resolve(&on, reply)?, reply, app)?,
-        None => repo.resolve(&on, &args.rev)?,
+    let reply = args.reply.as_ref().map(|typed| repo.resolve(&on, typed));
+    let reply = reply.transpose()?;
+    let commit = match (&args.reply, reply) {
+        (Some(typed), Some(reply)) => answered(&repo, reply, typed, app)?,
+        _ => repo.resolve(&on, &args.rev)?,
     };
     let options = RequestOptions {
         provider: app.provider(&repo, args.format)?,
         whole_request: args.request,
         strict: args.strict,
     };
-    let (payload, notices) = request::payload(&repo, &commit, &options)?;
+    let (payload, notices) = request::payload(&repo, &commit, reply.as_ref(), &options)?;
     let shown = match app.ui.is_terminal() {
         false => payload.as_str().into(),
         true if payload.starts_with('{') => escape::json(&payload),

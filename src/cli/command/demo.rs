@@ -122,7 +122,7 @@ fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
         provider: Provider::Text,
         ..RequestOptions::default()
     };
-    let (payload, _) = request::payload(&repo, &commit, &options)?;
+    let (payload, _) = request::payload(&repo, &commit, None, &options)?;
     let width = app.ui.width_cols();
     let lines: Vec<&str> = payload.lines().take(LINES).collect();
     let end = lines.iter().rposition(|line| !line.trim().is_empty());

@@ -74,6 +74,9 @@ fn fields(
         let role = Label::role(message.role).of(message.role.as_str());
         let types = part::types_of(message);
         field("message", role + format!("{name} ({types})"));
+        if let Some(kind) = &message.attached {
+            field("attached", kind.as_str().into());
+        }
     }
     if let Operation::Edit { target, .. } = operation {
         field("edits", target.to_string()[..7].into());

@@ -37,7 +37,7 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
         Extent::All => (0, input.order.len()),
         Extent::KeepLast(keep) => until(others.len().saturating_sub(*keep)),
         Extent::KeepTurn => {
-            let said = |at: &usize| input.order[*at].role == Role::User;
+            let said = |at: &usize| input.order[*at].is_users();
             until(others.iter().rposition(said).unwrap_or(0))
         }
         Extent::Range(first, last) => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::plan::{GonePart, PartLink, PlanInput};
 use crate::error::{Error, Refusal, Result};
-use crate::model::{Draft, EntryId, HideKind, Role};
+use crate::model::{Draft, EntryId, HideKind};
 
 /// Hides the named entries and parts, all or nothing. A call and its results go together; a part
 /// that is a call or a result takes the other parts of its pair; a message whose parts are all
@@ -61,9 +61,7 @@ pub fn drop(
     }
     chosen.retain(|at| input.order[*at].visible());
     gone.retain(|at, _| !chosen.contains(at));
-    let last_user = input
-        .visible()
-        .rfind(|at| input.order[*at].role == Role::User);
+    let last_user = input.visible().rfind(|at| input.order[*at].is_users());
     for at in chosen.iter().chain(gone.keys()) {
         let commit = input.order[*at].commit();
         if input.order[*at].pinned() {
@@ -80,6 +78,10 @@ pub fn drop(
             return Err(Error::Essential { what });
         }
     }
+    let attached = input.attached_to(&chosen).into_iter();
+    let attached: Vec<usize> = attached.filter(|at| input.order[*at].visible()).collect();
+    chosen.extend(attached);
+    gone.retain(|at, _| !chosen.contains(at));
     if chosen.is_empty() && gone.is_empty() {
         return Ok(None);
     }

@@ -63,6 +63,7 @@ impl World {
                 .mask
                 .apply(own, |stub| self.messages.get(stub).cloned());
             PlanEntry {
+                attached: false,
                 role: seen.role,
                 links: Links::of(&seen),
                 tokens: tokens(10 * seen.parts.len() as u64),
@@ -125,7 +126,12 @@ impl World {
             _ => (Role::Tool, vec![result(a)]),
         };
         let name = None;
-        let message = Message { role, name, parts };
+        let message = Message {
+            attached: None,
+            role,
+            name,
+            parts,
+        };
         self.commit(Draft::append(message)).expect("an append");
     }
 

@@ -41,6 +41,8 @@ pub struct PlanEntry {
     pub entry: OrderEntry,
     /// Who speaks.
     pub role: Role,
+    /// Whether a client attached it to the message that it stands beside: it goes where that goes.
+    pub attached: bool,
     /// Its calls and results, those of hidden parts left out and those of stubs included.
     pub links: Links,
     /// Its tokens as the context holds it.
@@ -117,6 +119,11 @@ impl PlanEntry {
         self.entry.id.commit.short()
     }
 
+    /// Whether a user speaks, and not a client in a user's place.
+    fn is_users(&self) -> bool {
+        self.role == Role::User && !self.attached
+    }
+
     fn placed_by(&self, kind: HideKind) -> bool {
         self.entry.placed.is_some_and(|(_, placed)| placed == kind)
     }
@@ -173,7 +180,8 @@ impl PlanInput {
     pub fn task(&self) -> Option<usize> {
         let mut rest = self.visible().filter(|at| {
             let entry = &self.order[*at];
-            !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
+            let is_system = entry.role.is_system() || entry.attached;
+            !is_system && !entry.placed_by(HideKind::Truncation)
         });
         let first = rest.next()?;
         let is_task = |at: &usize| self.order[*at].role == Role::User;
@@ -235,8 +243,24 @@ impl PlanInput {
                 chosen.extend(group.iter().copied());
             }
         }
+        chosen.extend(self.attached_to(&chosen));
         chosen.retain(|at| hidden || self.order[*at].visible());
         chosen
+    }
+
+    /// What is attached to any of these and not pinned: it goes with them. An attachment belongs to
+    /// the message before it, at the very beginning to the one after it.
+    fn attached_to(&self, hosts: &BTreeSet<usize>) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut host = self.order.iter().position(|entry| !entry.attached);
+        for (at, entry) in self.order.iter().enumerate() {
+            if !entry.attached {
+                host = Some(at);
+            } else if host.is_some_and(|host| hosts.contains(&host)) && !entry.pinned() {
+                found.push(at);
+            }
+        }
+        found
     }
 
     /// A hide of exactly these entries. A run of the order is one interval; what stays in the

@@ -38,7 +38,7 @@ pub fn prune(
 ) -> Option<Draft> {
     let is_turn = |at: &usize| {
         let entry = &input.order[*at];
-        let said = entry.role == Role::User && entry.links.results.is_empty();
+        let said = entry.is_users() && entry.links.results.is_empty();
         said && !entry.placed_by(HideKind::Truncation)
     };
     let end = match limits.turns {
@@ -68,6 +68,7 @@ pub fn prune(
                 continue;
             }
             let stub = Sealed::new(Message {
+                attached: None,
                 role: Role::Tool,
                 name: None,
                 parts: vec![Part::ToolResult {

@@ -114,6 +114,12 @@ fn grow(input: &PlanInput, undone: &mut BTreeMap<CommitHash, Scope>) {
         };
         let back: Vec<usize> = (0..input.order.len()).filter(comes_back).collect();
         let mut grown = false;
+        for at in input.attached_to(&back.iter().copied().collect()) {
+            // What went with a message comes back with it; what somebody took out by itself stays.
+            for hide in &input.order[at].entry.hidden_by {
+                grown |= undone.contains_key(hide) && add(undone, *hide, at);
+            }
+        }
         for at in back {
             for partner in pairs.group_of(at) {
                 let entry = &input.order[*partner].entry;

@@ -45,6 +45,13 @@ pub fn annotate(
             targets.extend(group.filter(|at| input.order[*at].entry.priority == Priority::Skip));
         }
     }
+    let was_skipped = |at: &usize| input.order[*at].entry.priority == Priority::Skip;
+    let attached = input.attached_to(&targets).into_iter();
+    let attached: Vec<usize> = match priority {
+        Priority::Skip => attached.collect(),
+        _ => attached.filter(was_skipped).collect(),
+    };
+    targets.extend(attached);
     let has = |at: &usize| input.order[*at].entry.priority == priority;
     if targets.is_empty() || (reason.is_none() && targets.iter().all(has)) {
         return Ok(None);

@@ -158,7 +158,8 @@ impl Marker {
 }
 
 /// Hides the oldest messages after the task; with `drop_first` the task too. Counted are visible
-/// messages, neither system messages nor markers, pinned ones included. None: nothing to hide.
+/// messages, neither system messages nor markers nor attachments, pinned ones included. None: nothing
+/// to hide.
 ///
 /// # Errors
 ///
@@ -202,7 +203,7 @@ pub fn truncate(
         } => {
             let begins = |at: &usize| {
                 let entry = &input.order[*at];
-                entry.role == Role::User && entry.links.results.is_empty()
+                entry.is_users() && entry.links.results.is_empty()
             };
             // Everything before one of these may go; before the last of them, at most.
             let ends: Vec<usize> = counted.iter().copied().filter(begins).collect();
@@ -239,9 +240,9 @@ pub fn truncate(
     Ok(Some(draft))
 }
 
-/// Whether a visible entry is a message that a truncation counts and may hide.
+/// Whether a visible entry is a message that a truncation counts and may hide by itself.
 fn counts(entry: &PlanEntry) -> bool {
-    !entry.role.is_system() && !entry.placed_by(HideKind::Truncation)
+    !entry.role.is_system() && !entry.attached && !entry.placed_by(HideKind::Truncation)
 }
 
 fn exactly(tokens: u64) -> TokenCount {

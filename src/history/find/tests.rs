@@ -155,6 +155,7 @@ fn options_narrow_what_is_found() {
         kind: None,
     };
     let result = |id: &str| Message {
+        attached: None,
         role: Role::Tool,
         name: None,
         parts: vec![Part::ToolResult {
@@ -164,6 +165,7 @@ fn options_narrow_what_is_found() {
         }],
     };
     let calls = |parts| Message {
+        attached: None,
         role: Role::Assistant,
         name: None,
         parts,
@@ -237,6 +239,7 @@ fn options_narrow_what_is_found() {
 fn a_part_that_is_hidden_is_marked_and_its_stub_is_found() {
     let repo = Repo::ephemeral().expect("a repository");
     let both = Message {
+        attached: None,
         role: Role::User,
         name: None,
         parts: vec![Part::text("long output"), Part::text("kept output")],

@@ -43,6 +43,7 @@ fn message(kind: u8, number: u8) -> Message {
     };
     let parts = vec![part, Part::text("more")];
     Message {
+        attached: None,
         role,
         name: None,
         parts,

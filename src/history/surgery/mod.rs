@@ -175,6 +175,7 @@ mod tests {
             is_error: false,
         };
         let message = |role, part| Message {
+            attached: None,
             role,
             name: None,
             parts: vec![part],

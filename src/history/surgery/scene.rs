@@ -142,6 +142,7 @@ impl Scene {
             let tokens = entry.visible.then(|| seen.next().copied()).flatten();
             input.order.push(PlanEntry {
                 role: rows[&entry.content].role,
+                attached: rows[&entry.content].attached,
                 links: shown.as_ref().map(Links::of).unwrap_or_default(),
                 tokens: tokens.unwrap_or_default(),
                 parts,

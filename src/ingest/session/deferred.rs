@@ -35,14 +35,14 @@ impl Session<'_> {
         for deferred in &mut self.deferred {
             deferred.messages = deferred.messages.saturating_sub(1);
         }
-        self.commit(tx, id, step)
+        self.settle_form(tx, id, step)
     }
 
     fn next_id(&self) -> StepId {
         StepId(self.made.len())
     }
 
-    fn number(&mut self) -> StepId {
+    pub(super) fn number(&mut self) -> StepId {
         let id = self.next_id();
         self.made.push(None);
         id

@@ -23,6 +23,7 @@ pub static ANTHROPIC: Format = Format {
     events: None,
     provider: Some("anthropic"),
     bare_messages: true,
+    attaches: false,
     common_stem: None,
     home: None,
     #[cfg(test)]

@@ -49,6 +49,7 @@ pub static ANTHROPIC_STREAM: Format = Format {
     events: Some(reader),
     provider: None,
     bare_messages: false,
+    attaches: false,
     common_stem: None,
     home: None,
     #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The first pass: every line is read once, and what remains of a record is a small entry.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use super::attached;
 use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, is_true,
 };
@@ -28,6 +29,12 @@ pub(super) enum Kind {
     Assistant,
     /// An assistant record that the client wrote; no context.
     Synthetic,
+    /// One that it does send.
+    Placeholder,
+    /// What the client attached to the message before.
+    Attached,
+    /// What a command of the client's said.
+    Local,
     /// The summary that follows a compaction.
     Summary,
     /// `compact_boundary`.
@@ -61,9 +68,16 @@ pub(super) struct Entry {
     pub(super) epoch: u32,
     pub(super) calls: Vec<Name>,
     pub(super) results: Vec<Name>,
+    /// The kind of attachment.
+    pub(super) attached: Option<Name>,
 }
 
 impl Entry {
+    /// Whether the client wrote it down beside the conversation, and sends it.
+    pub(super) fn is_aside(&self) -> bool {
+        matches!(self.kind, Kind::Placeholder | Kind::Attached | Kind::Local)
+    }
+
     /// Whether it can be behind a message.
     pub(super) fn is_message(&self) -> bool {
         matches!(
@@ -124,7 +138,8 @@ pub(super) struct Index {
     summaries: Vec<(Name, String)>,
     /// The last `last-prompt`'s leaf, and how many entries stood before it.
     pub(super) last_prompt: Option<(Name, usize)>,
-    pub(super) attachments: u64,
+    /// Attachments of kinds that are not known, by kind.
+    pub(super) unknown: BTreeMap<String, u64>,
     /// What of it is known already.
     pub(super) end: SessionEnd,
     epoch: u32,
@@ -244,7 +259,11 @@ impl Index {
                 if entry.kind == Kind::Assistant
                     && (synthetic || is_true(record.is_api_error_message))
                 {
-                    entry.kind = Kind::Synthetic;
+                    let is_error = is_true(record.is_api_error_message);
+                    entry.kind = match !is_error && says_nothing(record.message) {
+                        true => Kind::Placeholder,
+                        false => Kind::Synthetic,
+                    };
                 }
                 if self.agent_id.is_none() && entry.sidechain {
                     self.agent_id = string(record.agent_id);
@@ -255,20 +274,17 @@ impl Index {
                 let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
                 let name = word(attachment.kind);
                 let name = name.as_deref().unwrap_or("(no type)");
-                if name == "queued_command" && attachment.prompt.is_some() {
-                    entry.kind = Kind::QueuedCommand;
-                    self.say(attachment.prompt);
-                } else {
-                    self.end.other(format!("attachment/{name}"));
-                    // Only what is rendered into a request is missing from the file.
-                    if !matches!(
-                        name,
-                        "queued_command"
-                            | "hook_success"
-                            | "hook_cancelled"
-                            | "command_permissions"
-                    ) {
-                        self.attachments += 1;
+                entry.attached = Some(self.names.intern(name));
+                match attached::tells(name) {
+                    Some(true) if attachment.prompt.is_some() => {
+                        entry.kind = Kind::QueuedCommand;
+                        self.say(attachment.prompt);
+                    }
+                    Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
+                    Some(_) => self.end.other(format!("attachment/{name}")),
+                    None => {
+                        self.end.other(format!("attachment/{name}"));
+                        *self.unknown.entry(name.to_owned()).or_default() += 1;
                     }
                 }
             }
@@ -339,6 +355,7 @@ impl Index {
                 }
             }
             Some("microcompact_boundary") => entry.kind = Kind::Micro,
+            Some("local_command") if string(record.content).is_some() => entry.kind = Kind::Local,
             Some(subtype) => self.end.other(format!("system/{subtype}")),
             None => self.end.other("system"),
         }
@@ -447,6 +464,15 @@ impl Index {
             .or_else(|| self.ai_title.clone())
             .or_else(of_summary)
     }
+}
+
+/// Whether a reply of the client's own is the one that it sends: it stands after commands of the
+/// client's, which no model answers.
+fn says_nothing(message: Raw<'_>) -> bool {
+    const NOTHING: &str = "No response requested.";
+    let head: MessageHead<'_> = decode(message).unwrap_or_default();
+    let blocks: Vec<BlockHead<'_>> = decode(head.content).unwrap_or_default();
+    matches!(&blocks[..], [block] if word(block.text).as_deref() == Some(NOTHING))
 }
 
 /// The bytes of a span.

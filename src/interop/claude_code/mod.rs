@@ -5,6 +5,7 @@
 //! (`read`). Deliberately absent: other files of the session (a sub-agent's own file is a source
 //! of its own), and what the client adds to a request but doesn't write down.
 
+mod attached;
 mod fields;
 mod index;
 mod path;
@@ -42,6 +43,7 @@ pub static CLAUDE_CODE: Format = Format {
     events: None,
     provider: None,
     bare_messages: false,
+    attaches: true,
     common_stem: None,
     home: Some(Home {
         variable: Some("CLAUDE_CONFIG_DIR"),

@@ -15,8 +15,10 @@ pub(super) enum Item {
     Results(Vec<u32>),
     /// A result without its call.
     Orphan(u32),
-    /// A user's record, an attached or a queued prompt.
+    /// A user's record, a prompt that came while the model worked, or what the client wrote beside.
     Input(u32),
+    /// A prompt that only the queue holds.
+    Queued(u32),
     /// A compaction: its boundary, and its summary.
     Compaction(Option<u32>, u32),
     /// A microcompaction.
@@ -28,7 +30,10 @@ impl Item {
     pub(super) fn records(&self) -> Vec<u32> {
         match self {
             Self::Reply(records) | Self::Results(records) => records.clone(),
-            Self::Orphan(record) | Self::Input(record) | Self::Prune(record) => vec![*record],
+            Self::Orphan(record)
+            | Self::Input(record)
+            | Self::Queued(record)
+            | Self::Prune(record) => vec![*record],
             Self::Compaction(boundary, summary) => {
                 boundary.iter().chain([summary]).copied().collect()
             }
@@ -194,8 +199,27 @@ impl<'i> Tree<'i> {
             let entry = self.entry(*record);
             self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
         });
+        let leaf = leaf.map(|leaf| self.asides_after(leaf));
         let path = leaf.map_or_else(Vec::new, |leaf| self.walk(leaf));
         self.items(&self.prompted(&path).unwrap_or(path), true)
+    }
+
+    /// The last of what the client wrote beside right after a leaf; the leaf if there is nothing.
+    fn asides_after(&self, leaf: u32) -> u32 {
+        // A result would follow its call, and leave what hangs there aside.
+        if !self.entry(leaf).calls.is_empty() {
+            return leaf;
+        }
+        let (mut last, mut end) = (leaf, leaf);
+        for at in leaf + 1..self.index.entries.len() as u32 {
+            if self.parents[at as usize] == Some(end) && !self.entry(at).is_message() {
+                end = at;
+                if self.entry(at).is_aside() {
+                    last = at;
+                }
+            }
+        }
+        last
     }
 
     /// The path to the leaf that `last-prompt` names, where it stands at the end and names another
@@ -245,9 +269,12 @@ impl<'i> Tree<'i> {
                 Kind::User | Kind::Mirror(false) if !entry.results.is_empty() => {
                     items.push(Item::Orphan(record));
                 }
-                Kind::User | Kind::Mirror(false) | Kind::QueuedCommand => {
-                    items.push(Item::Input(record));
-                }
+                Kind::User
+                | Kind::Mirror(false)
+                | Kind::QueuedCommand
+                | Kind::Placeholder
+                | Kind::Attached
+                | Kind::Local => items.push(Item::Input(record)),
                 Kind::Boundary => boundary = Some(record),
                 Kind::Summary => items.push(Item::Compaction(boundary.take(), record)),
                 Kind::Micro => items.push(Item::Prune(record)),
@@ -264,7 +291,7 @@ impl<'i> Tree<'i> {
 
     fn after(&self, record: Option<u32>, items: &mut Vec<Item>) {
         if let Some(queued) = self.queued.get(&record) {
-            items.extend(queued.iter().copied().map(Item::Input));
+            items.extend(queued.iter().copied().map(Item::Queued));
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::attached::{self, Sent};
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
 use super::record::{Attachment, MessageHead, ProgressData, Record, time};
@@ -14,9 +15,9 @@ use crate::error::Result;
 use crate::interop::lines::mend;
 use crate::interop::{
     Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId,
+    StepEntry, StepId, Was,
 };
-use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::json::string;
 use crate::wire::{Notes, anthropic};
 
@@ -42,6 +43,10 @@ struct Reader<'a> {
     covered: Vec<bool>,
     notes: Notes,
     end: SessionEnd,
+    /// Attachments of which nothing is sent.
+    silent: HashSet<u32>,
+    /// Whether some of what was sent is in no record.
+    lacks_words: bool,
 }
 
 /// What is taken from one record.
@@ -51,6 +56,10 @@ struct Piece {
     model: Option<String>,
     usage: Option<Usage>,
     time: Option<Millis>,
+    /// What the client calls it, where the client attached it.
+    attached: Option<String>,
+    /// How it was read before.
+    was: Option<Was>,
 }
 
 pub(super) fn import(
@@ -69,6 +78,8 @@ pub(super) fn import(
         covered: vec![false; index.entries.len()],
         notes: Notes::default(),
         end: index.end.clone(),
+        silent: HashSet::new(),
+        lacks_words: false,
     };
     let main = reader.path(tree.main(), Vec::new())?;
     let mut paths = vec![main];
@@ -196,7 +207,12 @@ impl Reader<'_> {
         for (record, entry) in self.index.entries.iter().enumerate() {
             let label = match entry.kind {
                 Kind::Synthetic => "assistant (synthetic)",
+                _ if self.silent.contains(&(record as u32)) => &self.attachment(entry),
+                Kind::Queued => "queue-operation",
                 _ if self.covered[record] => continue,
+                Kind::Placeholder => "assistant (synthetic)",
+                Kind::Attached => &self.attachment(entry),
+                Kind::Local => "system/local_command",
                 Kind::User | Kind::Summary if entry.sidechain => "user (sidechain)",
                 Kind::User | Kind::Summary => "user",
                 Kind::Assistant if entry.sidechain => "assistant (sidechain)",
@@ -204,7 +220,6 @@ impl Reader<'_> {
                 Kind::Boundary => "system/compact_boundary",
                 Kind::Micro => "system/microcompact_boundary",
                 Kind::QueuedCommand => "attachment/queued_command",
-                Kind::Queued => "queue-operation",
                 Kind::Mirror(_) => "progress",
                 Kind::Node => continue,
             };
@@ -216,12 +231,25 @@ impl Reader<'_> {
             absent: SessionEnd::lacking(&["system prompt", "tool definitions"]).absent,
             ..self.end
         };
-        match self.index.attachments {
-            0 => {}
-            1 => end.absent.push("1 attachment".to_owned()),
-            count => end.absent.push(format!("{count} attachments")),
+        if self.lacks_words {
+            end.absent.push("the instructions of plan mode".to_owned());
+        }
+        for (kind, count) in &self.index.unknown {
+            let things = if *count == 1 {
+                "attachment"
+            } else {
+                "attachments"
+            };
+            end.absent
+                .push(format!("{count} {things} of the unknown kind {kind}"));
         }
         self.sink.end(end)
+    }
+
+    /// What a record of an attachment is called among those that are no messages.
+    fn attachment(&self, entry: &Entry) -> String {
+        let kind = entry.attached.map(|kind| self.index.names.of(kind));
+        format!("attachment/{}", kind.unwrap_or("(no type)"))
     }
 
     fn text(&self, record: u32) -> Result<String> {
@@ -249,8 +277,9 @@ impl Reader<'_> {
             ..MessageHead::default()
         };
         let head = match self.index.entries[record as usize].kind {
-            Kind::Queued => said(outer.content),
+            Kind::Queued | Kind::Local => said(outer.content),
             Kind::QueuedCommand => said(object::<Attachment<'_>>(outer.attachment)?.prompt),
+            Kind::Attached => return self.attached(record, &outer),
             Kind::Mirror(_) => {
                 let data: ProgressData<'_> = object(outer.data)?;
                 let inner: Record<'_> = object(data.message)?;
@@ -259,11 +288,54 @@ impl Reader<'_> {
             }
             _ => object(outer.message)?,
         };
-        Ok(Piece {
+        let piece = Piece {
             parts: anthropic::parts(head.content, &mut self.notes)?,
             model: string(head.model),
             usage: anthropic::usage(head.usage),
             time: at,
+            ..Piece::default()
+        };
+        match self.index.entries[record as usize].kind {
+            Kind::QueuedCommand => {
+                let framed = self.attached(record, &outer)?;
+                let before = Message::new(Role::User, piece.parts);
+                Ok(Piece {
+                    was: Some(Was::Message(before)),
+                    ..framed
+                })
+            }
+            Kind::Placeholder | Kind::Local => Ok(Piece {
+                was: Some(Was::Nothing),
+                ..piece
+            }),
+            _ => Ok(piece),
+        }
+    }
+
+    /// What is sent for an attachment; nothing where its record is not as it should be.
+    fn attached(&mut self, record: u32, outer: &Record<'_>) -> Result<Piece, serde_json::Error> {
+        let parts = match attached::sent(outer.attachment, &mut self.notes) {
+            Sent::Parts { parts, in_part } => {
+                depth::check_parts(&parts).map_err(serde::de::Error::custom)?;
+                self.lacks_words |= in_part;
+                parts
+            }
+            Sent::Nothing => {
+                self.silent.insert(record);
+                Vec::new()
+            }
+            Sent::Unknown => {
+                self.silent.insert(record);
+                return Err(serde::de::Error::custom("it lacks what its kind has"));
+            }
+        };
+        let kind = self.entry(record).attached;
+        Ok(Piece {
+            parts,
+            time: time(outer.timestamp),
+            attached: kind.map(|kind| self.index.names.of(kind).to_owned()),
+            was: Some(Was::Nothing),
+            ..Piece::default()
         })
     }
 
@@ -274,21 +346,45 @@ impl Reader<'_> {
     }
 
     fn append(&mut self, next: &mut Told) -> Result<()> {
-        let records = next.item.records();
-        let mut parts = Vec::new();
-        let (mut model, mut usage, mut time) = (None, None, None);
+        let mut records = next.item.records();
+        let called = records.clone();
+        if let Item::Results(results) = &mut next.item {
+            // In the order in which they came, which need not be that of the calls.
+            results.sort_unstable();
+            records.clone_from(results);
+        }
+        let mut pieces = Vec::with_capacity(records.len());
         for &record in &records {
-            let piece = self.piece(record)?;
+            pieces.push(self.piece(record)?);
+        }
+        let was = match &next.item {
+            Item::Results(_) if called != records => {
+                let place = |record| records.iter().position(|other| other == record);
+                let parts = called.iter().filter_map(place);
+                let parts = parts.flat_map(|at| pieces[at].parts.clone());
+                Some(Was::Message(Message::new(Role::Tool, parts.collect())))
+            }
+            _ => pieces.iter_mut().find_map(|piece| piece.was.take()),
+        };
+        let mut parts = Vec::new();
+        let (mut model, mut usage, mut time, mut attached) = (None, None, None, None);
+        for piece in pieces {
             parts.extend(piece.parts);
             model = piece.model.or(model);
             usage = piece.usage.or(usage);
             time = time.or(piece.time);
+            attached = attached.or(piece.attached);
+        }
+        let kind = self.entry(records[0]).kind;
+        if parts.is_empty() && kind == Kind::Attached {
+            return Ok(());
         }
         let all_results = parts
             .iter()
             .all(|part| matches!(part, Part::ToolResult { .. }));
         let role = match next.item {
             Item::Reply(_) => Role::Assistant,
+            _ if kind == Kind::Placeholder => Role::Assistant,
             _ if all_results && !parts.is_empty() => Role::Tool,
             _ => Role::User,
         };
@@ -297,6 +393,7 @@ impl Reader<'_> {
         }
         next.results = answered(&parts);
         let mut settings = Settings::new();
+        let model = model.filter(|_| kind == Kind::Assistant || matches!(kind, Kind::Mirror(_)));
         if role == Role::Assistant && model.is_some() && model != next.model {
             let text = serde_json::Value::from(model.as_deref()).to_string();
             settings.insert("model".to_owned(), text);
@@ -305,13 +402,20 @@ impl Reader<'_> {
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
         spans.extend(records.iter().filter_map(|r| self.index.removals.get(r)));
         spans.sort();
-        next.step = Some(self.step(Step {
-            action: Action::Append(Message::new(role, parts)),
+        let mut message = Message::new(role, parts);
+        message.attached = attached;
+        let step = Step {
+            action: Action::Append(message),
             time,
             settings,
             records: spans,
-            usage: usage.filter(|_| role == Role::Assistant),
-        })?);
+            usage: usage.filter(|_| kind == Kind::Assistant || matches!(kind, Kind::Mirror(_))),
+            was,
+        };
+        match next.item {
+            Item::Queued(_) => self.sink.formerly(step)?,
+            _ => next.step = Some(self.step(step)?),
+        }
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::conditions::real_sessions;
 use crate::error::Result;
 use crate::interop::{
     Action, BranchStart, Document, HideStep, ImportOptions, Input, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step, StepEntry,
+    SessionStart, Sink, Step, StepEntry, Was,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -18,6 +18,7 @@ struct Kept {
     sessions: Vec<SessionStart>,
     branches: Vec<(usize, BranchStart)>,
     steps: Vec<Step>,
+    former: Vec<Step>,
     end: Option<SessionEnd>,
     problems: Vec<Problem>,
 }
@@ -33,6 +34,10 @@ impl Sink for Kept {
     }
     fn step(&mut self, step: Step) -> Result<()> {
         self.steps.push(step);
+        Ok(())
+    }
+    fn formerly(&mut self, step: Step) -> Result<()> {
+        self.former.push(step);
         Ok(())
     }
     fn end(&mut self, end: SessionEnd) -> Result<()> {
@@ -159,7 +164,8 @@ fn a_reply_in_many_records_is_one_message_and_its_results_are_one() {
         [
             r#"user: "Compare the two logs.""#,
             r#"assistant: thinking "Two files.", call c1 {"file_path":"/a.log","limit":10}, call c2 {"file_path":"/b.log"}, call c3 {"command":"wc -l /a.log"}"#,
-            r#"tool: result c1 ["a has 3 lines"], result c2 ["b is empty"], error c3 ["wc: denied"]"#,
+            // In the order in which they came.
+            r#"tool: result c2 ["b is empty"], result c1 ["a has 3 lines"], error c3 ["wc: denied"]"#,
             r#"assistant: "They differ.""#,
             r#"user: "[Request interrupted by user]""#,
             r#"user: "Look:", image"#,
@@ -264,22 +270,33 @@ fn queued_input_is_kept_once() {
             r#"user: "Start.""#,
             r#"assistant: call c1 {"command":"c1"}"#,
             r#"tool: result c1 ["ok"]"#,
-            r#"user: "only in the queue""#,
             r#"assistant: "Done.""#,
             r#"user: "typed again""#,
             r#"assistant: call c2 {"command":"c2"}"#,
             r#"tool: result c2 ["ok"]"#,
-            r#"user: "attached""#,
+            r#"user: "The user sent a new message while you were working:\nattached\n\nIMPORTANT: After completing your current task, you MUST address the user's message above. Do not ignore it.""#,
+            r#"user: "The following skills are available for use with the Skill tool:\n\n…""#,
             r#"assistant: "Seen.""#,
         ]
     );
-    let end = kept.end.expect("an end");
-    // Nine operations, and the first two are behind a message.
-    assert_eq!(end.other_records["queue-operation"], 7);
+    let attached = kept.steps.iter().filter_map(|step| {
+        let was = step.was.as_ref()?;
+        Some((step.message()?.attached.as_deref()?, was))
+    });
+    let prompt = Was::Message(Message::text(Role::User, "attached"));
     assert_eq!(
-        end.absent,
-        ["system prompt", "tool definitions", "1 attachment"]
+        attached.collect::<Vec<_>>(),
+        [
+            ("queued_command", &prompt),
+            ("skill_listing", &Was::Nothing)
+        ]
     );
+    let former: Vec<_> = kept.former.iter().map(sketch).collect();
+    assert_eq!(former, [r#"user: "only in the queue""#]);
+    let end = kept.end.expect("an end");
+    // Of the nine operations one is behind what earlier versions took for a message.
+    assert_eq!(end.other_records["queue-operation"], 8);
+    assert_eq!(end.absent, ["system prompt", "tool definitions"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! record for results, in the envelope of the records that it replaces where there are any. New
 //! results are chained one after the other, so that a walk from the leaf meets all of them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
@@ -21,7 +22,7 @@ use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
 use crate::wire::json::{array, decode, quoted, string, word};
-use crate::wire::{INTERRUPTED, Repair};
+use crate::wire::{INTERRUPTED, Repair, attached};
 
 /// The version in records that are written anew where none is known: the one whose records ours
 /// look like.
@@ -178,6 +179,23 @@ impl<'a> Writer<'a> {
             return;
         }
         let start = self.lines.len();
+        if is_beside(&outgoing.records) {
+            self.beside(&outgoing.records);
+            return;
+        }
+        let plain;
+        let outgoing = match attached::plain(&outgoing.message) {
+            Cow::Borrowed(_) => outgoing,
+            Cow::Owned(message) => {
+                self.remarks
+                    .say("changed attachments became the user's text");
+                plain = Outgoing {
+                    message,
+                    ..outgoing.clone()
+                };
+                &plain
+            }
+        };
         if outgoing.is_summary {
             if first {
                 self.boundary(outgoing);
@@ -221,6 +239,23 @@ impl<'a> Writer<'a> {
                 self.note(&fields);
             }
             self.lines.push(line);
+        }
+    }
+
+    /// Records that the client wrote beside the conversation, as records of a new session.
+    fn beside(&mut self, records: &[String]) {
+        for text in records {
+            let Some(mut fields) = Fields::parse(text) else {
+                continue;
+            };
+            let uuid = self.new_uuid();
+            fields.set("uuid", &uuid);
+            fields.set("parentUuid", &self.last);
+            fields.set("sessionId", &self.session_id);
+            if fields.get("cwd").is_some() {
+                fields.set("cwd", &self.document.cwd);
+            }
+            self.put(&fields);
         }
     }
 
@@ -436,6 +471,24 @@ impl<'a> Writer<'a> {
             self.result(outgoing, None, call, raw(result));
         }
     }
+}
+
+/// Whether these are records that the client writes beside the conversation: what it attaches, what
+/// its commands say, and its own reply to them.
+fn is_beside(records: &[String]) -> bool {
+    let is_such = |text: &String| {
+        let Some(fields) = Fields::parse(text) else {
+            return false;
+        };
+        let model = || message_fields(&fields)?.string("model");
+        match fields.string("type").as_deref() {
+            Some("attachment") => true,
+            Some("system") => fields.string("subtype").as_deref() == Some("local_command"),
+            Some("assistant") => model().as_deref() == Some("<synthetic>"),
+            _ => false,
+        }
+    };
+    !records.is_empty() && records.iter().all(is_such)
 }
 
 /// JSON text as it is.

@@ -41,6 +41,7 @@ pub static CODEX: Format = Format {
     events: None,
     provider: None,
     bare_messages: false,
+    attaches: false,
     common_stem: None,
     home: Some(Home {
         variable: Some("CODEX_HOME"),

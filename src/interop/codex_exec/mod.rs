@@ -37,6 +37,7 @@ pub static CODEX_EXEC: Format = Format {
     events: Some(reader),
     provider: None,
     bare_messages: false,
+    attaches: false,
     common_stem: None,
     home: None,
     #[cfg(test)]

@@ -33,6 +33,7 @@ fn again(exported: &str) -> (Value, Told) {
 fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
     Outgoing {
         message: Message {
+            attached: None,
             role,
             name: None,
             parts,

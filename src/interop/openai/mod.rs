@@ -26,6 +26,7 @@ pub static OPENAI: Format = Format {
     events: None,
     provider: Some("openai"),
     bare_messages: true,
+    attaches: false,
     common_stem: None,
     home: None,
     #[cfg(test)]

@@ -40,6 +40,7 @@ pub static OPENAI_STREAM: Format = Format {
     events: Some(reader),
     provider: None,
     bare_messages: false,
+    attaches: false,
     common_stem: None,
     home: None,
     #[cfg(test)]

@@ -326,6 +326,7 @@ fn records_stay_as_they_were_and_new_messages_get_their_time() {
         json!({"ts": 2, "modelInfo": {"modelId": "m"}}),
     );
     let result = |call: &str| Message {
+        attached: None,
         role: Role::Tool,
         name: None,
         parts: vec![Part::ToolResult {

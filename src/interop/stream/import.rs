@@ -146,6 +146,7 @@ fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) ->
             None => Action::Append(message),
         };
         steps.push(Step {
+            was: None,
             action,
             time: None,
             settings: Settings::new(),

@@ -15,6 +15,11 @@ enum Todo<'a> {
 /// The canonical bytes (`docs/object-format.md`, "Content").
 pub(super) fn canonical(message: &Message) -> String {
     let mut out = Canonical(Vec::from(*b"{"));
+    if let Some(attached) = &message.attached {
+        out.text("\"attached\":");
+        out.string(attached);
+        out.text(",");
+    }
     if let Some(name) = &message.name {
         out.text("\"name\":");
         out.string(name);
@@ -211,9 +216,10 @@ mod tests {
         fn what_is_written_is_the_canonical_form(
             parts in prop::collection::vec(part(), 0..4),
             name in prop::option::of(word()),
+            attached in prop::option::of(word()),
             role in prop::sample::select(Role::ALL.to_vec()),
         ) {
-            let message = Message { role, name, parts };
+            let message = Message { role, name, attached, parts };
             prop_assert_eq!(canonical(&message), crate::hash::canonical(&message));
             prop_assert_eq!(Message::from_canonical(&canonical(&message)).expect("reads"), message);
         }

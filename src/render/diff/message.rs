@@ -88,6 +88,7 @@ pub fn settings(page: &mut Page, indent: usize, changes: &[SettingChange]) {
 pub fn modified(page: &mut Page, diff: &MessageDiff) {
     let start = page.lines.len();
     fact(page, "name", &diff.name, optional);
+    fact(page, "attached", &diff.attached, optional);
     parts(page, &diff.parts);
     page.fold(start, CHANGED_LINES, INDENT);
 }

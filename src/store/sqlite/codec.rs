@@ -5,7 +5,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, RefName, Role, Span};
+use crate::model::{Encoding, Message, RefName, Role, Span};
 use crate::store::CountKey;
 
 /// Below this a frame's own bytes eat what zstd saves.
@@ -164,19 +164,42 @@ const ROLES: [Role; 5] = [
     Role::Tool,
 ];
 
-impl ToSql for Role {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let number = ROLES.iter().position(|role| role == self);
-        Ok(ToSqlOutput::from(number.expect("all are there") as i64))
+/// What is added to the number of the role of what a client attached.
+const ATTACHED: i64 = 8;
+
+/// Whose a message is: the role, and whether a client attached it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Speaker {
+    pub(super) role: Role,
+    pub(super) attached: bool,
+}
+
+impl From<&Message> for Speaker {
+    fn from(message: &Message) -> Self {
+        Self {
+            role: message.role,
+            attached: message.is_attached(),
+        }
     }
 }
 
-impl FromSql for Role {
+impl ToSql for Speaker {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let number = ROLES.iter().position(|role| *role == self.role);
+        let number = number.expect("all are there") as i64;
+        let more = if self.attached { ATTACHED } else { 0 };
+        Ok(ToSqlOutput::from(number + more))
+    }
+}
+
+impl FromSql for Speaker {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let number = value.as_i64()?;
-        let role = usize::try_from(number).ok().and_then(|at| ROLES.get(at));
-        role.copied()
-            .ok_or_else(|| wrong(format!("unknown role {number}")))
+        let attached = number >= ATTACHED;
+        let place = if attached { number - ATTACHED } else { number };
+        let role = usize::try_from(place).ok().and_then(|at| ROLES.get(at));
+        let role = *role.ok_or_else(|| wrong(format!("unknown role {number}")))?;
+        Ok(Self { role, attached })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{blob, damaged, number, pack, unpack, unsigned};
+use super::codec::{Speaker, blob, damaged, number, pack, unpack, unsigned};
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
@@ -319,9 +319,11 @@ impl Objects for Session<'_> {
             ),
             hashes,
             |row| {
+                let Speaker { role, attached } = row.get(2)?;
                 Ok(ContentRow {
                     hash: row.get(1)?,
-                    role: row.get(2)?,
+                    role,
+                    attached,
                     preview: row.get(3)?,
                     size_bytes: unsigned(row, 4)?,
                     calls: row.get(5)?,
@@ -425,7 +427,7 @@ impl ObjectsMut for Session<'_> {
             params![
                 id,
                 hash,
-                message.role,
+                Speaker::from(&**message),
                 preview(message),
                 number(canonical.len() as u64),
                 number(message.calls().count() as u64),
@@ -534,7 +536,7 @@ impl ObjectsMut for Session<'_> {
              WHERE id = ?1",
             params![
                 id,
-                stone.role,
+                Speaker::from(&stone),
                 preview(&stone),
                 number(canonical.len() as u64)
             ],

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::params;
 
 use super::Sqlite;
-use super::codec::{number, unpack, unpack_any, unpack_spans, unsigned};
+use super::codec::{Speaker, number, unpack, unpack_any, unpack_spans, unsigned};
 use super::seal::intact;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::model::{Commit, Message, Operation, RefName, Role, Span, is_tombstone, preview};
+use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone, preview};
 use crate::store::{Checked, Fault};
 
 /// How often it is told how far the check has come.
@@ -149,7 +149,9 @@ impl Check<'_, '_, '_> {
                 Err(why) => self.fault(Fault::Content { hash, why }),
                 Ok((message, size_bytes)) => {
                     let shows = row.get::<_, i64>(3)? == number(size_bytes as u64)
-                        && row.get::<_, Role>(4).is_ok_and(|role| role == message.role)
+                        && row
+                            .get(4)
+                            .is_ok_and(|said: Speaker| said == Speaker::from(&message))
                         && row
                             .get_ref(5)?
                             .as_str()
@@ -361,7 +363,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
                      WHERE id = ?1",
                     params![
                         id,
-                        message.role,
+                        Speaker::from(&message),
                         preview(&message),
                         number(size_bytes as u64),
                         number(message.calls().count() as u64),

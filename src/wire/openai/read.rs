@@ -93,6 +93,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
             wire.tool_call_id
         };
         return fits(Message {
+            attached: None,
             role,
             name: wire.name.filter(|_| !legacy),
             parts: vec![Part::ToolResult {
@@ -122,6 +123,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         all.push(tool_call(call, notes));
     }
     fits(Message {
+        attached: None,
         role,
         name: wire.name,
         parts: all,

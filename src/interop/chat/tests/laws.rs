@@ -106,6 +106,7 @@ fn said() -> impl Strategy<Value = Message> {
         proptest::collection::vec(part(), 0..4),
     )
         .prop_map(|(role, name, parts)| Message {
+            attached: None,
             role,
             name: name.map(str::to_owned),
             parts,

@@ -50,6 +50,7 @@ impl Reader<'_> {
         let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
         records.sort();
         self.step(Step {
+            was: None,
             action,
             time: piece.time,
             settings: Settings::new(),

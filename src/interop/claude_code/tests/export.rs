@@ -189,7 +189,7 @@ fn a_changed_message_keeps_its_envelope() {
     let mut context = context(&bytes);
     let results = &mut context[2];
     results.replaces = std::mem::take(&mut results.records);
-    if let Part::ToolResult { content, .. } = &mut results.message.parts[1] {
+    if let Part::ToolResult { content, .. } = &mut results.message.parts[0] {
         *content = vec![Part::text("changed")];
     }
     let (out, _) = written(&context, &document());
@@ -264,6 +264,7 @@ fn assert_fresh_is_its_own(bytes: &[u8]) {
 fn what_the_vendor_would_refuse_is_left_out_and_told() {
     let outgoing = |role, parts| Outgoing {
         message: Message {
+            attached: None,
             role,
             name: None,
             parts,

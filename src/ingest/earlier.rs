@@ -1,0 +1,197 @@
+//! What an earlier version has brought in stays as it was when the file comes in anew, and nothing of
+//! it comes in twice.
+
+use std::path::Path;
+
+use super::{ImportReport, ImportRequest, adopt, import};
+use crate::error::Result;
+use crate::history::{Call, CommitOptions, On, Repo};
+use crate::interop::{
+    Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
+    Step, Was,
+};
+use crate::model::{Draft, Message, Millis, RefName, Role};
+
+/// Reads as versions did that knew of no attachments.
+struct Former<'a>(&'a mut dyn Sink);
+
+impl Sink for Former<'_> {
+    fn session(&mut self, session: SessionStart) -> Result<()> {
+        self.0.session(session)
+    }
+
+    fn branch(&mut self, _: BranchStart) -> Result<()> {
+        panic!("steps are numbered anew, so nothing may name them");
+    }
+
+    fn step(&mut self, mut step: Step) -> Result<()> {
+        match step.was.take() {
+            None => self.0.step(step),
+            Some(Was::Nothing) => Ok(()),
+            Some(Was::Message(message)) => self.0.step(Step {
+                action: Action::Append(message),
+                ..step
+            }),
+        }
+    }
+
+    fn formerly(&mut self, step: Step) -> Result<()> {
+        self.0.step(step)
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.0.end(end)
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.0.problem(problem)
+    }
+}
+
+fn read_formerly(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+    let now = Format::named("claude-code")?;
+    (now.read)(input, options, &mut Former(sink))
+}
+
+/// The format as it was read then.
+fn former() -> &'static Format {
+    Box::leak(Box::new(Format {
+        read: read_formerly,
+        home: None,
+        ..*Format::named("claude-code").expect("known")
+    }))
+}
+
+fn bring_in(repo: &Repo, format: Option<&'static Format>, path: &Path) -> ImportReport {
+    let request = ImportRequest {
+        format,
+        branch: None,
+        now: Millis(0),
+        what: "import",
+        counter: None,
+    };
+    import(repo, path, &request, &mut |_| {}).expect("imports")
+}
+
+/// The commits of a branch, from the root, and its messages.
+fn of_branch(repo: &Repo, name: &RefName) -> (Vec<String>, Vec<Message>) {
+    let on = On::Branch(name.clone());
+    let tip = repo.head(&on).expect("a head").commit().expect("a tip");
+    let view = repo.store.read().expect("a view");
+    let rows = view.ancestors(&tip, None, usize::MAX).expect("a path");
+    let context = repo.context(&tip).expect("a context");
+    let commits = rows.iter().rev().map(|row| row.hash.to_string());
+    (
+        commits.collect(),
+        repo.messages(&context).expect("messages"),
+    )
+}
+
+/// The lines of the two sources that were read otherwise before, with the places to cut them.
+fn sources() -> Vec<(&'static str, Vec<&'static str>)> {
+    let attached = include_str!("../../tests/data/claude-code/attached.jsonl");
+    let queue = include_str!("../../tests/data/claude-code/queue.jsonl");
+    let parallel = include_str!("../../tests/data/claude-code/parallel.jsonl");
+    [
+        ("attached", attached),
+        ("queue", queue),
+        ("parallel", parallel),
+    ]
+    .map(|(name, text)| (name, text.lines().collect()))
+    .into()
+}
+
+fn main() -> RefName {
+    RefName::branch("main").expect("a name")
+}
+
+#[test]
+fn what_was_brought_in_before_stays_and_what_is_new_is_read_as_now() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, lines) in sources() {
+        let path = folder.path().join(format!("{name}.jsonl"));
+        let write = |lines: &[&str]| {
+            std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+        };
+        write(&lines);
+        let (all_before, all_now) = {
+            let messages = |format| {
+                let repo = Repo::ephemeral().expect("a repository");
+                bring_in(&repo, format, &path);
+                of_branch(&repo, &main()).1
+            };
+            (messages(Some(former())), messages(None))
+        };
+        assert_ne!(all_before, all_now, "{name} is read otherwise now");
+        for cut in 1..=lines.len() {
+            let repo = Repo::ephemeral().expect("a repository");
+            write(&lines[..cut]);
+            let first = bring_in(&repo, Some(former()), &path);
+            if first.sessions[0].tip.is_none() {
+                continue;
+            }
+            let (before, _) = of_branch(&repo, &main());
+
+            // The same file again: what is at its end may be new, and nothing else.
+            bring_in(&repo, None, &path);
+            let (after, messages) = of_branch(&repo, &main());
+            assert!(after.starts_with(&before), "{name}, {cut} lines again");
+            let more = &messages[before.len()..];
+            assert!(
+                more.iter().all(Message::is_attached) || cut < lines.len(),
+                "{name}: {more:?}"
+            );
+
+            // The whole file: no message twice, all that is not the client's once.
+            write(&lines);
+            bring_in(&repo, None, &path);
+            let (commits, messages) = of_branch(&repo, &main());
+            let own = |all: &[Message]| {
+                let own = all.iter().filter(|message| !message.is_attached());
+                own.map(Message::hash).collect::<Vec<_>>()
+            };
+            let twice = |message: &&Message| {
+                let hash = message.hash();
+                messages.iter().filter(|other| other.hash() == hash).count() > 1
+            };
+            assert_eq!(messages.iter().find(twice), None, "{name}, {cut} lines");
+            let known: Vec<_> = own(&all_before).into_iter().chain(own(&all_now)).collect();
+            assert!(own(&messages).iter().all(|hash| known.contains(hash)));
+            let both = own(&all_before).into_iter();
+            let mut both = both.filter(|hash| own(&all_now).contains(hash));
+            assert!(
+                both.all(|hash| own(&messages).contains(&hash)),
+                "{name}, {cut} lines"
+            );
+
+            // And once more: nothing.
+            let again = bring_in(&repo, None, &path);
+            assert_eq!(again.sessions[0].new_commits, 0, "{name}, {cut} lines");
+            assert_eq!(of_branch(&repo, &main()).0, commits);
+        }
+    }
+}
+
+#[test]
+fn one_s_own_branch_gets_only_what_is_new() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, lines) in sources() {
+        let path = folder.path().join(format!("{name}.jsonl"));
+        std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+        let repo = Repo::ephemeral().expect("a repository");
+        let session = bring_in(&repo, Some(former()), &path)
+            .sessions
+            .remove(0)
+            .name;
+        let own = Draft::append(Message::text(Role::User, "mine"));
+        repo.commit(Call::default(), &[own], &CommitOptions::default())
+            .expect("commits");
+        let (before, _) = of_branch(&repo, &main());
+        bring_in(&repo, None, &path);
+        let more = adopt(&repo, &session, &main(), Millis(1), "import --onto").expect("adopts");
+        let (after, messages) = of_branch(&repo, &main());
+        assert_eq!(after.len(), before.len() + more as usize);
+        let more = &messages[messages.len() - more as usize..];
+        assert!(more.iter().all(Message::is_attached), "{name}: {more:?}");
+    }
+}

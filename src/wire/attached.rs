@@ -1,0 +1,39 @@
+//! What a client attached, where a provider has no place of its own for it: the user's text, within
+//! tags that set it apart.
+
+use std::borrow::Cow;
+
+use crate::model::{Message, Part};
+
+/// A text within the tags.
+///
+/// # Source
+///
+/// Observed: so Claude Code sends it to models that take no system message in mid-conversation.
+pub fn tagged(text: &str) -> String {
+    format!("<system-reminder>\n{text}\n</system-reminder>")
+}
+
+/// Messages as plain ones.
+pub fn all_plain(messages: &[Message]) -> Cow<'_, [Message]> {
+    match messages.iter().any(Message::is_attached) {
+        false => Cow::Borrowed(messages),
+        true => messages.iter().map(|one| plain(one).into_owned()).collect(),
+    }
+}
+
+/// A message as a plain one: what is attached, with its texts within tags.
+pub fn plain(message: &Message) -> Cow<'_, Message> {
+    if !message.is_attached() {
+        return Cow::Borrowed(message);
+    }
+    let parts = message.parts.iter().map(|part| match part {
+        Part::Text { text } => Part::text(tagged(text)),
+        part => part.clone(),
+    });
+    Cow::Owned(Message {
+        attached: None,
+        parts: parts.collect(),
+        ..message.clone()
+    })
+}
