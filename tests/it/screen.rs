@@ -286,6 +286,31 @@ fn a_signal_gives_the_screen_back() {
 }
 
 #[test]
+fn where_the_terminal_is_gone_it_ends() {
+    let sandbox = Sandbox::new();
+    add(&sandbox, 1, 3);
+    let Some(screen) = Screen::open(&sandbox, 80, 24) else {
+        return;
+    };
+    screen.line("tract view -i");
+    screen.sees("message 3.");
+    let process = screen.process();
+    assert!(!process.is_empty());
+    screen.tmux(&["kill-server"]);
+    let is_there = || {
+        Command::new("kill")
+            .args(["-0", &process])
+            .output()
+            .expect("kill runs")
+    };
+    let from = Instant::now();
+    while is_there().status.success() {
+        assert!(from.elapsed() < LONG, "it goes on without a terminal");
+        std::thread::sleep(POLL);
+    }
+}
+
+#[test]
 fn it_works_on_the_smallest_screen_and_grows_with_it() {
     let sandbox = Sandbox::new();
     add(&sandbox, 1, 9);

@@ -87,7 +87,11 @@ impl Terminal {
         if let Some(key) = self.next.take() {
             return Ok(Some(Told::Key(key)));
         }
-        match event::poll(time) {
+        let is_told = match poll(Duration::ZERO) {
+            Ok(false) => poll(time),
+            told => told,
+        };
+        match is_told {
             Ok(true) => Ok(Some(match Told::of(event::read()?) {
                 Told::Escaped(key) => {
                     self.next = Some(key);
@@ -122,6 +126,36 @@ impl Drop for Terminal {
         leave();
         // The hook of before is inside ours, which does nothing any more.
     }
+}
+
+/// Waits for something to read, and no longer than this. What reads the keys for us would read the end
+/// of them for ever, so it is never let wait for one.
+fn poll(time: Duration) -> io::Result<bool> {
+    match is_gone(time) {
+        true => Err(io::ErrorKind::UnexpectedEof.into()),
+        false => event::poll(Duration::ZERO),
+    }
+}
+
+/// Waits for a key, a change of size or a signal, no longer than this; whether the terminal is gone.
+#[cfg(unix)]
+fn is_gone(time: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let keys = io::stdin();
+    let mut polled = [PollFd::new(&keys, PollFlags::IN)];
+    let timeout = Timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut polled, Some(&timeout)).is_ok() && polled[0].revents().intersects(gone)
+}
+
+#[cfg(not(unix))]
+fn is_gone(time: Duration) -> bool {
+    let _ = event::poll(time);
+    false
 }
 
 /// Gives the screen back, if it is ours. That it cannot be given back is nobody's concern.
