@@ -47,6 +47,8 @@ pub struct LogRow {
     pub preview: String,
     /// The types of that message's parts and how many there are of each, if asked for.
     pub parts: Vec<(&'static str, usize)>,
+    /// That message's content.
+    pub content: Option<ContentHash>,
     /// The number of that message in the context at the tip, from 1, if asked for.
     pub number: Option<usize>,
     /// The change in the context's tokens.
@@ -123,6 +125,7 @@ impl Repo {
                 role: headline.role,
                 preview: headline.preview,
                 parts: headline.parts,
+                content: headline.content,
                 number: place.map(|at| at + 1),
                 delta: running.tokens as i64 - before.tokens as i64,
                 messages: read.own.messages(),

@@ -213,6 +213,15 @@ impl Repo {
         Ok(life)
     }
 
+    /// The messages of these contents, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged) if one is not here, and the store's.
+    pub fn contents(&self, contents: &[ContentHash]) -> Result<Vec<Message>> {
+        load::contents(&*self.store.read()?, contents)
+    }
+
     /// The message that an entry holds where `on` stands, hidden or not; none, if it is not there.
     pub fn message_of(&self, on: &On, id: &EntryId) -> Result<Option<Message>> {
         let Some(tip) = self.head(on)?.commit() else {

@@ -1,5 +1,5 @@
-//! A part of a message, drawn: whole, as one commit is shown, or in brief, as a diff lists what is
-//! on one side alone.
+//! A part of a message in brief, as a diff lists what is on one side alone; and what is no text of
+//! it. Deliberately absent: a part whole, which is drawn as in a chat ([`crate::render::chat`]).
 
 use std::borrow::Cow;
 
@@ -7,39 +7,14 @@ use crate::hash::fingerprint;
 use crate::model::{Media, MediaSource, Message, Part, call};
 use crate::render::{Label, Line, bytes};
 
-/// What stands before a text in the whole form.
-const INDENT: &str = "    ";
-
-/// How much is said of a part.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Whole,
-    /// A call on one line of at most so many columns.
-    Brief(Option<usize>),
-}
-
-/// What a part is drawn of.
-enum Piece<'a> {
-    /// What it is.
-    Head(Line),
-    /// What it says.
-    Text(Cow<'a, str>),
-}
-
-/// A part whole: what it is and all that it says, at most `limit` lines of each text.
-pub fn whole(part: &Part, limit: usize) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for piece in pieces(part, Form::Whole) {
-        match piece {
-            Piece::Head(line) => lines.push(line),
-            Piece::Text(text) => {
-                let shown = text.lines().take(limit);
-                lines.extend(shown.map(|line| Line::from(INDENT) + Label::Text.quote(line)));
-                lines.extend(rest(text.lines().count(), limit));
-            }
-        }
+/// What a part is that is no text: a picture, a file, an opaque block. Nothing of any other.
+pub fn held(part: &Part) -> Option<Line> {
+    match part {
+        Part::Image(media) => Some(Label::Dim.of(format!("[image {}]", describe(media, true)))),
+        Part::File(media) => Some(Label::Dim.of(format!("[file {}]", describe(media, true)))),
+        Part::Opaque { provider, .. } => Some(Label::Dim.of(format!("opaque block of {provider}"))),
+        _ => None,
     }
-    lines
 }
 
 /// That a list of `count` was cut to `limit`, if it was.
@@ -51,85 +26,28 @@ pub fn rest(count: usize, limit: usize) -> Option<Line> {
 /// A part in brief, as texts that are hostile until escaped. A call takes one line, of at most
 /// `call_cols` columns.
 pub fn brief(part: &Part, call_cols: Option<usize>) -> Vec<Cow<'_, str>> {
-    let text = |piece| match piece {
-        Piece::Head(line) => Cow::Owned(line.text()),
-        Piece::Text(text) => text,
-    };
-    let pieces = pieces(part, Form::Brief(call_cols));
-    pieces.into_iter().map(text).collect()
-}
-
-fn pieces(part: &Part, form: Form) -> Vec<Piece<'_>> {
-    let is_whole = form == Form::Whole;
-    let head = |label: Label, whole: String, brief: &str| match form {
-        Form::Whole => Piece::Head(label.of(whole)),
-        Form::Brief(_) => Piece::Head(Line::from(brief)),
-    };
-    let text = |text| Piece::Text(Cow::Borrowed(text));
     match part {
-        Part::Text { text: said } => vec![text(said)],
-        Part::Thinking {
-            text: thought,
-            signature,
-            ..
-        } => {
-            let signed = if signature.is_some() { " (signed)" } else { "" };
-            let whole = format!("  thinking{signed}");
-            vec![head(Label::Dim, whole, "(thinking)"), text(thought)]
-        }
+        Part::Text { text } => vec![text.into()],
+        Part::Thinking { text, .. } => vec!["(thinking)".into(), text.into()],
         Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => match form {
-            Form::Whole => {
-                let head = Label::Tool.of(format!("  call {name}  {id}"));
-                let pretty = serde_json::from_str::<serde_json::Value>(arguments)
-                    .and_then(|value| serde_json::to_string_pretty(&value));
-                let pretty = pretty.map_or(Cow::Borrowed(arguments.as_str()), Cow::Owned);
-                vec![Piece::Head(head), Piece::Text(pretty)]
-            }
-            Form::Brief(cols) => {
-                let summary = Line::from(format!("→ {}", call::summary(name, arguments)));
-                vec![Piece::Head(summary.cut(cols.unwrap_or(usize::MAX)))]
-            }
-        },
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
+            name, arguments, ..
         } => {
-            let (label, word) = match is_error {
-                true => (Label::Error, "failed"),
-                false => (Label::Tool, "result"),
-            };
-            let mut pieces = Vec::new();
-            if is_whole || *is_error {
-                pieces.push(head(label, format!("  {word}  {call}"), "(failed)"));
-            }
-            pieces.extend(content.iter().flat_map(|part| self::pieces(part, form)));
-            pieces
+            let summary = Line::from(format!("→ {}", call::summary(name, arguments)));
+            vec![summary.cut(call_cols.unwrap_or(usize::MAX)).text().into()]
         }
-        Part::Image(media) | Part::File(media) => {
-            let noun = match part {
-                Part::Image(_) => "image",
-                _ => "file",
-            };
-            let text = format!("[{noun} {}]", describe(media, is_whole));
-            vec![head(Label::Dim, format!("{INDENT}{text}"), &text)]
+        Part::ToolResult {
+            content, is_error, ..
+        } => {
+            let failed = is_error.then(|| "(failed)".into());
+            let said = content.iter().flat_map(|part| brief(part, call_cols));
+            failed.into_iter().chain(said).collect()
         }
-        Part::Opaque { provider, data } => match form {
-            Form::Whole => {
-                let head = Label::Dim.of(format!("  opaque block of {provider}"));
-                vec![Piece::Head(head), text(data)]
-            }
-            Form::Brief(_) => {
-                let size = bytes(data.len() as u64);
-                let text = format!("[block of {provider}, {size}]");
-                vec![Piece::Head(text.into())]
-            }
-        },
+        Part::Image(media) => vec![format!("[image {}]", describe(media, false)).into()],
+        Part::File(media) => vec![format!("[file {}]", describe(media, false)).into()],
+        Part::Opaque { provider, data } => {
+            let size = bytes(data.len() as u64);
+            vec![format!("[block of {provider}, {size}]").into()]
+        }
     }
 }
 

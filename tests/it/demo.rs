@@ -57,6 +57,29 @@ fn the_demo_reads_well_in_a_pipe() {
     a091f72  2026-03-14 09:18:13  compact  -22 messages  -2,705 tokens    260  This session is being continued from a previous conversation that ran out of…
     b99fda9  2026-03-14 09:18:10  append   user             +43         2,965  Per file. If any amount ends in a comma and two digits, the comma is the deci…
 
+    # What was said last, as a chat.
+    $ tract view --window 5
+    ↑ 7 earlier messages in transcript (ctrl+o)
+
+    :8     assistant
+               Both banks work now, without a flag:
+
+               - `fixtures/march.csv`: 12 entries, 1,539.43
+               - `fixtures/old-bank.csv`: 5 entries, 1,657.60, and `1.204` is 1.20 there, because `-41.10` says that the point is the decimal mark
+
+               A file in which nothing decides it gets one problem per such amount. Ten tests pass, three of them new.
+
+    :9     user
+               Nice. One line in the changelog, then we're done.
+
+    :10    assistant
+               Edit file_path="/home/mara/tally/CHANGELOG.md"  +2
+                   ## Unreleased
+                 +
+                 + - Exports with `;` and decimal commas are read; an amount that can't be read is a problem with its line, where it used to count as 0.00.
+    :11          The file /home/mara/tally/CHANGELOG.md has been updated.
+    :12        Done: one line under *Unreleased*, worded for someone whose totals were wrong.
+
     # The request as it would be sent now: it begins with the summary.
     $ tract compile --format text | head -n 8
     [1] user

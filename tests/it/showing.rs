@@ -59,11 +59,7 @@ fn a_message_a_call_and_its_result() {
     message   assistant (tool_call)
     tokens    +17 = 51
 
-      call look_up  c1
-        {
-          "kind": "lake",
-          "deep": true
-        }
+        look_up kind="lake", deep=true  c1
     "#);
     insta::assert_snapshot!(sandbox.ok(&["show", ":6"]), @r"
     append 9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7
@@ -72,9 +68,9 @@ fn a_message_a_call_and_its_result() {
     message   tool (tool_result)
     tokens    +10 = 61
 
-      result  c1
-        Lake Constance
-        Lake Geneva
+        result  c1
+          Lake Constance
+          Lake Geneva
     ");
 }
 
@@ -319,4 +315,29 @@ fn a_clock_that_runs_backwards_changes_no_order() {
         sandbox.ok(&["log", "--format", "%s %d"]),
         "third 1970-01-01T00:00:01.000Z\nsecond 1970-01-01T00:00:02.000Z\nfirst 1970-01-01T00:00:03.000Z\n"
     );
+}
+
+#[test]
+fn a_log_with_texts_draws_them_as_a_chat_does() {
+    let sandbox = sandbox();
+    let edit = r##"{"role":"assistant","content":"I write it down.","tool_calls":[{"id":"c2","type":"function","function":{"name":"Edit","arguments":"{\"file_path\": \"lakes.md\", \"old_string\": \"# Lakes\\n\", \"new_string\": \"# Lakes\\n\\n- Lake Constance\\n\"}"}}]}"##;
+    sandbox.tract_with(&["commit", "--json", "-"], edit);
+    sandbox.ok(&["annotate", ":2", "--pin"]);
+    insta::assert_snapshot!(sandbox.tract(&["log", "-p", "-n", "5"]));
+    insta::assert_snapshot!(sandbox.tract(&["show", ":8"]));
+    sandbox.ok(&["compact", ":2..:4", "-m", "We spoke of rivers."]);
+    insta::assert_snapshot!(sandbox.tract(&["log", "-p", "-n", "1"]));
+}
+
+#[test]
+fn what_is_long_says_how_to_see_it_all() {
+    let sandbox = Sandbox::new();
+    let text: Vec<String> = (1..=50).map(|line| format!("line {line}")).collect();
+    sandbox.ok(&["commit", "-r", "user", "-m", &text.join("\n")]);
+    let shown = sandbox.ok(&["show"]);
+    assert!(
+        shown.ends_with("    line 40\n    … 10 more lines (--full)\n"),
+        "{shown}"
+    );
+    assert!(sandbox.ok(&["show", "--full"]).ends_with("    line 50\n"));
 }

@@ -33,6 +33,8 @@ $ import session.jsonl
 $ status
 # Every message is a commit; so is what the tool's compaction hid.
 $ log -n 13
+# What was said last, as a chat.
+$ view --window 5
 # The request as it would be sent now: it begins with the summary.
 $ compile --format text | head -n 8
 # Before the compaction nothing was lost: go back there and send that.

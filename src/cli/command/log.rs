@@ -2,10 +2,13 @@
 
 use std::io::Write;
 
-use tract::history::{LogOptions, LogRow};
+use tract::hash::ContentHash;
+use tract::history::{LogOptions, LogRow, Repo};
 use tract::model::{Head, Operation};
+use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
+use crate::cli::conversation::OUTPUT_LINES;
 use crate::cli::{App, Failure, Listing, Template, Ui, listing};
 
 /// List commits, newest first
@@ -25,6 +28,7 @@ Example:
   tract log -n 0 | less        all
   tract log main~50..main      the newest 50 of main
   tract log --op compact       only compactions
+  tract log -p -n 3            the newest three, with their texts
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
     /// Where to begin, or A..B: what leads from A to B
@@ -36,6 +40,9 @@ pub struct Args {
     /// Two or three lines each: full hash, parts, settings, note
     #[arg(short, long)]
     verbose: bool,
+    /// As --verbose, and the text of each
+    #[arg(short = 'p', long, conflicts_with = "oneline")]
+    patch: bool,
     /// At most N, 20 unless said otherwise; 0: all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
@@ -43,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<String>,
     /// One record a commit, by a template such as '%h %r %t %s'
-    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose"])]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
     format: Option<String>,
     /// End each record with a NUL byte instead of a new line
     #[arg(short = 'z', requires = "format")]
@@ -52,6 +59,8 @@ pub struct Args {
 
 /// How many are listed.
 const LIMIT: usize = 20;
+/// How many texts are read at once.
+const TEXTS: usize = 64;
 /// What stands before what is said of a commit, line by line.
 const INDENT: &str = "    ";
 
@@ -69,7 +78,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         until,
         operations: args.op.clone(),
         encoding: app.encoding(&repo)?,
-        parts: args.verbose,
+        parts: args.verbose || args.patch,
         numbers: template.is_some(),
     };
     let rows = repo.log(&tip, &options)?;
@@ -83,9 +92,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    if args.verbose {
+    if args.verbose || args.patch {
         let calendar = app.calendar();
-        return verbose(&rows, &head, &calendar, &mut app.ui);
+        let verbose = Verbose {
+            head: &head,
+            calendar: &calendar,
+            texts: args.patch.then_some(&repo),
+        };
+        return verbose.rows(&rows, &mut app.ui);
     }
     let listing = Listing {
         head: &head,
@@ -102,12 +116,46 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn verbose(rows: &[LogRow], head: &Head, calendar: &Calendar, ui: &mut Ui) -> Result<(), Failure> {
-    let width = ui.width_cols();
-    for (index, row) in rows.iter().enumerate() {
-        if index > 0 {
-            ui.print("")?;
+/// Commits in two or three lines each.
+struct Verbose<'a> {
+    head: &'a Head,
+    calendar: &'a Calendar,
+    /// Where their texts are, if these are asked for.
+    texts: Option<&'a Repo>,
+}
+
+impl Verbose<'_> {
+    fn rows(&self, rows: &[LogRow], ui: &mut Ui) -> Result<(), Failure> {
+        for (index, some) in rows.chunks(TEXTS).enumerate() {
+            let says = |row: &LogRow| match row.commit.operation {
+                Operation::Annotate { .. } => None,
+                _ => row.content,
+            };
+            let mut texts = match self.texts {
+                Some(repo) => {
+                    let contents: Vec<ContentHash> = some.iter().filter_map(says).collect();
+                    repo.contents(&contents)?.into_iter()
+                }
+                None => Vec::new().into_iter(),
+            };
+            for (place, row) in some.iter().enumerate() {
+                if index + place > 0 {
+                    ui.print("")?;
+                }
+                let text = says(row).and_then(|_| texts.next());
+                self.row(row, text.is_some(), ui)?;
+                for part in text.iter().flat_map(|message| &message.parts) {
+                    ui.print("")?;
+                    ui.print_all(Chat::new(OUTPUT_LINES, ui.width_cols()).part(part))?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// A commit; with its preview, unless its text follows.
+    fn row(&self, row: &LogRow, has_text: bool, ui: &mut Ui) -> Result<(), Failure> {
+        let (head, calendar, width) = (self.head, self.calendar, ui.width_cols());
         let operation = &row.commit.operation;
         let hash = row.hash.to_string();
         // The full hash leaves a narrow terminal little room.
@@ -132,11 +180,11 @@ fn verbose(rows: &[LogRow], head: &Head, calendar: &Calendar, ui: &mut Ui) -> Re
             ui.print(Line::from(INDENT) + extra)?;
         }
         let preview = listing::describe(row);
-        if !preview.is_empty() {
+        if !preview.is_empty() && !has_text {
             let mut line = Line::from(INDENT);
             line.fit(Label::Dim.of(preview), width);
             ui.print(line)?;
         }
+        Ok(())
     }
-    Ok(())
 }

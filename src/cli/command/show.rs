@@ -2,6 +2,7 @@
 
 use tract::history::{Repo, Shown, TagRow};
 use tract::model::{Head, Message, Operation};
+use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
 use crate::cli::{App, Failure, Ui, listing, outcome};
@@ -197,6 +198,16 @@ fn heading(ui: &mut Ui, title: &str) -> Result<(), Failure> {
     Ok(ui.print(Label::Strong.of(title))?)
 }
 
+/// As a message is drawn in a chat, of at most so many lines each.
+fn chat(limit: usize, ui: &Ui) -> Chat<'static> {
+    Chat {
+        text_lines: limit,
+        edit_lines: limit,
+        more: " (--full)",
+        ..Chat::new(limit, ui.width_cols())
+    }
+}
+
 fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
     for (index, part) in message.parts.iter().enumerate() {
         ui.print("")?;
@@ -204,7 +215,7 @@ fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
             // As `tract drop REV#PART` names it.
             ui.print(Label::Dim.of(format!("#{index}")))?;
         }
-        ui.print_all(part::whole(part, limit))?;
+        ui.print_all(chat(limit, ui).part(part))?;
     }
     Ok(())
 }

@@ -4,7 +4,6 @@ use super::page::{INDENT, Page};
 use crate::diff::{HunkLine, Tag};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::{Label, Line};
-use crate::tree::cut::more_lines;
 use crate::tree::{NodeId, Tool};
 
 /// A tab, on a terminal.
@@ -60,10 +59,7 @@ impl Page<'_> {
                 Row::Text(line) => self.edit_line(id, line),
             }
         }
-        let more = rows.len() - shown;
-        if more > 0 {
-            self.line(id, INDENT + 2, Label::Dim.of(more_lines(more as u64)));
-        }
+        self.more(id, INDENT + 2, (rows.len() - shown) as u64);
     }
 
     fn edit_line(&mut self, id: NodeId, line: &HunkLine) {

@@ -8,6 +8,7 @@ mod closed;
 mod edit;
 mod live;
 mod page;
+mod part;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -29,10 +30,14 @@ pub struct Chat<'a> {
     pub tools: Tools,
     /// Whether thoughts are shown.
     pub thinking: bool,
+    /// How many lines of what is said are shown.
+    pub text_lines: usize,
     /// How many lines of what a tool gave back are shown in short.
     pub output_lines: usize,
     /// How many lines of an edit are shown in short.
     pub edit_lines: usize,
+    /// What stands behind the count of lines that are not shown: how to see them.
+    pub more: &'static str,
     /// The columns that a line may take; none in a pipe, where nothing is cut or wrapped.
     pub width_cols: Option<usize>,
 }
@@ -90,8 +95,10 @@ impl Chat<'_> {
             detail_of: &|_| Detail::Short,
             tools: Tools::Short,
             thinking: true,
+            text_lines: usize::MAX,
             output_lines,
             edit_lines: EDIT_LINES,
+            more: "",
             width_cols,
         }
     }

@@ -3,6 +3,7 @@
 use super::{Chat, ChatLine, Detail, Pen, Tools};
 use crate::model::Part;
 use crate::render::{Label, Line};
+use crate::tree::cut::more_lines;
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
@@ -20,6 +21,8 @@ pub(super) struct Page<'a> {
     pub(super) chat: &'a Chat<'a>,
     pub(super) pen: &'a mut Pen,
     lines: Vec<ChatLine>,
+    /// The columns of a message's number.
+    gutter: usize,
     /// How deep in sub-agents.
     depth: usize,
 }
@@ -30,7 +33,16 @@ impl<'a> Page<'a> {
             chat,
             pen,
             lines: Vec::new(),
+            gutter: GUTTER,
             depth: 0,
+        }
+    }
+
+    /// Without room for numbers.
+    pub(super) fn bare(chat: &'a Chat<'a>, pen: &'a mut Pen) -> Self {
+        Self {
+            gutter: 0,
+            ..Self::new(chat, pen)
         }
     }
 
@@ -154,18 +166,7 @@ impl<'a> Page<'a> {
                 self.cut(id, text.interrupted);
             }
             ResponseBlock::Thinking(thought) => {
-                let mut before = Label::Dim.of("thinking  ");
-                let is_full = self.detail(id) == Detail::Full;
-                let mut lines = thought.text.lines();
-                let first = lines.next().unwrap_or_default();
-                for line in std::iter::once(first).chain(lines) {
-                    let line = std::mem::take(&mut before) + Label::Dim.quote(line);
-                    // In short a line of a thought is one line; opened, it is read.
-                    match is_full {
-                        true => self.wrapped(id, INDENT, line),
-                        false => self.line(id, INDENT, line),
-                    }
-                }
+                self.thought(id, "thinking", &thought.text);
                 self.cut(id, thought.interrupted);
             }
             ResponseBlock::Other(held) => self.text(id, &word(&held.part), Label::Dim),
@@ -181,8 +182,47 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn text(&mut self, id: NodeId, text: &str, label: Label) {
-        for line in text.lines() {
+        let count = text.lines().count();
+        let shown = Self::shown(self.chat.text_lines, count);
+        for line in text.lines().take(shown) {
             self.wrapped(id, INDENT, label.quote(line));
+        }
+        self.more(id, INDENT, (count - shown) as u64);
+    }
+
+    /// A thought, below its word on the same line.
+    pub(super) fn thought(&mut self, id: NodeId, word: &str, text: &str) {
+        let count = text.lines().count();
+        let shown = Self::shown(self.chat.text_lines, count);
+        let mut before = Label::Dim.of(format!("{word}  "));
+        let is_full = self.detail(id) == Detail::Full;
+        let mut lines = text.lines().take(shown);
+        let first = lines.next().unwrap_or_default();
+        for line in std::iter::once(first).chain(lines) {
+            let line = std::mem::take(&mut before) + Label::Dim.quote(line);
+            // In short a line of a thought is one line; opened, it is read.
+            match is_full {
+                true => self.wrapped(id, INDENT, line),
+                false => self.line(id, INDENT, line),
+            }
+        }
+        self.more(id, INDENT, (count - shown) as u64);
+    }
+
+    /// That so many lines are not shown, if any.
+    pub(super) fn more(&mut self, id: NodeId, indent: usize, count: u64) {
+        if count > 0 {
+            let more = more_lines(count) + self.chat.more;
+            self.line(id, indent, Label::Dim.of(more));
+        }
+    }
+
+    /// How many of `count` lines are shown; where one line more would say that there is one more,
+    /// it is that line.
+    pub(super) fn shown(limit: usize, count: usize) -> usize {
+        match count <= limit.saturating_add(1) {
+            true => count,
+            false => limit,
         }
     }
 
@@ -215,7 +255,7 @@ impl<'a> Page<'a> {
 
     /// The columns before a line: the number, and what sub-agents are indented by.
     pub(super) fn room(&self) -> usize {
-        GUTTER + self.depth * INDENT
+        self.gutter + self.depth * INDENT
     }
 
     /// Whether nothing of a node's message was drawn yet.
@@ -238,7 +278,7 @@ impl<'a> Page<'a> {
             _ => Line::new(),
         };
         let indent = Line::indent(self.depth * INDENT + indent);
-        let line = number.left(GUTTER) + indent + line;
+        let line = number.left(self.gutter) + indent + line;
         let line = match self.chat.width_cols {
             Some(width) => line.cut(width),
             None => line,

@@ -5,7 +5,7 @@ use super::page::{INDENT, Page};
 use super::{Detail, Tools};
 use crate::model::Part;
 use crate::render::{Label, Line};
-use crate::tree::cut::{more_lines, omitted_lines};
+use crate::tree::cut::omitted_lines;
 use crate::tree::words::words;
 use crate::tree::{NodeId, Response, State, Tool};
 
@@ -76,17 +76,7 @@ impl Page<'_> {
         }
     }
 
-    /// How many of `count` lines are shown; where one line more would say that there is one more,
-    /// it is that line.
-    pub(super) fn shown(limit: usize, count: usize) -> usize {
-        if count <= limit.saturating_add(1) {
-            count
-        } else {
-            limit
-        }
-    }
-
-    fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
+    pub(super) fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {
         if self.detail(id) == Detail::Closed {
             return self.closed_answer(id, text, label);
         }
@@ -96,9 +86,7 @@ impl Page<'_> {
             self.wrapped(id, INDENT + 2, label.quote(line));
         }
         let more = (count - shown) as u64 + omitted_lines(content).unwrap_or_default();
-        if more > 0 {
-            self.line(id, INDENT + 2, Label::Dim.of(more_lines(more)));
-        }
+        self.more(id, INDENT + 2, more);
         if count == 0 && self.is_new(id) {
             self.line(id, INDENT + 2, Label::Dim.of("(nothing)"));
         }

@@ -273,7 +273,9 @@ impl<'a> Blocks<'a> {
                 self.badge(node);
                 self.markup.raw("<div class=\"prose\">\n");
                 prose::write(&mut self.markup, &text.text);
-                self.markup.raw("</div></div>\n");
+                self.markup.raw("</div>");
+                self.cut(text.interrupted);
+                self.markup.raw("</div>\n");
             }
             ResponseBlock::Thinking(thought) => {
                 self.begin("details", "b thinking", node);
@@ -281,7 +283,9 @@ impl<'a> Blocks<'a> {
                 self.markup.element("span", "peek", peek(&thought.text));
                 self.badge(node);
                 self.markup.raw("</summary>\n<div class=\"plain\">");
-                self.markup.text(&thought.text).raw("</div></details>\n");
+                self.markup.text(&thought.text).raw("</div>");
+                self.cut(thought.interrupted);
+                self.markup.raw("</details>\n");
             }
             ResponseBlock::Tool(tool) => self.tool(tool),
             ResponseBlock::Other(held) => {
@@ -289,6 +293,13 @@ impl<'a> Blocks<'a> {
                 self.parts(std::slice::from_ref(&held.part));
                 self.markup.raw("</div>\n");
             }
+        }
+    }
+
+    /// That something was not told to its end.
+    fn cut(&mut self, interrupted: bool) {
+        if interrupted {
+            self.markup.raw("<p class=\"stop\">interrupted</p>");
         }
     }
 

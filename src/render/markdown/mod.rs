@@ -237,16 +237,25 @@ impl Sheet<'_> {
 
     fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
         match section {
-            Section::One(ResponseBlock::Text(text)) => self.block(&prose(&text.text)),
-            Section::One(ResponseBlock::Thinking(thought)) => {
-                self.folded("thinking", |sheet| sheet.block(&prose(&thought.text)))
+            Section::One(ResponseBlock::Text(text)) => {
+                self.block(&prose(&text.text))?;
+                self.cut(text.interrupted)
             }
+            Section::One(ResponseBlock::Thinking(thought)) => self.folded("thinking", |sheet| {
+                sheet.block(&prose(&thought.text))?;
+                sheet.cut(thought.interrupted)
+            }),
             Section::One(ResponseBlock::Other(held)) => {
                 self.parts(std::slice::from_ref(&held.part))
             }
             Section::One(ResponseBlock::Tool(tool)) => self.tool(tool),
             Section::Calls(tools) => tools.iter().try_for_each(|tool| self.tool(tool)),
         }
+    }
+
+    /// That something was not told to its end.
+    fn cut(&mut self, interrupted: bool) -> io::Result<()> {
+        self.block(if interrupted { "*interrupted*" } else { "" })
     }
 
     fn tool(&mut self, tool: &Tool) -> io::Result<()> {
