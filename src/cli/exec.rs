@@ -4,7 +4,7 @@
 //! Who leaves the group is not waited for.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -87,6 +87,50 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
         text => Ok(text.to_owned()),
     });
     text.map_err(|reason| Failed { reason, stderr })
+}
+
+/// A command that is at work: its input goes in and its output comes out meanwhile. Dropped, it and
+/// all that it started are dead.
+pub struct Agent {
+    group: Group,
+    stderr: Drain,
+}
+
+impl Agent {
+    /// Starts a shell command line with this on its standard input; gives its standard output, too.
+    pub fn start(command: &str, input: &str) -> Result<(Self, ChildStdout), Failed> {
+        let started = Group::spawn(command);
+        let mut group = started.map_err(|error| Failed {
+            reason: format!("it could not be started: {error}"),
+            stderr: String::new(),
+        })?;
+        let child = &mut group.0;
+        let mut stdin = child.stdin.take().expect("it is piped");
+        let input = input.to_owned();
+        // It may speak before it has read everything, or never read.
+        thread::spawn(move || {
+            let _ = stdin.write_all(input.as_bytes());
+        });
+        let stdout = child.stdout.take().expect("it is piped");
+        let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
+        Ok((Self { group, stderr }, stdout))
+    }
+
+    /// Waits for the end of one that says nothing more, and not for long.
+    pub fn end(mut self) -> Result<(), Failed> {
+        let ended = wait(&mut self.group.0, LINGER, || None);
+        drop(self.group);
+        let failed = |reason: String| Failed {
+            reason,
+            stderr: String::from_utf8_lossy(&self.stderr.take()).into_owned(),
+        };
+        match ended.map(|status| status.code()) {
+            Ok(Some(0)) => Ok(()),
+            Ok(Some(code)) => Err(failed(format!("it ended with exit code {code}"))),
+            Ok(None) => Err(failed("a signal ended it".to_owned())),
+            Err(_) => Err(failed("it closed its output and went on".to_owned())),
+        }
+    }
 }
 
 /// A signal's handler, taken off when this is dropped.

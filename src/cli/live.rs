@@ -27,7 +27,8 @@ pub struct Live {
     chat: LiveChat,
     /// The lines that may change, as they are on the screen.
     moving: Vec<Line>,
-    drawn: Option<Instant>,
+    /// When the last frame was drawn, and how long that took.
+    drawn: Option<(Instant, Duration)>,
     /// Why nothing is drawn any more.
     failed: Option<io::Error>,
 }
@@ -35,8 +36,10 @@ pub struct Live {
 impl Live {
     /// When the next frame may be drawn.
     pub fn wait(&self) -> Duration {
-        let since = self.drawn.map(|drawn| drawn.elapsed());
-        since.map_or(Duration::ZERO, |since| FRAME.saturating_sub(since))
+        self.drawn.map_or(Duration::ZERO, |(drawn, cost)| {
+            // A long text takes long to draw: no more than a quarter of the time goes into it.
+            FRAME.max(3 * cost).saturating_sub(drawn.elapsed())
+        })
     }
 
     /// Draws the tree as it is. That the screen takes no more is told in the end: what is drawn is
@@ -66,7 +69,12 @@ impl Live {
         if self.failed.is_some() {
             return;
         }
-        self.drawn = Some(Instant::now());
+        let begun = Instant::now();
+        self.frame(tree, numbers, over, ui);
+        self.drawn = Some((Instant::now(), begun.elapsed()));
+    }
+
+    fn frame(&mut self, tree: &Tree, numbers: Numbers<'_>, over: bool, ui: &mut Ui) {
         let chat = Chat {
             message_of: numbers,
             ..Chat::new(OUTPUT_LINES, ui.width_cols())

@@ -4,7 +4,9 @@
 //! its file under `command/`; what it does is the library's.
 
 mod annotation;
+mod answer;
 mod app;
+mod budgeted;
 mod command;
 mod completion;
 mod conversation;
@@ -56,7 +58,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         &["init", "import", "export", "resume", "record", "demo"],
     ),
     ("Look", &["status", "log", "show", "view", "diff", "find"]),
-    ("Write", &["commit", "annotate"]),
+    ("Write", &["commit", "annotate", "chat"]),
     (
         "Make it smaller",
         &["prune", "drop", "truncate", "compact", "clear"],

@@ -48,7 +48,7 @@ use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 pub use format::{Format, Home, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
-pub use stream::{EventReader, EventStream, Telling};
+pub use stream::{EventReader, EventStream, Telling, messages_of};
 
 pub(crate) use crate::wire::attached;
 

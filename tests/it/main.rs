@@ -8,6 +8,7 @@ mod bounds;
 #[cfg(unix)]
 mod broken_directory;
 mod budgets;
+mod chatting;
 mod check;
 mod checking;
 mod circles;

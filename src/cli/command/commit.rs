@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::history::surgery::Extent;
-use tract::history::{CommitOptions, Committed, Expect, On, Repo, Verdict};
+use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
-use tract::render::{Label, grouped, plural, read_tokens, tokens};
+use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
-use crate::cli::{App, Failure, Summariser, Typed, failure, input, outcome, summariser};
+use crate::cli::{App, Failure, Typed, budgeted, input};
 
 /// Append one message, or replace one
 ///
@@ -109,43 +108,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let call = app.call(&on, &what);
     let counter = None;
     let options = CommitOptions { expect, counter };
-    // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
-    let (done, verdict) = match repo.config()?.budget()? {
-        Some(budget) => {
-            let within = match repo.commit_within(call, &drafts, &options, &budget) {
-                Err(error @ Error::OverBudget { .. }) => {
-                    let hint = outcome::smaller(app, &repo, &on)?;
-                    return Err(Failure::refused(failure::sentence(&error)).with_hint(hint));
-                }
-                within => within?,
-            };
-            (within.commits, Some((within.verdict, budget.max)))
-        }
-        None => (repo.commit(call, &drafts, &options)?, None),
-    };
+    let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
-    let reported = report(&repo, &done, &drafts, app);
-    if let (Some((verdict, max)), Some(last)) = (verdict, done.last()) {
-        let smaller = match verdict {
-            Verdict::Over { .. } | Verdict::Compact { .. } => {
-                outcome::smaller(app, &repo, &on).unwrap_or_default()
-            }
-            Verdict::Fits | Verdict::Truncated { .. } => String::new(),
-        };
-        match &verdict {
-            // Whose the repository is, theirs is the command.
-            Verdict::Compact { total, .. } if !repo.is_own() => {
-                tell(&Verdict::Over { total: *total }, max, last, &smaller, app);
-                app.ui
-                    .notice("budget.action names a command of another user's; it was not run");
-            }
-            Verdict::Compact { command, .. } => {
-                tell(&verdict, max, last, &smaller, app);
-                compact(&repo, &on, command, app);
-            }
-            _ => tell(&verdict, max, last, &smaller, app),
-        }
-    }
+    let reported = report(&repo, &held.commits, &drafts, app);
+    held.tell(&repo, &on, app);
     if let Some((entry, old)) = &target
         && old.role == Role::User
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
@@ -177,60 +143,6 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
         app.ui.print(line)?;
     }
     Ok(())
-}
-
-/// Says what the budget made of the commit.
-fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut App) {
-    let max = grouped(max);
-    let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
-    match verdict {
-        Verdict::Fits => {}
-        Verdict::Over { total } => {
-            app.ui.warn(over(*total));
-            app.ui.hint(smaller);
-        }
-        Verdict::Truncated {
-            hidden,
-            before,
-            after,
-        } => {
-            let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
-            app.ui.status(format!(
-                "{}: hid {hidden}, now {}; HEAD is {head}",
-                over(*before),
-                tokens(*after)
-            ));
-            app.ui
-                .hint(format!("tract restore {head} brings them back"));
-        }
-        Verdict::Compact { total, command } => {
-            app.ui.status(format!("{}: asking {command}", over(*total)));
-        }
-    }
-}
-
-/// Has the command of `budget.action` summarise what came before the current turn. The commit
-/// stands whatever comes of it.
-fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
-    if !repo.is_own() {
-        app.ui
-            .warn("the command is another user's, as the repository is, and was not run");
-        app.ui.hint("tract compact --exec CMD runs one of yours");
-        return;
-    }
-    let call = app.call(on, "compact --exec … (budget.action)");
-    let done = outcome::options(app, repo, false).and_then(|options| {
-        let seconds = repo.config()?.budget_timeout()?;
-        let summariser = Summariser::of_budget(command, seconds);
-        summariser.compact(repo, call, &Extent::KeepTurn, &options, app)
-    });
-    match done {
-        Ok(done) => summariser::tell(on, &done, app),
-        Err(why) => {
-            app.ui.warn("the context is over budget still");
-            why.report(&mut app.ui);
-        }
-    }
 }
 
 /// The command as the operations keep it: without what was said.

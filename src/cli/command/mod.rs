@@ -2,6 +2,7 @@
 
 mod annotate;
 mod branch;
+mod chat;
 mod checkout;
 mod clear;
 mod commit;
@@ -81,6 +82,7 @@ commands! {
     Find(find),
     Diff(diff),
     Commit(commit),
+    Chat(chat),
     Undo(undo),
     Redo(redo),
     Restore(restore),

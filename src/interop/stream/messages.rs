@@ -24,6 +24,15 @@ enum Piece<'a> {
     Part(NodeId, Option<&'a str>, Part),
 }
 
+/// The messages of a settled tree, in the order in which they came, as an import of what it was made
+/// from has them.
+pub fn messages_of(tree: &Tree) -> Vec<Message> {
+    messages(tree)
+        .into_iter()
+        .map(|said| said.message)
+        .collect()
+}
+
 /// The messages of a tree. What sub-agents did is no part of the conversation, and stands behind
 /// the calls that started them.
 pub(super) fn messages(tree: &Tree) -> Vec<Said> {

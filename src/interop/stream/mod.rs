@@ -17,5 +17,6 @@ mod tests;
 pub(super) use export::{export, kept};
 pub(super) use import::import;
 pub use live::EventStream;
+pub use messages::messages_of;
 pub use reader::{EventReader, Telling};
 pub(super) use replies::Replies;

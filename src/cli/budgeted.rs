@@ -1,0 +1,127 @@
+//! Commits held to the repository's budget, and what is said of that.
+
+use tract::Error;
+use tract::history::surgery::Extent;
+use tract::history::{Call, CommitOptions, Committed, On, Repo, Verdict};
+use tract::model::Draft;
+use tract::render::{grouped, plural, tokens};
+
+use super::{App, Failure, Summariser, failure, outcome, summariser};
+
+/// What was committed, and what the budget made of it.
+pub struct Held {
+    /// The commits that were asked for, and after them a truncation's.
+    pub commits: Vec<Committed>,
+    /// The verdict, and the budget.
+    verdict: Option<(Verdict, u64)>,
+}
+
+/// Commits within the budget, where one is set.
+pub fn commit(
+    repo: &Repo,
+    on: &On,
+    call: Call<'_>,
+    drafts: &[Draft],
+    options: &CommitOptions<'_>,
+    app: &App,
+) -> Result<Held, Failure> {
+    // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
+    let Some(budget) = repo.config()?.budget()? else {
+        let commits = repo.commit(call, drafts, options)?;
+        let verdict = None;
+        return Ok(Held { commits, verdict });
+    };
+    let within = match repo.commit_within(call, drafts, options, &budget) {
+        Err(error @ Error::OverBudget { .. }) => {
+            let hint = outcome::smaller(app, repo, on)?;
+            return Err(Failure::refused(failure::sentence(&error)).with_hint(hint));
+        }
+        within => within?,
+    };
+    Ok(Held {
+        commits: within.commits,
+        verdict: Some((within.verdict, budget.max)),
+    })
+}
+
+impl Held {
+    /// Says what the budget had to say, and has a summary made where it asks for one.
+    pub fn tell(&self, repo: &Repo, on: &On, app: &mut App) {
+        let (Some((verdict, max)), Some(last)) = (&self.verdict, self.commits.last()) else {
+            return;
+        };
+        let smaller = match verdict {
+            Verdict::Over { .. } | Verdict::Compact { .. } => {
+                outcome::smaller(app, repo, on).unwrap_or_default()
+            }
+            Verdict::Fits | Verdict::Truncated { .. } => String::new(),
+        };
+        match verdict {
+            // Whose the repository is, theirs is the command.
+            Verdict::Compact { total, .. } if !repo.is_own() => {
+                tell(&Verdict::Over { total: *total }, *max, last, &smaller, app);
+                app.ui
+                    .notice("budget.action names a command of another user's; it was not run");
+            }
+            Verdict::Compact { command, .. } => {
+                tell(verdict, *max, last, &smaller, app);
+                compact(repo, on, command, app);
+            }
+            _ => tell(verdict, *max, last, &smaller, app),
+        }
+    }
+}
+
+/// Says what the budget made of the commit.
+fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut App) {
+    let max = grouped(max);
+    let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
+    match verdict {
+        Verdict::Fits => {}
+        Verdict::Over { total } => {
+            app.ui.warn(over(*total));
+            app.ui.hint(smaller);
+        }
+        Verdict::Truncated {
+            hidden,
+            before,
+            after,
+        } => {
+            let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
+            app.ui.status(format!(
+                "{}: hid {hidden}, now {}; HEAD is {head}",
+                over(*before),
+                tokens(*after)
+            ));
+            app.ui
+                .hint(format!("tract restore {head} brings them back"));
+        }
+        Verdict::Compact { total, command } => {
+            app.ui.status(format!("{}: asking {command}", over(*total)));
+        }
+    }
+}
+
+/// Has the command of `budget.action` summarise what came before the current turn. The commit
+/// stands whatever comes of it.
+fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
+    if !repo.is_own() {
+        app.ui
+            .warn("the command is another user's, as the repository is, and was not run");
+        app.ui.hint("tract compact --exec CMD runs one of yours");
+        return;
+    }
+    let call = app.call(on, "compact --exec … (budget.action)");
+    let done = outcome::options(app, repo, false).and_then(|options| {
+        let seconds = repo.config()?.budget_timeout()?;
+        let summariser = Summariser::of_budget(command, seconds);
+        summariser.compact(repo, call, &Extent::KeepTurn, &options, app)
+    });
+    match done {
+        Ok(done) => summariser::tell(on, &done, app),
+        Err(why) => {
+            app.ui.warn("the context is over budget still");
+            why.report(&mut app.ui);
+        }
+    }
+}
