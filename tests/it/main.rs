@@ -22,6 +22,7 @@ mod conditions;
 mod damage;
 mod demo;
 mod diff;
+mod doors;
 mod dropping;
 mod finding;
 mod following;

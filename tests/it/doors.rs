@@ -1,0 +1,92 @@
+//! What reaches a terminal: lines, which are safe by construction, and the few places that write
+//! anything else.
+
+use std::collections::BTreeMap;
+
+use crate::code::{Token, program, tokens};
+
+/// Every file of the program that writes without `Ui::print`, and what makes that safe.
+const DOORS: &[(&str, &str)] = &[
+    ("cli/ui.rs", "the door itself: it paints lines"),
+    (
+        "cli/conversation.rs",
+        "a tree's JSON, escaped as JSON on a terminal",
+    ),
+    (
+        "cli/page.rs",
+        "a page: all text passes html/markup.rs or markdown/contain.rs",
+    ),
+    (
+        "cli/interactive/terminal.rs",
+        "the screen, which `Paint` fills with lines; and bytes of ours",
+    ),
+    (
+        "cli/command/compile.rs",
+        "a request, escaped as JSON on a terminal",
+    ),
+    (
+        "cli/command/export.rs",
+        "a session, escaped as JSON on a terminal",
+    ),
+    (
+        "cli/command/log.rs",
+        "a template, whose fields pass escape::line",
+    ),
+    ("cli/command/rev_parse.rs", "a hash"),
+    ("cli/command/completions.rs", "a script of the parser's own"),
+    ("cli/command/mod.rs", "four lines of ours"),
+];
+
+/// The words by which output is reached.
+const WORDS: [&str; 7] = [
+    "println", "print", "eprintln", "eprint", "Stdout", "Stderr", "out",
+];
+
+/// The places in a file's code at which something is written past `Ui::print`.
+fn writes(code: &str) -> Vec<usize> {
+    let tokens: Vec<Token> = tokens(code).collect();
+    let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
+    let found = tokens.iter().enumerate().filter(|(at, token)| {
+        let is_macro = is(at + 1, "!") && WORDS[..4].contains(&token.text);
+        let is_call = is(at + 1, "(") && is(at + 2, ")");
+        let is_out = is_call && *at > 0 && is(at - 1, ".") && token.text == "out";
+        let is_stream = is_call && ["stdout", "stderr"].contains(&token.text);
+        is_macro || is_out || is_stream
+    });
+    found
+        .map(|(_, token)| code[..token.at].lines().count())
+        .collect()
+}
+
+#[test]
+fn nothing_is_written_but_lines_and_what_is_safe_for_a_reason() {
+    let doors: BTreeMap<&str, &str> = DOORS.iter().copied().collect();
+    // Only asked whether it has a reader.
+    let asked = ["cli/pause.rs"];
+    let mut seen = Vec::new();
+    for (file, code) in program() {
+        let name = file.to_string_lossy().replace('\\', "/");
+        let lines = writes(&code.text);
+        if lines.is_empty() || asked.contains(&name.as_str()) {
+            continue;
+        }
+        assert!(
+            doors.contains_key(name.as_str()),
+            "{name} writes past `Ui::print` in lines {lines:?}: say in DOORS what makes that safe"
+        );
+        seen.push(name);
+    }
+    for door in doors.keys() {
+        assert!(
+            seen.iter().any(|name| name == door),
+            "{door} is no door any more"
+        );
+    }
+}
+
+#[test]
+fn a_planted_door_is_seen() {
+    let code = "fn f(app: &mut App) {\n    println!(\"{}\", text);\n    app.ui.out().write_all(b)?;\n    \
+                io::stdout().flush()?;\n    ui.print(line)?;\n    fmt.print(out);\n}\n";
+    assert_eq!(writes(code), [2, 3, 4]);
+}
