@@ -94,6 +94,14 @@ pub enum Error {
     /// No operation is left to undo.
     #[error("nothing to undo")]
     NothingToUndo,
+    /// An undo right after an operation that wrote something elsewhere and moved nothing here.
+    #[error("'{what}' moved nothing that an undo could take back")]
+    NothingMoved {
+        /// The operation.
+        what: String,
+        /// The operation before it that an undo would take back, if there is one.
+        before: Option<u64>,
+    },
     /// No undo is left to take back.
     #[error("nothing to redo{}", since.as_deref().map_or(String::new(), |what| format!(": '{what}' came after the undo")))]
     NothingToRedo {

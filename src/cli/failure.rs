@@ -254,6 +254,14 @@ fn hint(error: &Error) -> Option<String> {
         Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
             Some("tract reflog lists what was done".into())
         }
+        Error::NothingMoved { before, .. } => Some(match before {
+            Some(id) => format!(
+                "the session that it wrote is the tool's; tract undo {id} takes back the command before"
+            ),
+            None => {
+                "the session that it wrote is the tool's; tract reflog lists what was done".into()
+            }
+        }),
         Error::NothingToRedo { since: Some(_) } => Some(
             "its commits would be run over; tract undo takes it back, tract reflog has the rest"
                 .into(),

@@ -124,17 +124,16 @@ impl<'a> Turn<'a> {
             blocks.push(numbered(answer.number, answered(answer, &[], repairs)));
         }
         if let Some(last) = last {
-            // Texts go into the last result; what is no text stands after it.
-            let parts = || attached.iter().flat_map(|(_, parts)| parts.iter().copied());
-            let texts: Vec<&str> = parts().filter_map(text_of).collect();
+            // Texts go into the last result; what holds a picture stands after it, whole.
+            let (into, after): (Vec<_>, Vec<_>) = attached
+                .into_iter()
+                .partition(|(_, parts)| parts.iter().all(|part| text_of(part).is_some()));
+            let texts = into.iter().flat_map(|(_, parts)| parts.iter().copied());
+            let texts: Vec<&str> = texts.filter_map(text_of).collect();
             blocks.push(numbered(last.number, answered(&last, &texts, repairs)));
-            for (number, parts) in &attached {
-                let others = parts.iter().filter(|part| text_of(part).is_none());
-                let others = others.filter_map(|part| block(part, Place::User, *number, repairs));
-                blocks.extend(others.map(|block| Numbered {
-                    number: *number,
-                    block,
-                }));
+            for (number, parts) in &after {
+                let parts = parts.iter();
+                blocks.extend(parts.filter_map(|part| self.tagged(part, *number, repairs)));
             }
         } else {
             let mut front = Vec::new();
@@ -152,7 +151,7 @@ impl<'a> Turn<'a> {
                 front.extend(own);
             }
             if let (Some(last), Some(first)) = (front.last_mut(), self.said.first())
-                && let (Some(text), Block::Text(_)) = (last_text(&attached), &first.block)
+                && let (Some(text), true) = (last_text(&attached), is_text(&first.block))
             {
                 last.block = Block::Other(text_block(&format!("{}\n", tagged(text))));
             }
@@ -171,6 +170,15 @@ impl<'a> Turn<'a> {
             None => block(part, Place::User, number, repairs)?,
         };
         Some(Numbered { number, block })
+    }
+}
+
+/// Whether a block is text, a line's end added to it or not.
+fn is_text(block: &Block<'_>) -> bool {
+    match block {
+        Block::Text(_) => true,
+        Block::Other(raw) => raw.starts_with(r#"{"type":"text","#),
+        Block::Thinking(_) | Block::Server(..) => false,
     }
 }
 

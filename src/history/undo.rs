@@ -95,7 +95,8 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`]; [`Error::Purged`];
+    /// [`Error::NothingToUndo`]; [`Error::NothingMoved`] after a resume; [`Error::UnknownOperation`];
+    /// [`Error::Purged`];
     /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
     ///
     /// ```
@@ -175,6 +176,7 @@ impl State {
 /// The newest operation that moved something and is not undone.
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
     let mut state = State::default();
+    let mut elsewhere: Option<String> = None;
     for operation in load::operations(view, None) {
         let operation = operation?;
         refuse_purged(view, operation.id)?;
@@ -183,11 +185,30 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
             continue;
         }
         let moves = view.moves(operation.id)?;
-        if !moves.is_empty() {
-            return Ok(Some((operation, moves)));
+        if moves.is_empty() {
+            if elsewhere.is_none() && writes_elsewhere(&operation) {
+                elsewhere = Some(operation.what);
+            }
+            continue;
         }
+        return match elsewhere {
+            None => Ok(Some((operation, moves))),
+            Some(what) => {
+                let before = Some(operation.id);
+                Err(Error::NothingMoved { what, before })
+            }
+        };
     }
-    Ok(None)
+    match elsewhere {
+        Some(what) => Err(Error::NothingMoved { what, before: None }),
+        None => Ok(None),
+    }
+}
+
+/// Whether an operation that moves nothing has written something outside: what it did cannot be
+/// taken back, and what came before it is not what was meant.
+fn writes_elsewhere(operation: &OperationRow) -> bool {
+    operation.what.split(' ').next() == Some("resume")
 }
 
 /// The operation that the newest undo reversed, if nothing but undoes and redoes came since.

@@ -26,6 +26,8 @@ pub struct NewSession {
     pub now: Millis,
     /// Random bytes that further ids are made from.
     pub seed: [u8; 32],
+    /// The command, for the operations.
+    pub what: String,
 }
 
 /// Makes a new session file of the context at `commit`, and remembers it, so that an import of
@@ -75,6 +77,7 @@ pub fn resume(
         digest: digest(&read.contents),
     };
     let tx = repo.store.write()?;
+    tx.begin_operation(session.now, &session.what)?;
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok((bytes, remarks))

@@ -339,7 +339,10 @@ impl<'a> Session<'a> {
                 None => {}
             }
         }
-        let draft = self.draft(id, &step)?;
+        let mut draft = self.draft(id, &step)?;
+        if let Operation::Hide(hide) = &mut draft.operation {
+            self.as_it_was(tx, hide)?;
+        }
         let commit = self.chain.commit_of(&draft, step.time);
         let is_new = tx.commit(&commit.hash())?.is_none();
         if is_new {

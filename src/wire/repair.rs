@@ -11,6 +11,8 @@ pub enum Repair {
     UnpairedResult,
     /// A call without result got a synthetic one.
     MissingResult,
+    /// A call without result was left out.
+    OpenCall,
     /// A result moved up to its call.
     LateResult,
     /// A call outside an assistant message was dropped.
@@ -62,6 +64,10 @@ impl Repair {
             Self::MissingResult => (
                 "tool call without result answered as interrupted",
                 "tool calls without result answered as interrupted",
+            ),
+            Self::OpenCall => (
+                "tool call without result left out",
+                "tool calls without result left out",
             ),
             Self::LateResult => (
                 "late tool result moved to its call",

@@ -234,3 +234,22 @@ fn in_another_tool_attachments_are_the_users_text_within_tags() {
         "{text}"
     );
 }
+
+#[test]
+fn an_undo_after_a_resume_says_that_it_moved_nothing() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
+    exit code: 1
+    --- stderr
+    error: 'resume HEAD --in claude-code' moved nothing that an undo could take back
+    hint: the session that it wrote is the tool's; tract undo 2 takes back the command before
+    ");
+    assert!(sandbox.ok(&["reflog"]).starts_with("#3  "));
+    sandbox.ok(&["undo", "2"]);
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]).lines().count(), 1);
+    // What was done since is taken back as ever.
+    sandbox.ok(&["commit", "-m", "three"]);
+    sandbox.ok(&["undo"]);
+    assert_eq!(sandbox.ok(&["log", "-n", "0"]).lines().count(), 1);
+}

@@ -12,6 +12,7 @@ use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
 use crate::cli::failure::{self, shell_word};
+use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, private};
 
 #[derive(Debug, clap::Args)]
@@ -87,6 +88,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         cwd: cwd.display().to_string(),
         now,
         seed,
+        what: Typed::new("resume")
+            .revs([&args.rev])
+            .option("--in", args.tool)
+            .line(),
     };
     let dirs = app.tool_dirs()?;
     let local_time = app.calendar().for_file_name(now);

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::load;
 use crate::interop::{Action, StepId, Was};
-use crate::model::{Commit, Message, Operation, Part, Sealed};
+use crate::model::{Commit, Hide, Message, Operation, Part, Sealed};
 use crate::store::{Tx, View};
 
 /// The commits that a session's own refs led to before this import, by what they come after.
@@ -139,6 +139,31 @@ impl Session<'_> {
                 (Operation::Hide(made), Action::Hide(told)) => made.kind == told.kind,
                 _ => false,
             }))
+    }
+
+    /// A hide as an earlier version made it here, where it hides and says the same: its summary may
+    /// stand elsewhere.
+    pub(super) fn as_it_was(&mut self, tx: &dyn Tx, hide: &mut Hide) -> Result<()> {
+        let tip = self.chain.tip();
+        let contents = |hide: &Hide| {
+            let contents = hide.replacements.iter().map(|one| one.content);
+            contents.collect::<Vec<_>>()
+        };
+        let next = self.known(tx)?.0.get(&tip).into_iter().flatten();
+        let mut made = next.filter_map(|commit| match &commit.operation {
+            Operation::Hide(made) => Some(made),
+            _ => None,
+        });
+        let same = |made: &&Hide| {
+            let kind = made.kind == hide.kind && made.intervals == hide.intervals;
+            kind && made.keep == hide.keep
+                && made.parts == hide.parts
+                && contents(made) == contents(hide)
+        };
+        if let Some(made) = made.find(same) {
+            hide.replacements.clone_from(&made.replacements);
+        }
+        Ok(())
     }
 
     fn known(&mut self, tx: &dyn Tx) -> Result<&Known> {

@@ -114,9 +114,14 @@ impl<'i> Tree<'i> {
                     }
                     found.or(before)
                 }
-                None if matches!(entry.kind, Kind::Boundary | Kind::Summary) => {
-                    find(entry.logical_parent).or(before)
+                // What is kept may be newer than what was summarised.
+                None if entry.kind == Kind::Boundary => {
+                    let kept = self.index.preserved.get(&at);
+                    let kept = kept.into_iter().flat_map(|kept| &kept.uuids);
+                    let kept = kept.filter_map(|uuid| find(Some(*uuid))).max();
+                    kept.max(find(entry.logical_parent)).or(before)
                 }
+                None if entry.kind == Kind::Summary => find(entry.logical_parent).or(before),
                 None => None,
             };
             self.parents.push(parent);

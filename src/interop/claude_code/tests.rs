@@ -252,6 +252,46 @@ fn a_compaction_keeps_what_it_says() {
     assert_eq!(kept.branches.len(), 0);
 }
 
+/// `compaction-keeps.jsonl` with other texts in place of some.
+fn kept_otherwise(texts: &[(&str, &str)]) -> Kept {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/claude-code/");
+    let text = std::fs::read_to_string(format!("{folder}compaction-keeps.jsonl"));
+    let text = texts
+        .iter()
+        .fold(text.expect("a fixture"), |text, (from, to)| {
+            assert!(text.contains(from));
+            text.replace(from, to)
+        });
+    import(text.as_bytes(), "stem")
+}
+
+#[test]
+fn a_summary_of_what_came_after_stands_behind_what_is_kept() {
+    let kept = kept_otherwise(&[
+        (r#""anchorUuid":"cs""#, r#""anchorUuid":"cb""#),
+        (r#"{"parentUuid":"r2""#, r#"{"parentUuid":"cs""#),
+    ]);
+    assert_eq!(
+        sketches(&kept.steps[5..]),
+        [
+            r#"Compaction keep [3, 4] parts [] with ["None user: \"The plan was read.\""]"#,
+            r#"assistant: "Going on.""#
+        ]
+    );
+}
+
+#[test]
+fn what_is_kept_may_be_newer_than_what_was_summarised() {
+    // The summary goes up to the first result.
+    let from = r#""logicalParentUuid":"lost""#;
+    let kept = kept_otherwise(&[(from, r#""logicalParentUuid":"r1""#)]);
+    assert_eq!(kept.branches.len(), 0);
+    assert_eq!(
+        sketches(&kept.steps[5..6]),
+        [r#"Compaction keep [3, 4] parts [] with ["Some(3) user: \"The plan was read.\""]"#]
+    );
+}
+
 #[test]
 fn a_compaction_of_nothing_is_an_append() {
     let kept = fixture("compaction-first.jsonl");

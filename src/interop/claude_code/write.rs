@@ -22,7 +22,7 @@ use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
 use crate::wire::json::{array, decode, quoted, string, word};
-use crate::wire::{INTERRUPTED, Repair, attached};
+use crate::wire::{Repair, attached};
 
 /// The version in records that are written anew where none is known: the one whose records ours
 /// look like.
@@ -39,9 +39,9 @@ pub(super) fn export(
     let mut writer = Writer::new(messages, document);
     for (at, outgoing) in messages.iter().enumerate() {
         writer.number = at + 1;
-        writer.message(outgoing, at == 0);
-        if document.fresh && outgoing.message.role == Role::Assistant {
-            writer.close_calls(outgoing, &messages[at + 1..]);
+        match writer.without_open_calls(outgoing, &messages[at + 1..]) {
+            Some(closed) => writer.message(&closed, at == 0),
+            None => writer.message(outgoing, at == 0),
         }
     }
     if let (Some(title), true) = (&document.title, document.after.is_empty()) {
@@ -455,21 +455,35 @@ impl<'a> Writer<'a> {
         self.put(&fields);
     }
 
-    /// Gives an error result to every call that nothing before the next reply answers.
-    fn close_calls(&mut self, outgoing: &Outgoing, later: &[Outgoing]) {
+    /// A reply for a new session without the calls that nothing before the next reply answers: the
+    /// tool itself leaves them out when it goes on. None: it has no such calls.
+    fn without_open_calls(&mut self, outgoing: &Outgoing, later: &[Outgoing]) -> Option<Outgoing> {
+        if !self.document.fresh || outgoing.message.role != Role::Assistant {
+            return None;
+        }
         let answered: HashSet<&str> = later
             .iter()
             .take_while(|next| next.message.role != Role::Assistant)
             .flat_map(|next| next.message.results())
             .collect();
-        for call in outgoing.message.calls() {
-            if answered.contains(call) {
-                continue;
-            }
-            self.repaired(Repair::MissingResult);
-            let result = tool_result(call, Some(&quoted(INTERRUPTED)), true);
-            self.result(outgoing, None, call, raw(result));
+        let open = |part: &Part| match part {
+            Part::ToolCall { id, .. } => !answered.contains(id.as_str()),
+            _ => false,
+        };
+        let count = outgoing
+            .message
+            .parts
+            .iter()
+            .filter(|part| open(part))
+            .count();
+        for _ in 0..count {
+            self.repaired(Repair::OpenCall);
         }
+        (count > 0).then(|| {
+            let mut closed = outgoing.clone();
+            closed.message.parts.retain(|part| !open(part));
+            closed
+        })
     }
 }
 

@@ -34,13 +34,20 @@ impl Reader<'_> {
             .filter(|told| told.item.records().iter().any(|r| kept.contains(r)))
             .filter_map(Told::entry)
             .collect();
+        // The summary stands before what is kept, unless that is anchored at the boundary itself.
+        let anchored = boundary.is_some_and(|boundary| {
+            let kept = self.index.preserved.get(&boundary);
+            let anchor = kept.and_then(|kept| kept.anchor);
+            anchor.is_some() && anchor == self.entry(boundary).uuid
+        });
+        let first = keep.first().filter(|_| !anchored);
         let action = if told.iter().all(|told| told.step.is_none()) {
             Action::Append(message)
         } else {
             Action::Hide(HideStep {
                 kind: HideKind::Compaction,
                 cover: Cover::Everything,
-                replacements: vec![(keep.first().copied(), message)],
+                replacements: vec![(first.copied(), message)],
                 keep,
                 parts: Vec::new(),
                 moment: Moment::Here,
