@@ -17,6 +17,7 @@ mod imported;
 mod incoming;
 mod input;
 mod interactive;
+mod left;
 mod listing;
 mod live;
 mod named;

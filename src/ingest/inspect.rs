@@ -8,7 +8,7 @@ use crate::interop::{
     Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
     Step, sniff,
 };
-use crate::model::HideKind;
+use crate::model::{HideKind, Role, preview};
 
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
@@ -79,6 +79,8 @@ pub struct Inspected {
     pub id: String,
     /// Its title.
     pub title: Option<String>,
+    /// The beginning of the first thing that the user said.
+    pub prompt: Option<String>,
     /// Messages on the main path.
     pub messages: u64,
     /// Compactions on the main path.
@@ -153,7 +155,13 @@ impl Sink for Inspected {
     fn step(&mut self, step: Step) -> Result<()> {
         match step.action {
             _ if self.branched => {}
-            Action::Append(_) => self.messages += 1,
+            Action::Append(message) => {
+                self.messages += 1;
+                let is_prompt = message.role == Role::User && message.results().next().is_none();
+                if is_prompt && self.prompt.is_none() {
+                    self.prompt = Some(preview(&message));
+                }
+            }
             Action::Hide(hide) => {
                 self.compactions += u64::from(hide.kind == HideKind::Compaction);
             }

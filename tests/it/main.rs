@@ -11,6 +11,7 @@ mod budgets;
 mod chatting;
 mod check;
 mod checking;
+mod choosing;
 mod circles;
 mod code;
 mod committing;

@@ -151,7 +151,7 @@ fn what_a_user_calls_safe_is_opened_and_its_command_is_still_not_run() {
     9c5c397 user 9 tokens
     --- stderr
     warning: 23 tokens, over the budget of 20
-    hint: tract prune, or tract truncate --to-budget 80%
+    hint: tract compact puts a summary in place of what is old
     note: budget.action names a command of another user's; it was not run
     ");
     assert!(!trace.exists(), "a stranger's command was run");

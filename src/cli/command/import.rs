@@ -1,26 +1,26 @@
 //! `tract import`: sessions of other tools, in.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
-use tract::ingest::tool_dirs::{SessionFile, walk_directory};
+use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
 use tract::interop::{Format, formats, sniff};
+use tract::model::RefName;
 use tract::model::tokens::Counter;
-use tract::model::{Millis, RefName};
-use tract::render::{Label, columns, grouped, plural};
+use tract::render::{grouped, plural};
 
 use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, imported, progress};
+use crate::cli::{App, Exit, Failure, imported, left, progress};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
   tract import                         what is there
   tract import --last                  the newest of them
+  tract import 493c22a8                the one with this id, as it is listed
   tract import session.jsonl logs/     files, and directories with all that is in them
   tract import --onto main FILE        what is new in it, after main's own commits
   tract import ~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks
@@ -29,9 +29,13 @@ Example:
 As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
   tract import --hook")]
 pub struct Args {
-    /// Session files, or directories of them
-    #[arg(value_name = "PATH")]
+    /// Session files, directories of them, or ids of sessions of this directory
+    #[arg(value_name = "PATH|ID")]
     paths: Vec<PathBuf>,
+    /// How many sessions are listed; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = left::LISTED)]
+    #[arg(hide_default_value = true, conflicts_with_all = ["paths", "last", "hook"])]
+    limit: usize,
     /// The newest session of this directory
     #[arg(long, conflicts_with = "paths")]
     last: bool,
@@ -63,23 +67,15 @@ fn long_about() -> String {
          Importing a file again adds what is new in it and nothing else. Outside a repository, \
          one is made here.",
         formats::tools(|_| true),
-        listed_tools(),
+        left::tools(),
     )
 }
 
-/// The tools that keep their sessions by directory.
-fn listed_tools() -> String {
-    formats::tools(|format| format.home.is_some())
-}
-
-/// How many sessions a listing shows.
-const LISTED: usize = 20;
-
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let files = match (args.hook, args.last) {
+    let mut files = match (args.hook, args.last) {
         (true, _) => vec![hook(app)?],
-        (_, true) => vec![here(app)?.swap_remove(0).path],
-        _ if args.paths.is_empty() => return list(app),
+        (_, true) => vec![left::here(app)?.swap_remove(0).path],
+        _ if args.paths.is_empty() => return left::list(args.limit, app),
         _ => gather(args, app)?,
     };
     if args.branch.is_some() && files.len() > 1 {
@@ -92,6 +88,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         strict(&files, &spools, args, app)?;
     }
     let (repo, created) = open(&files, &spools, args, app)?;
+    // What comes in first is what HEAD is on, and that is to be what one worked on last.
+    if files.len() > 1 && repo.references("refs/")?.is_empty() {
+        let modified = |path: &PathBuf| {
+            std::fs::metadata(path)
+                .and_then(|facts| facts.modified())
+                .ok()
+        };
+        let newest = (0..files.len()).max_by_key(|at| modified(&files[*at]));
+        files[..=newest.unwrap_or(0)].rotate_right(1);
+    }
     let counter = match args.hook {
         true => None,
         false => Some(Counter::load(app.encoding(&repo)?)),
@@ -200,7 +206,7 @@ impl Spools {
 
 /// Whether a file was named itself rather than found in a directory.
 fn is_named(file: &Path, args: &Args) -> bool {
-    args.paths.is_empty() || args.paths.iter().any(|path| path == file)
+    args.paths.is_empty() || args.paths.iter().any(|path| path == file || !path.exists())
 }
 
 /// The files that the paths mean.
@@ -208,6 +214,12 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for typed in &args.paths {
         let path = app.path(typed)?;
+        if !path.exists()
+            && let Some(session) = left::named(typed, app)?
+        {
+            files.push(session.path);
+            continue;
+        }
         let facts = std::fs::metadata(&path).map_err(Error::io(&path))?;
         if facts.is_dir() {
             files.extend(walk_directory(&path));
@@ -315,79 +327,4 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
         };
     }
     app.path(&hook.transcript_path)
-}
-
-/// The sessions of the working directory, newest first; at least one.
-fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
-    let cwd = app.cwd()?;
-    let found = app.tool_dirs()?.sessions_of(&cwd);
-    if found.is_empty() {
-        let what = format!("no {} sessions of {}", listed_tools(), cwd.display());
-        let failure = Failure::refused(what);
-        return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
-    }
-    Ok(found)
-}
-
-fn list(app: &mut App) -> Result<(), Failure> {
-    let found = here(app)?;
-    let repo = match app.repo() {
-        Ok(repo) => Some(repo),
-        Err(Failure::Tract(Error::NoRepository { .. })) => None,
-        Err(failure) => return Err(failure),
-    };
-    let mut rows = Vec::new();
-    for session in found.iter().take(LISTED) {
-        rows.push(row(session, repo.as_ref(), app)?);
-    }
-    let widths = [0, 1, 2, 3].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
-    for [age, tool, size, here, title, file] in &rows {
-        let mut line = Label::Time.of(age).left(widths[0]) + "  ";
-        line += Label::Session.of(tool).left(widths[1]) + "  ";
-        line += Label::Tokens.of(size).right(widths[2]) + "  ";
-        line += Label::Good.of(here).left(widths[3]) + "  ";
-        let least = line.width_cols() + 10;
-        match app.ui.width_cols() {
-            Some(width) => line.fit(title, Some(width.max(least))),
-            None => line += format!("{title}  {file}"),
-        }
-        app.ui.print(line)?;
-    }
-    if found.len() > LISTED {
-        let more = grouped((found.len() - LISTED) as u64);
-        app.ui.status(format!("… and {more} older ones"));
-    }
-    app.ui.hint("tract import --last takes the newest");
-    Ok(())
-}
-
-/// Age, tool, messages, whether it is here, title, and the file.
-fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String; 6], Failure> {
-    let since = session.modified.duration_since(UNIX_EPOCH);
-    let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
-    let age = app.calendar().listed(Some(modified));
-    let file = session.path.display().to_string();
-    let (mut size, mut here) = (String::new(), String::new());
-    let title;
-    match ingest::inspect(&session.path) {
-        Ok(found) => {
-            size = plural(found.messages, "message");
-            if found.compactions > 0 {
-                size += &format!(", {}", plural(found.compactions, "compaction"));
-            }
-            title = found.title.unwrap_or_else(|| {
-                let id: String = found.id.chars().take(8).collect();
-                format!("(no title, {id})")
-            });
-            let name = RefName::session(session.format.name, &found.id);
-            if let Some(repo) = repo
-                && !repo.references(name.as_str())?.is_empty()
-            {
-                here = "imported".to_owned();
-            }
-        }
-        Err(error) => title = format!("({error})"),
-    }
-    let tool = session.format.to_string();
-    Ok([age, tool, size, here, title, file])
 }

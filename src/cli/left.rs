@@ -1,0 +1,197 @@
+//! The sessions that tools have left for a directory: which there are, and which one is meant.
+
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use tract::Error;
+use tract::history::Repo;
+use tract::ingest;
+use tract::ingest::tool_dirs::SessionFile;
+use tract::interop::formats;
+use tract::model::{Millis, RefName, RefValue};
+use tract::render::{Label, columns, grouped, plural};
+
+use super::{App, Failure};
+
+/// How many a listing shows.
+pub const LISTED: usize = 20;
+/// How much of an id is shown, and enough to type.
+const ID_CHARS: usize = 8;
+/// How little of an id may be typed.
+const LEAST_CHARS: usize = 4;
+
+/// The tools that keep their sessions by directory.
+pub fn tools() -> String {
+    formats::tools(|format| format.home.is_some())
+}
+
+/// The sessions of the working directory, of the repository's and of git's above it, newest first; at
+/// least one.
+pub fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
+    let found = all(app)?;
+    if found.is_empty() {
+        let what = format!("no {} sessions of {}", tools(), app.cwd()?.display());
+        let failure = Failure::refused(what);
+        return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
+    }
+    Ok(found)
+}
+
+fn all(app: &App) -> Result<Vec<SessionFile>, Failure> {
+    let cwd = app.cwd()?;
+    let mut places = vec![cwd.clone()];
+    let repo = app.repo().ok();
+    let above = repo.as_ref().and_then(|repo| repo.directory()?.parent());
+    places.extend(above.map(Path::to_owned));
+    let git = cwd.ancestors().find(|above| above.join(".git").exists());
+    places.extend(git.map(Path::to_owned));
+    places.sort();
+    places.dedup();
+    let dirs = app.tool_dirs()?;
+    let mut found: Vec<SessionFile> = Vec::new();
+    for place in places {
+        for session in dirs.sessions_of(&place) {
+            if !found.iter().any(|other| other.path == session.path) {
+                found.push(session);
+            }
+        }
+    }
+    found.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
+    Ok(found)
+}
+
+/// The session whose id begins so, `TOOL/` before it or not; none if nothing is called like that.
+///
+/// # Errors
+///
+/// Where several are.
+pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
+    let Some(typed) = typed.to_str() else {
+        return Ok(None);
+    };
+    let typed = typed.strip_prefix("sessions/").unwrap_or(typed);
+    let (tool, id) = match typed.split_once('/') {
+        Some((tool, id)) => (Some(tool), id),
+        None => (None, typed),
+    };
+    if id.len() < LEAST_CHARS {
+        return Ok(None);
+    }
+    let mut found = all(app)?;
+    found.retain(|session| {
+        let is_of = tool.is_none_or(|tool| session.format.name == tool);
+        is_of && id_of(session).is_some_and(|own| own.starts_with(id))
+    });
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        count => {
+            let what = format!(
+                "'{typed}' begins the ids of {}",
+                plural(count as u64, "session")
+            );
+            Err(Failure::refused(what).with_hint("tract import lists them; type more of the id"))
+        }
+    }
+}
+
+/// The id of a session, by its file's name, or, where that tells none, by what is in it.
+fn id_of(session: &SessionFile) -> Option<String> {
+    let stem = session.path.file_stem()?.to_str()?;
+    let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
+    match tail.filter(|tail| tail.bytes().filter(|byte| *byte == b'-').count() == 4) {
+        Some(uuid) => Some(uuid.to_owned()),
+        None => ingest::inspect(&session.path).ok().map(|found| found.id),
+    }
+}
+
+/// Lists so many of them; 0: all.
+pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
+    let found = here(app)?;
+    let repo = match app.repo() {
+        Ok(repo) => Some(repo),
+        Err(Failure::Tract(Error::NoRepository { .. })) => None,
+        Err(failure) => return Err(failure),
+    };
+    let limit = if limit == 0 { found.len() } else { limit };
+    let mut rows = Vec::new();
+    for session in found.iter().take(limit) {
+        rows.push(row(session, repo.as_ref(), app)?);
+    }
+    let widths = [0, 1, 2, 3, 4].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
+    for [id, age, tool, size, here, title, file] in &rows {
+        let mut line = Label::Hash.of(id).left(widths[0]) + "  ";
+        line += Label::Time.of(age).left(widths[1]) + "  ";
+        line += Label::Session.of(tool).left(widths[2]) + "  ";
+        line += Label::Tokens.of(size).right(widths[3]) + "  ";
+        line += Label::Good.of(here).left(widths[4]) + "  ";
+        let least = line.width_cols() + 10;
+        match app.ui.width_cols() {
+            Some(width) => line.fit(title, Some(width.max(least))),
+            None => line += format!("{title}  {file}"),
+        }
+        app.ui.print(line)?;
+    }
+    if found.len() > limit {
+        let more = grouped((found.len() - limit) as u64);
+        app.ui
+            .status(format!("… and {more} older: tract import -n 0"));
+    }
+    let first = rows.first().map_or("ID", |row| &row[0]);
+    app.ui.hint(format!(
+        "tract import {first} takes that one, tract import --last the newest"
+    ));
+    Ok(())
+}
+
+/// Id, age, tool, what is in it, what of it is new, title, and the file.
+fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String; 7], Failure> {
+    let since = session.modified.duration_since(UNIX_EPOCH);
+    let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
+    let age = app.calendar().listed(Some(modified));
+    let file = session.path.display().to_string();
+    let tool = session.format.to_string();
+    let found = match ingest::inspect(&session.path) {
+        Ok(found) => found,
+        Err(error) => {
+            let id = id_of(session)
+                .unwrap_or_default()
+                .chars()
+                .take(ID_CHARS)
+                .collect();
+            let title = format!("({error})");
+            return Ok([id, age, tool, String::new(), String::new(), title, file]);
+        }
+    };
+    let mut size = plural(found.messages, "message");
+    if found.compactions > 0 {
+        size += &format!(", {}", plural(found.compactions, "compaction"));
+    }
+    let name = RefName::session(session.format.name, &found.id);
+    let here = match repo
+        .map(|repo| messages(repo, &name))
+        .transpose()?
+        .flatten()
+    {
+        None => String::new(),
+        Some(known) if known < found.messages => format!("{} new", grouped(found.messages - known)),
+        Some(_) => "imported".to_owned(),
+    };
+    let title = found
+        .title
+        .or(found.prompt)
+        .unwrap_or_else(|| "(no prompt)".to_owned());
+    let id = found.id.chars().take(ID_CHARS).collect();
+    Ok([id, age, tool, size, here, title, file])
+}
+
+/// How many messages of a session are here; none if it is not.
+fn messages(repo: &Repo, name: &RefName) -> Result<Option<u64>, Failure> {
+    let references = repo.references(name.as_str())?;
+    let own = references.into_iter().find(|(other, _)| other == name);
+    let Some((_, RefValue::Commit(tip))) = own else {
+        return Ok(None);
+    };
+    let order = repo.order(&tip)?;
+    let said = order.entries().filter(|entry| entry.placed.is_none());
+    Ok(Some(said.count() as u64))
+}
