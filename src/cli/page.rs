@@ -17,6 +17,8 @@ use super::{App, Failure};
 
 /// How much of a prompt is a title.
 const TITLE_CHARS: usize = 90;
+/// How many prompts are looked at for one.
+const TITLES: usize = 20;
 
 /// What a page is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,13 +117,16 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<(), Failure> {
     kind.write(&page, tree, app.ui.out())
 }
 
-/// The beginning of the first prompt.
+/// The beginning of the first prompt; rather of one that somebody typed than of one that a program
+/// wrote in tags.
 fn title_of(tree: &Tree) -> String {
-    let said = tree.turns().filter_map(|turn| turn.user.as_ref());
-    let said = said
-        .map(|user| words(&user.parts))
-        .find(|said| !said.trim().is_empty());
-    let said = said.unwrap_or_else(|| "A conversation".into());
+    let users = tree.turns().filter_map(|turn| turn.user.as_ref());
+    let said = users.map(|user| words(&user.parts));
+    let mut said = said.filter(|said| !said.trim().is_empty()).take(TITLES);
+    let first = said.next();
+    let is_typed = |said: &String| !said.trim_start().starts_with('<');
+    let typed = first.iter().cloned().chain(said).find(is_typed);
+    let said = typed.or(first).unwrap_or_else(|| "A conversation".into());
     let line = said.trim().lines().next().unwrap_or_default();
     match line.char_indices().nth(TITLE_CHARS) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),

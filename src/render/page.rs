@@ -1,10 +1,12 @@
 //! What a conversation's page says beside the conversation itself, whatever it is written in.
 
+use std::collections::HashSet;
+
 use crate::model::TokenCount;
 use crate::render::chat::ChatMessage;
 use crate::render::plural;
 use crate::tree::group::Section;
-use crate::tree::{Mark, Node, NodeId, ResponseBlock, TreeItem, TurnItem};
+use crate::tree::{Mark, Node, NodeId, ResponseBlock, Tool, TreeItem, TurnItem};
 
 /// A conversation that is to be a page.
 pub struct ConversationPage<'a> {
@@ -111,6 +113,29 @@ impl ConversationPage<'_> {
         let end = end.filter(|end| first <= *end).unwrap_or(self.hidden.len());
         let rest = self.hidden.get(first..end)?.iter();
         let count = rest.take_while(|hidden| **hidden == Some(by)).count();
+        (count > 0).then_some(count)
+    }
+
+    /// How many messages such sections are of, if that is known.
+    pub(super) fn hidden_in(&self, by: &'static str, sections: &[Section<'_>]) -> Option<usize> {
+        let answer = |tool: &Tool| tool.answer.as_ref().map(|(id, _)| *id);
+        let nodes = |section: &Section<'_>| match section {
+            Section::One(ResponseBlock::Tool(tool)) => {
+                let ids = [Some(tool.node.id), answer(tool)];
+                ids.into_iter().flatten().collect()
+            }
+            Section::One(block) => vec![block.node().id],
+            Section::Calls(tools) => {
+                let ids = tools
+                    .iter()
+                    .flat_map(|tool| [Some(tool.node.id), answer(tool)]);
+                ids.flatten().collect()
+            }
+        };
+        let ids = sections.iter().flat_map(nodes);
+        let places = ids.filter_map(|id| Some((self.message_of)(id)?.at));
+        let hidden = |at: &usize| self.hidden.get(*at) == Some(&Some(by));
+        let count = places.filter(hidden).collect::<HashSet<usize>>().len();
         (count > 0).then_some(count)
     }
 }

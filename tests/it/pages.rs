@@ -252,6 +252,35 @@ fn a_search_and_a_link_open_what_is_folded() {
 }
 
 #[test]
+fn a_name_is_one_messages() {
+    let arguments = json!({"path": "a"}).to_string();
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": arguments}});
+    let calls: Vec<Value> = ["a", "b", "c"].into_iter().map(call).collect();
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": id});
+    let mut messages = vec![json!({"role": "user", "content": "Read them"})];
+    messages.push(json!({"role": "assistant", "content": "I do.", "tool_calls": calls}));
+    messages.extend(["a", "b", "c"].map(result));
+    messages.push(json!({"role": "assistant", "content": "Done."}));
+    let sandbox = Sandbox::new();
+    sandbox.write("chat.json", json!({"messages": messages}).to_string());
+    sandbox.ok(&["import", "chat.json"]);
+    let page = sandbox.ok(&["export", "--format", "html"]);
+    let ids = |text: &str| -> Vec<String> {
+        let ids = text
+            .split(" id=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split_once('"'));
+        ids.map(|(id, _)| id.to_owned()).collect()
+    };
+    let main = between(&page, "<main>", "</main>").expect("a main part");
+    assert_eq!(ids(main), ["m1", "m2", "m3", "m4", "m5", "m6"]);
+    // What hides a part of a turn says how much.
+    sandbox.ok(&["drop", ":3"]);
+    let page = sandbox.ok(&["export", "--format", "html"]);
+    assert!(page.contains("hidden: drop"), "{page}");
+}
+
+#[test]
 fn a_browser_reads_a_long_page_in_the_trees_order() {
     let sandbox = Sandbox::empty();
     let mut records = Vec::new();

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use std::collections::HashSet;
+
 use super::markup::{Markup, is_address, is_raster};
 use super::prose;
 use crate::diff::{HunkLine, Tag};
@@ -27,8 +29,8 @@ const OPEN_LINES: usize = 16;
 pub(super) struct Blocks<'a> {
     pub(super) page: &'a ConversationPage<'a>,
     pub(super) markup: Markup,
-    /// The message that was named last.
-    last: Option<usize>,
+    /// The messages that have a name.
+    named: HashSet<usize>,
     /// What hides the messages around.
     inside: Option<&'static str>,
     /// What the user said: where, its beginning, and whether it is hidden.
@@ -42,7 +44,7 @@ impl<'a> Blocks<'a> {
         Self {
             page,
             markup: Markup::default(),
-            last: None,
+            named: HashSet::new(),
             inside: None,
             prompts: Vec::new(),
             depth: 0,
@@ -238,7 +240,11 @@ impl<'a> Blocks<'a> {
                 sections.iter().for_each(|section| blocks.section(section));
             };
             match by {
-                Some(by) => self.hidden(&hidden_words(by, None, false), by, write),
+                Some(by) => self.hidden(
+                    &hidden_words(by, self.page.hidden_in(by, sections), false),
+                    by,
+                    write,
+                ),
                 None => write(self),
             }
         }
@@ -550,13 +556,9 @@ impl<'a> Blocks<'a> {
 
     /// The name of a node's message, if nothing of it was written yet.
     fn name(&mut self, id: NodeId) -> Option<String> {
-        if let Some(message) = (self.page.message_of)(id) {
-            if self.last == Some(message.at) {
-                return None;
-            }
-            self.last = Some(message.at);
-        }
-        Some(self.anchor(id))
+        let message = (self.page.message_of)(id);
+        let is_first = message.is_none_or(|message| self.named.insert(message.at));
+        is_first.then(|| self.anchor(id))
     }
 
     fn anchor(&self, id: NodeId) -> String {

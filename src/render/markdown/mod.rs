@@ -228,7 +228,10 @@ impl Sheet<'_> {
                 sections.try_for_each(|section| sheet.section(section))
             };
             match by {
-                Some(by) => self.hidden(&hidden_words(by, None, false), write)?,
+                Some(by) => {
+                    let count = self.page.hidden_in(by, sections);
+                    self.hidden(&hidden_words(by, count, false), write)?;
+                }
                 None => write(self)?,
             }
         }
