@@ -51,43 +51,58 @@ impl Kind {
     }
 }
 
-/// Writes the page of what stands at a commit.
-pub fn write(
-    repo: &Repo,
-    tip: &CommitHash,
-    scope: Scope,
-    kind: Kind,
-    app: &App,
-    out: &mut dyn Write,
-) -> Result<Replay, Failure> {
-    let found = replay(repo, tip, scope)?;
-    let options = LogOptions {
-        limit: 0,
-        encoding: app.encoding(repo)?,
-        ..LogOptions::default()
-    };
-    let mut rows = repo.log(tip, &options)?;
-    rows.reverse();
-    let session = repo.session_of(tip)?;
-    let title = session.and_then(|(_, session)| session.title);
-    let title = title.unwrap_or_else(|| title_of(&found.tree));
-    let facts = facts(repo, tip, &found, &rows, app)?;
-    let sizes = sizes(&found, &rows);
-    let hidden: Vec<_> = found.entries.iter().map(|entry| entry.hidden).collect();
-    let page = ConversationPage {
-        title: &title,
-        facts: &facts,
-        earlier: found.earlier,
-        sizes: &sizes,
-        message_of: &|node| {
-            let (at, entry) = found.entry_of(node)?;
-            let number = entry.number;
-            Some(ChatMessage { at, number })
-        },
-        hidden: &hidden,
-    };
-    kind.write(&page, &found.tree, out)?;
-    Ok(found)
+/// What stands on the page of a conversation.
+pub struct Gathered {
+    /// The conversation.
+    pub found: Replay,
+    title: String,
+    facts: Vec<String>,
+    sizes: Vec<ContextSize>,
+}
+
+impl Gathered {
+    /// Of what stands at a commit.
+    pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, app: &App) -> Result<Self, Failure> {
+        let found = replay(repo, tip, scope)?;
+        let options = LogOptions {
+            limit: 0,
+            encoding: app.encoding(repo)?,
+            ..LogOptions::default()
+        };
+        let mut rows = repo.log(tip, &options)?;
+        rows.reverse();
+        let session = repo.session_of(tip)?;
+        let title = session.and_then(|(_, session)| session.title);
+        Ok(Self {
+            title: title.unwrap_or_else(|| title_of(&found.tree)),
+            facts: facts(repo, tip, &found, &rows, app)?,
+            sizes: sizes(&found, &rows),
+            found,
+        })
+    }
+
+    /// Writes it, as it is made.
+    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<(), Failure> {
+        let hidden: Vec<_> = self
+            .found
+            .entries
+            .iter()
+            .map(|entry| entry.hidden)
+            .collect();
+        let page = ConversationPage {
+            title: &self.title,
+            facts: &self.facts,
+            earlier: self.found.earlier,
+            sizes: &self.sizes,
+            message_of: &|node| {
+                let (at, entry) = self.found.entry_of(node)?;
+                let number = entry.number;
+                Some(ChatMessage { at, number })
+            },
+            hidden: &hidden,
+        };
+        kind.write(&page, &self.found.tree, out)
+    }
 }
 
 /// The page of what stands at a commit, as data.
@@ -98,9 +113,8 @@ pub fn to_output(
     kind: Kind,
     app: &mut App,
 ) -> Result<(), Failure> {
-    let mut bytes = Vec::new();
-    write(repo, tip, scope, kind, app, &mut bytes)?;
-    Ok(app.ui.out().write_all(&bytes)?)
+    let page = Gathered::of(repo, tip, scope, app)?;
+    page.write(kind, app.ui.out())
 }
 
 /// The page of a file's tree, as data.

@@ -10,7 +10,8 @@ use tract::ingest::{ExportOptions, Scope, export, session_format};
 use tract::interop::{Format, formats};
 use tract::render::{escape, plural};
 
-use crate::cli::{App, Failure, page, private};
+use crate::cli::page::{self, Gathered};
+use crate::cli::{App, Failure, private};
 
 /// Write a session file, or a page to read
 ///
@@ -111,10 +112,9 @@ fn to_read(
         return page::to_output(repo, commit, Scope::All, kind, app);
     };
     let path = app.path(path)?;
-    let done = to_file(&path, args.force, |out| {
-        page::write(repo, commit, Scope::All, kind, app, out)
-    })?;
-    let messages = plural(done.entries.len() as u64, "message");
+    let page = Gathered::of(repo, commit, Scope::All, app)?;
+    to_file(&path, args.force, |out| page.write(kind, out))?;
+    let messages = plural(page.found.entries.len() as u64, "message");
     let place = app.short_path(&path);
     app.ui.status(format!("Wrote {messages} to {place}"));
     Ok(())
