@@ -26,6 +26,8 @@ pub struct Followed<'a> {
     pub what: String,
     version: Option<u64>,
     tip: Option<CommitHash>,
+    /// Whether it was looked at before.
+    is_known: bool,
 }
 
 /// That it has moved.
@@ -45,6 +47,7 @@ impl<'a> Followed<'a> {
             what: what.into(),
             version: None,
             tip: None,
+            is_known: false,
         }
     }
 
@@ -66,9 +69,15 @@ impl<'a> Followed<'a> {
             Err(error) => return Err(error.into()),
         };
         if tip == self.tip {
+            self.is_known = true;
             return Ok(None);
         }
-        let moved = self.repo.moved(self.tip.as_ref(), tip.as_ref())?;
+        // What is seen for the first time has not moved, however long the way to it is.
+        let moved = match self.is_known {
+            true => self.repo.moved(self.tip.as_ref(), tip.as_ref())?,
+            false => Moved::default(),
+        };
+        self.is_known = true;
         self.tip = tip;
         Ok(Some(Step { tip, moved }))
     }

@@ -10,6 +10,9 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::render::{Label, columns, escape};
 
+/// The columns between two places that tabs lead to.
+const TAB: usize = 4;
+
 /// One line of labelled text, safe to show.
 ///
 /// ```
@@ -175,6 +178,27 @@ impl Line {
         }
     }
 
+    /// The line with spaces in place of tabs, up to the next of the columns that tabs lead to: where
+    /// a line is laid out, a tab has no width of its own.
+    pub fn spread_tabs(self) -> Self {
+        let mut used = 0;
+        let mut spread = Self::new();
+        for Run { label, text } in self.runs {
+            let mut told = String::with_capacity(text.len());
+            for (at, piece) in text.split('\t').enumerate() {
+                if at > 0 {
+                    let gap = TAB - used % TAB;
+                    told.extend(std::iter::repeat_n(' ', gap));
+                    used += gap;
+                }
+                told += piece;
+                used += columns::width_cols(piece);
+            }
+            spread.push(Run { label, text: told });
+        }
+        spread
+    }
+
     /// Adds `piece`, cut to what is left of `width_cols`, where there is a width.
     pub fn fit(&mut self, piece: impl Into<Self>, width_cols: Option<usize>) {
         let piece = piece.into();
@@ -324,5 +348,11 @@ mod tests {
             ansi::paint(&(Label::Hash.of("a1") + Label::Tokens.of(" b ") + "c ")),
             "\u{1b}[33ma1\u{1b}[0m b c"
         );
+    }
+
+    #[test]
+    fn a_tab_leads_to_the_next_of_its_columns() {
+        let line = Label::Text.quote("\ta\tbcd\t") + Label::Dim.quote("界\te");
+        assert_eq!(line.spread_tabs().text(), "    a   bcd 界  e");
     }
 }

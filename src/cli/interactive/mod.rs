@@ -12,6 +12,7 @@ mod paint;
 mod prompt;
 mod reader;
 mod reel;
+mod search;
 mod sheet;
 mod slash;
 mod terminal;
@@ -61,15 +62,20 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failur
         which,
         is_tip: what.is_none() || what == Some("HEAD"),
     };
-    let mut chosen = what.is_some() || app.names_a_branch();
+    if let Some(name) = what.and_then(|what| branch_named(what, &repo)) {
+        place.chose(&name, &repo, app)?;
+    }
+    let (mut chosen, mut was_read) = (what.is_some() || app.names_a_branch(), false);
     let done = loop {
         if !chosen {
             match place.choose(&repo, &pause, &mut terminal, app) {
-                Ok(true) => {}
-                Ok(false) => break Ok(Vec::new()),
+                // Who chooses nothing goes back to what was read.
+                Ok(found) if found || (was_read && !pause.is_over()) => {}
+                Ok(_) => break Ok(Vec::new()),
                 Err(failure) => break Err(failure),
             }
         }
+        was_read = true;
         match place.read(&repo, &pause, &mut terminal, app) {
             Ok(End::Choose) => chosen = false,
             Ok(End::Quit(read)) => break Ok(read),
@@ -383,6 +389,16 @@ impl Place {
         }
         terminal.draw(&frame)
     }
+}
+
+/// The branch of this name, if there is one.
+fn branch_named(what: &str, repo: &Repo) -> Option<RefName> {
+    let name = RefName::branch(what).ok()?;
+    let found = repo.references(&name.to_string()).ok()?;
+    found
+        .into_iter()
+        .map(|(name, _)| name)
+        .find(|found| *found == name)
 }
 
 /// What went well; else it is said at the bottom, and nothing is lost.

@@ -2,6 +2,12 @@
 //!
 //! It knows no terminal: keys come in, lines go out, and what only the program can do is a [`Wish`].
 
+mod picture;
+#[cfg(test)]
+mod tests;
+
+pub use picture::Picture;
+
 use std::time::{Duration, Instant};
 
 use tract::Result;
@@ -17,6 +23,7 @@ use super::help;
 use super::key::Key;
 use super::prompt::{Prompt, Typed};
 use super::reel::{Reel, Way};
+use super::search::{Found, Search};
 use super::sheet::Sheet;
 use super::slash::{self, Slash};
 use crate::cli::conversation::Which;
@@ -40,8 +47,6 @@ pub enum Wish {
 
 /// How a search goes on for one look: long enough to get on, too short to be felt.
 const SEARCH_SLICE: Duration = Duration::from_millis(25);
-/// How many messages a search reads at once.
-const SEARCH_STEP: usize = 32;
 
 /// A conversation on a screen, and what stands over it.
 pub struct Reader {
@@ -78,14 +83,6 @@ enum Mode {
     Summary,
     /// A message is picked for this command.
     Pick(&'static str),
-}
-
-/// A search under way.
-struct Search {
-    text: String,
-    way: Way,
-    /// Where it goes on: everything on this side is not looked at yet.
-    at: usize,
 }
 
 impl Reader {
@@ -483,32 +480,17 @@ impl Reader {
         let Some(reel) = self.top_reel() else {
             return Ok(());
         };
-        let range = match search.way {
-            Way::Up => search.at.saturating_sub(SEARCH_STEP)..search.at.min(reel.talk().len()),
-            Way::Down => search.at..(search.at + SEARCH_STEP).min(reel.talk().len()),
-        };
-        if range.is_empty() {
-            let (word, other) = match search.way {
-                Way::Up => ("earlier", "N"),
-                Way::Down => ("later", "n"),
-            };
-            let text = search.text;
-            self.say(Label::Warning.of(format!("no {word} '{text}'; the other way: {other}")));
-            return Ok(());
-        }
-        let found = reel.talk().find(repo, range.clone(), &search.text)?;
-        let found = match search.way {
-            Way::Up => found.last(),
-            Way::Down => found.first(),
-        };
-        match found {
-            Some(place) => reel.reveal(repo, *place)?,
-            None => {
-                search.at = match search.way {
-                    Way::Up => range.start,
-                    Way::Down => range.end,
+        match search.step(reel.talk(), repo)? {
+            Found::At(place) => reel.reveal(repo, place)?,
+            Found::NotYet => self.search = Some(search),
+            Found::Nowhere => {
+                let (word, other) = match search.way {
+                    Way::Up => ("earlier", "N"),
+                    Way::Down => ("later", "n"),
                 };
-                self.search = Some(search);
+                let text = search.text;
+                let line = format!("no {word} '{text}'; the other way: {other}");
+                self.say(Label::Warning.of(line));
             }
         }
         Ok(())
@@ -529,124 +511,6 @@ impl Reader {
             height.saturating_sub(2).max(1),
         )
     }
-
-    /// What stands on the screen.
-    pub fn picture(&mut self) -> Picture {
-        let (_, height) = self.body();
-        let (title, position) = (self.title_line(), self.position());
-        let mut picture = Picture {
-            title,
-            position,
-            ..Picture::default()
-        };
-        if let Some(sheet) = &mut self.sheet {
-            picture.lines = sheet
-                .lines(height)
-                .map(|line| (false, line.clone()))
-                .collect();
-        } else if let Some(reel) = self.top_reel() {
-            let chosen = reel.chosen();
-            let line = |line: &super::reel::ReelLine| {
-                let is_chosen = line.place.is_some() && line.place == chosen;
-                (is_chosen && !line.line.is_empty(), line.line.clone())
-            };
-            picture.lines = reel.lines().map(line).collect();
-        }
-        if self.reel.is_none() && self.sheet.is_none() {
-            let nothing = Label::Dim.of("No messages yet; what is committed appears here.");
-            picture.lines.push((false, nothing));
-        }
-        (picture.bottom, picture.cursor) = self.bottom();
-        picture
-    }
-
-    fn title_line(&self) -> Line {
-        if let Some(sheet) = &self.sheet {
-            return Label::Strong.of(sheet.title.as_str());
-        }
-        let which = match (self.inside.last(), self.which) {
-            (Some((title, _)), _) => title.as_str(),
-            (None, Which::Window(_)) => "window",
-            (None, Which::Transcript) => "transcript",
-            (None, Which::All) => "all",
-        };
-        self.title.clone() + " · " + which
-    }
-
-    fn position(&mut self) -> Line {
-        let height = self.body().1;
-        if let Some(sheet) = &self.sheet {
-            return sheet.position(height).into();
-        }
-        let Some(reel) = self.top_reel() else {
-            return Line::new();
-        };
-        let talk = reel.talk();
-        let last = talk.len().checked_sub(1);
-        let all = last
-            .and_then(|last| talk.listed().number_at(last))
-            .unwrap_or(0);
-        let number = |number: usize| grouped(number as u64);
-        match (reel.numbers().filter(|_| all > 0), reel.places_seen()) {
-            (Some((first, last)), _) => format!(":{first}–:{last} of {}", number(all)).into(),
-            // What is hidden has no numbers.
-            (None, Some((first, last))) => {
-                let (first, last) = (number(first + 1), number(last + 1));
-                format!("{first}–{last} of {}", number(talk.len())).into()
-            }
-            (None, None) => Line::new(),
-        }
-    }
-
-    fn bottom(&self) -> (Line, Option<usize>) {
-        let width = self.size.0;
-        let before = match self.mode {
-            Mode::Slash => Line::new(),
-            Mode::Summary => Label::Strong.of("summary: "),
-            Mode::Pick(command) => {
-                let what = match command {
-                    "reset" => "rewind to which message?",
-                    _ => "restore what?",
-                };
-                let keys = Label::Dim.of("  J K choose · enter takes it · esc leaves");
-                return ((Label::Strong.of(what) + keys).cut(width), None);
-            }
-            Mode::Reading => {
-                let keys = match (&self.sheet, self.inside.is_empty()) {
-                    (Some(_), _) => "esc back",
-                    (None, false) => "esc back · ? keys",
-                    (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),
-                };
-                let searching = self.search.as_ref();
-                let searching = searching.map(|search| {
-                    Label::Dim.of(format!("searching '{}' · esc gives up", search.text))
-                });
-                let line = self.said.clone().or(searching);
-                return (line.unwrap_or_else(|| Label::Dim.of(keys)).cut(width), None);
-            }
-        };
-        let (mut line, column) = self.prompt.line(&before, width);
-        let fitting = self.prompt.fitting();
-        if self.mode == Mode::Slash && fitting.len() > 1 {
-            line.fit(
-                Label::Dim.of(format!("   {}", fitting.join("  "))),
-                Some(width),
-            );
-        }
-        (line, Some(column))
-    }
-}
-
-/// What stands on a screen, before it is painted.
-#[derive(Clone, Debug, Default)]
-pub struct Picture {
-    pub title: Line,
-    pub position: Line,
-    /// Whether each is of what is chosen, and what it says.
-    pub lines: Vec<(bool, Line)>,
-    pub bottom: Line,
-    /// The column of the cursor in the last line.
-    pub cursor: Option<usize>,
 }
 
 /// The title of the operations.
@@ -655,6 +519,3 @@ pub const OPERATIONS: &str = "operations";
 fn word(kind: HideKind) -> &'static str {
     kind.as_str()
 }
-
-#[cfg(test)]
-mod tests;

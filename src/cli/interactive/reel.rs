@@ -198,7 +198,7 @@ impl Reel {
         let (first, end) = (self.talk.first(), self.talk.len());
         if self.parts.back().is_none_or(|part| part.range.end != end) {
             self.parts.clear();
-            let range = match end - first <= WINDOW && first < end {
+            let range = match first > 0 && (1..=WINDOW).contains(&(end - first)) {
                 true => first..end,
                 false => self.talk.part_to(repo, end, PART)?,
             };

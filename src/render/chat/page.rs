@@ -280,7 +280,7 @@ impl<'a> Page<'a> {
         let indent = Line::indent(self.depth * INDENT + indent);
         let line = number.left(self.gutter) + indent + line;
         let line = match self.chat.width_cols {
-            Some(width) => line.cut(width),
+            Some(width) => line.spread_tabs().cut(width),
             None => line,
         };
         (self.pen.is_begun, self.pen.is_closed) = (true, false);
@@ -292,7 +292,7 @@ impl<'a> Page<'a> {
             return self.line(id, indent, line);
         };
         let cols = width.saturating_sub(self.room() + indent).max(8);
-        for row in line.wrap(cols) {
+        for row in line.spread_tabs().wrap(cols) {
             self.line(id, indent, row);
         }
     }

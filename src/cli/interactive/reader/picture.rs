@@ -1,0 +1,128 @@
+//! What stands on the screen while a conversation is read, before it is painted.
+
+use tract::render::{Label, Line, grouped};
+
+use super::super::help;
+use super::super::reel::ReelLine;
+use super::{Mode, Reader};
+use crate::cli::conversation::Which;
+
+/// What stands on a screen, before it is painted.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    pub title: Line,
+    pub position: Line,
+    /// Whether each is of what is chosen, and what it says.
+    pub lines: Vec<(bool, Line)>,
+    pub bottom: Line,
+    /// The column of the cursor in the last line.
+    pub cursor: Option<usize>,
+}
+
+impl Reader {
+    /// What stands on the screen.
+    pub fn picture(&mut self) -> Picture {
+        let (_, height) = self.body();
+        let (title, position) = (self.title_line(), self.position());
+        let mut picture = Picture {
+            title,
+            position,
+            ..Picture::default()
+        };
+        if let Some(sheet) = &mut self.sheet {
+            picture.lines = sheet
+                .lines(height)
+                .map(|line| (false, line.clone()))
+                .collect();
+        } else if let Some(reel) = self.top_reel() {
+            let chosen = reel.chosen();
+            let line = |line: &ReelLine| {
+                let is_chosen = line.place.is_some() && line.place == chosen;
+                (is_chosen && !line.line.is_empty(), line.line.clone())
+            };
+            picture.lines = reel.lines().map(line).collect();
+        }
+        if self.reel.is_none() && self.sheet.is_none() {
+            let nothing = Label::Dim.of("No messages yet; what is committed appears here.");
+            picture.lines.push((false, nothing));
+        }
+        (picture.bottom, picture.cursor) = self.bottom();
+        picture
+    }
+
+    fn title_line(&self) -> Line {
+        if let Some(sheet) = &self.sheet {
+            return Label::Strong.of(sheet.title.as_str());
+        }
+        let which = match (self.inside.last(), self.which) {
+            (Some((title, _)), _) => title.as_str(),
+            (None, Which::Window(_)) => "window",
+            (None, Which::Transcript) => "transcript",
+            (None, Which::All) => "all",
+        };
+        self.title.clone() + " · " + which
+    }
+
+    fn position(&mut self) -> Line {
+        let height = self.body().1;
+        if let Some(sheet) = &self.sheet {
+            return sheet.position(height).into();
+        }
+        let Some(reel) = self.top_reel() else {
+            return Line::new();
+        };
+        let talk = reel.talk();
+        let last = talk.len().checked_sub(1);
+        let all = last
+            .and_then(|last| talk.listed().number_at(last))
+            .unwrap_or(0);
+        let number = |number: usize| grouped(number as u64);
+        match (reel.numbers().filter(|_| all > 0), reel.places_seen()) {
+            (Some((first, last)), _) => format!(":{first}–:{last} of {}", number(all)).into(),
+            // What is hidden has no numbers.
+            (None, Some((first, last))) => {
+                let (first, last) = (number(first + 1), number(last + 1));
+                format!("{first}–{last} of {}", number(talk.len())).into()
+            }
+            (None, None) => Line::new(),
+        }
+    }
+
+    fn bottom(&self) -> (Line, Option<usize>) {
+        let width = self.size.0;
+        let before = match self.mode {
+            Mode::Slash => Line::new(),
+            Mode::Summary => Label::Strong.of("summary: "),
+            Mode::Pick(command) => {
+                let what = match command {
+                    "reset" => "rewind to which message?",
+                    _ => "restore what?",
+                };
+                let keys = Label::Dim.of("  J K choose · enter takes it · esc leaves");
+                return ((Label::Strong.of(what) + keys).cut(width), None);
+            }
+            Mode::Reading => {
+                let keys = match (&self.sheet, self.inside.is_empty()) {
+                    (Some(_), _) => "esc back",
+                    (None, false) => "esc back · ? keys",
+                    (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),
+                };
+                let searching = self.search.as_ref();
+                let searching = searching.map(|search| {
+                    Label::Dim.of(format!("searching '{}' · esc gives up", search.text))
+                });
+                let line = self.said.clone().or(searching);
+                return (line.unwrap_or_else(|| Label::Dim.of(keys)).cut(width), None);
+            }
+        };
+        let (mut line, column) = self.prompt.line(&before, width);
+        let fitting = self.prompt.fitting();
+        if self.mode == Mode::Slash && fitting.len() > 1 {
+            line.fit(
+                Label::Dim.of(format!("   {}", fitting.join("  "))),
+                Some(width),
+            );
+        }
+        (line, Some(column))
+    }
+}
