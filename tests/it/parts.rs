@@ -192,3 +192,49 @@ fn a_part_ends_where_it_is_too_long() {
     let part = talk.part_from(&repo, 2, size).expect("a part");
     assert_eq!(part, 2..3, "a message of more than eight bytes is too much");
 }
+
+/// The most memory in KiB that a view of so many messages has taken when it is nearly through.
+#[cfg(target_os = "linux")]
+fn peak(count: usize) -> u64 {
+    use std::io::{BufRead, BufReader};
+
+    let sandbox = crate::sandbox::Sandbox::new();
+    let row = |at: usize| {
+        let role = if at % 2 == 1 { "user" } else { "assistant" };
+        let said = "words ".repeat(200);
+        format!("{{\"role\":\"{role}\",\"content\":\"message {at}. {said}\"}}\n")
+    };
+    let rows: String = (1..=count).map(row).collect();
+    sandbox.write("batch.jsonl", rows);
+    sandbox.ok(&["commit", "--batch", "batch.jsonl"]);
+    let mut view = sandbox.command(&["view", "--all"]);
+    let mut view = view
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut lines = BufReader::new(view.stdout.take().expect("it is piped")).lines();
+    // What is left fills the pipe, so that it waits to be read.
+    let near = format!("message {}.", count - 300);
+    assert!(lines.any(|line| line.expect("UTF-8").contains(&near)));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", view.id()));
+    let status = status.expect("it runs");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
+    let peak = peak.and_then(|peak| peak.parse().ok()).expect("a number");
+    assert_eq!(
+        lines
+            .filter(|line| line.as_ref().is_ok_and(|line| line.contains("message ")))
+            .count(),
+        300
+    );
+    assert!(view.wait().expect("it ends").success());
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_conversation_is_drawn_in_the_memory_of_a_short_one() {
+    let (short, long) = (peak(1_000), peak(8_000));
+    // Held whole, the long one is ten megabytes of text alone.
+    assert!(long < short + (4 << 10), "{short} KiB, then {long}");
+}
