@@ -119,6 +119,10 @@ impl Agent {
     /// Waits for the end of one that says nothing more, and not for long.
     pub fn end(mut self) -> Result<(), Failed> {
         let ended = wait(&mut self.group.0, LINGER, || None);
+        let since = Instant::now();
+        while ended.is_ok() && !self.stderr.is_done() && since.elapsed() < LINGER {
+            thread::sleep(POLL);
+        }
         drop(self.group);
         let failed = |reason: String| Failed {
             reason,

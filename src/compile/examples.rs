@@ -31,6 +31,7 @@ fn say(role: Role, text: &str) -> Message {
 fn of(role: Role, parts: Vec<Part>) -> Message {
     Message {
         attached: None,
+        interrupted: false,
         role,
         name: None,
         parts,

@@ -420,6 +420,7 @@ mod tests {
     fn result(call: &str) -> Draft {
         Draft::append(Message {
             attached: None,
+            interrupted: false,
             role: Role::Tool,
             name: None,
             parts: vec![Part::ToolResult {
@@ -433,6 +434,7 @@ mod tests {
     fn call(id: &str) -> Draft {
         Draft::append(Message {
             attached: None,
+            interrupted: false,
             role: Role::Assistant,
             name: None,
             parts: vec![Part::ToolCall {

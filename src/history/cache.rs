@@ -215,6 +215,7 @@ mod tests {
         };
         Message {
             attached: None,
+            interrupted: false,
             role,
             name: None,
             parts: vec![part, Part::text("more")],

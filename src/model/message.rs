@@ -76,6 +76,9 @@ pub struct Message {
     /// own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<String>,
+    /// Whether it was cut before its end: the model was stopped, or what told of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// What is said, in order. May be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -169,6 +172,7 @@ impl Message {
             role,
             name: None,
             attached: None,
+            interrupted: false,
             parts,
         }
     }
@@ -375,6 +379,7 @@ mod tests {
         };
         let message = Message {
             attached: None,
+            interrupted: false,
             role: Role::Assistant,
             name: Some("bob".into()),
             parts: vec![
@@ -417,6 +422,7 @@ mod tests {
     fn absent_is_left_out() {
         let message = Message {
             attached: None,
+            interrupted: false,
             role: Role::User,
             name: None,
             parts: vec![],

@@ -7,7 +7,7 @@ pub const PREVIEW_BYTES: usize = 80;
 
 /// One line that tells a message from others: its first text, or its first call as
 /// `name key="value"`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
-/// then `…`. Control characters are kept: escaping is for whoever shows it.
+/// then `…`. What was cut is `(interrupted)`. Control characters are kept: escaping is for whoever shows it.
 pub fn preview(message: &Message) -> String {
     fn words(part: &Part) -> Option<String> {
         let text = match part {
@@ -36,6 +36,10 @@ pub fn preview(message: &Message) -> String {
         })
     });
     let text = text.unwrap_or_default();
+    let text = match message.interrupted {
+        true => format!("(interrupted) {text}"),
+        false => text,
+    };
     let mut line = String::new();
     for word in text.split_whitespace() {
         let space = usize::from(!line.is_empty());

@@ -138,6 +138,7 @@ mod tests {
         let call = |arguments: &str| {
             let message = Message {
                 attached: None,
+                interrupted: false,
                 role: Role::Assistant,
                 name: None,
                 parts: vec![Part::ToolCall {
@@ -163,6 +164,7 @@ mod tests {
     fn results_are_searched_by_their_part() {
         let message = Message {
             attached: None,
+            interrupted: false,
             role: Role::Tool,
             name: None,
             parts: vec![

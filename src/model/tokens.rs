@@ -193,6 +193,7 @@ mod tests {
         assert_eq!(total(&[Message::text(Role::User, "")]), 7);
         let empty = Message {
             attached: None,
+            interrupted: false,
             role: Role::User,
             name: None,
             parts: vec![],

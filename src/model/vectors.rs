@@ -21,7 +21,7 @@ fn vectors(language: &str) -> Vec<(&'static str, &'static str)> {
 #[test]
 fn contents_are_what_the_page_says() {
     let vectors = vectors("content");
-    assert_eq!(vectors.len(), 11);
+    assert_eq!(vectors.len(), 12);
     for (canonical, hash) in vectors {
         let message = Message::from_canonical(canonical).expect(canonical);
         let again = canonical.strip_prefix("{\"again\":");
@@ -40,7 +40,7 @@ fn contents_are_what_the_page_says() {
 #[test]
 fn commits_are_what_the_page_says() {
     let vectors = vectors("commit");
-    assert_eq!(vectors.len(), 11);
+    assert_eq!(vectors.len(), 12);
     for (canonical, hash) in vectors {
         let commit = Commit::from_canonical(canonical).expect(canonical);
         assert_eq!(commit.canonical(), canonical);

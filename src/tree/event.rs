@@ -90,6 +90,8 @@ pub enum Happening {
     },
     /// Whatever was streaming in its response is complete.
     BlockEnd,
+    /// What was said last in its response is not all of it: it was cut.
+    Cut,
     /// A whole piece of a response, as a message holds it: it ends what streamed before it, or is
     /// the final form of that.
     Block(Part),

@@ -126,10 +126,23 @@ impl Response {
     /// What streams was cut: nobody has said that this is all of it.
     pub(super) fn cut(&mut self) {
         match self.blocks.last_mut() {
-            Some(ResponseBlock::Text(text)) => text.interrupted = text.open,
-            Some(ResponseBlock::Thinking(thought)) => thought.interrupted = thought.open,
+            Some(ResponseBlock::Text(text)) => text.interrupted |= text.open,
+            Some(ResponseBlock::Thinking(thought)) => thought.interrupted |= thought.open,
             _ => {}
         }
+    }
+
+    /// What was said last was cut, whether it streamed or not.
+    pub(super) fn cut_off(&mut self, trail: &mut Trail) {
+        self.close();
+        let cut = match self.blocks.last_mut() {
+            Some(ResponseBlock::Text(text)) => &mut text.interrupted,
+            Some(ResponseBlock::Thinking(thought)) => &mut thought.interrupted,
+            _ => return,
+        };
+        *cut = true;
+        let last = self.blocks.last().map(|block| block.node().id);
+        last.into_iter().for_each(|id| trail.touch(id));
     }
 
     fn texts(&mut self) -> impl DoubleEndedIterator<Item = &mut Segment> {

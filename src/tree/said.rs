@@ -31,7 +31,8 @@ pub fn events_of(message: &Message, placed: Option<HideKind>) -> Vec<Event> {
     let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
     let block = |part: &Part| Event::from(Happening::Block(part.clone()));
     if role == Role::Assistant {
-        return parts.iter().map(block).collect();
+        let cut = message.interrupted.then(|| Happening::Cut.into());
+        return parts.iter().map(block).chain(cut).collect();
     }
     let mut events: Vec<Event> = parts.iter().filter(is_result).map(block).collect();
     let rest = parts.iter().filter(|part| !is_result(part)).cloned();

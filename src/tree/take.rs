@@ -60,6 +60,7 @@ impl Tree {
             | Happening::ThinkingStart
             | Happening::ThinkingDelta { .. }
             | Happening::ThinkingDone { .. }
+            | Happening::Cut
             | Happening::BlockEnd => self.say(event, trail),
             Happening::Block(part) => match part {
                 Part::ToolCall { .. } | Part::ToolResult { .. } => self.act(event, trail),
@@ -139,7 +140,7 @@ impl Tree {
         let empty = |text: &str| text.is_empty() && event.response.is_none();
         match &event.what {
             Happening::TextDelta { text, .. } | Happening::Reply { text } if empty(text) => return,
-            Happening::BlockEnd if self.find_turn(event).is_none() => return,
+            Happening::BlockEnd | Happening::Cut if self.find_turn(event).is_none() => return,
             _ => {}
         }
         let place = self.response_for(event, trail);
@@ -165,6 +166,7 @@ impl Tree {
             Happening::ThinkingDelta { text } => response.thinking_delta(text, message, trail),
             Happening::ThinkingDone { text } => response.thinking_done(text, message, trail),
             Happening::BlockEnd => response.close(),
+            Happening::Cut => response.cut_off(trail),
             Happening::Block(part) => response.block(part.clone(), message, trail),
             _ => {}
         }

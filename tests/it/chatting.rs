@@ -59,10 +59,10 @@ fn an_agent_that_fails_keeps_what_it_said_and_the_chat_goes_on() {
         texts(&sandbox),
         [
             "it dies",
-            "so far",
+            "(interrupted) so far",
             "it is mute",
             "it is killed",
-            "half",
+            "(interrupted) half",
             "it works",
             "fine"
         ]
@@ -117,7 +117,7 @@ fn ctrl_c_cancels_an_answer_and_keeps_what_was_said() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(texts(&sandbox), ["go"]);
     sandbox.ok(&["redo"]);
-    assert_eq!(texts(&sandbox), ["go", "so far"]);
+    assert_eq!(texts(&sandbox), ["go", "(interrupted) so far"]);
 }
 
 #[test]

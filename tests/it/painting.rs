@@ -149,6 +149,7 @@ fn media(lines: impl Fn(Option<usize>) -> String) -> String {
 fn call(id: &str, name: &str, arguments: &str) -> Message {
     Message {
         attached: None,
+        interrupted: false,
         role: Role::Assistant,
         name: None,
         parts: vec![Part::ToolCall {
@@ -163,6 +164,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Message {
 fn result(id: &str, text: &str) -> Message {
     Message {
         attached: None,
+        interrupted: false,
         role: Role::Tool,
         name: None,
         parts: vec![Part::ToolResult {
@@ -678,6 +680,7 @@ fn branches_without_a_common_beginning() {
 fn a_picture() {
     let picture = |data: &str| Message {
         attached: None,
+        interrupted: false,
         role: Role::User,
         name: None,
         parts: vec![

@@ -484,3 +484,36 @@ fn a_replay_ends_where_a_signal_or_its_reader_ends_it() {
     let status = playing.0.wait().expect("it ends");
     assert_eq!(status.code(), Some(0));
 }
+
+#[test]
+fn what_was_cut_says_so_wherever_it_is_shown_and_is_sent_without_a_word_of_it() {
+    let sandbox = Sandbox::new();
+    sandbox.tract_with(&["record"], data("openai-stream/cut.sse"));
+    let log = sandbox.ok(&["log", "--oneline", "-n", "0"]);
+    insta::assert_snapshot!(log);
+    insta::assert_snapshot!(sandbox.ok(&["show", ":-1"]));
+    assert!(
+        sandbox
+            .ok(&["view"])
+            .contains("It goes on and\n           interrupted\n")
+    );
+    let sent = sandbox.ok(&["compile"]);
+    let last = r#"{"role":"assistant","content":"It goes on and"}]}"#;
+    assert!(sent.trim_end().ends_with(last), "{sent}");
+    // Without its records it is told from the message alone.
+    let chat = ["chat", "--agent", "printf 'half a'; exit 1"];
+    sandbox.tract_with(&chat, "go\n");
+    sandbox.ok(&["commit", "-r", "user", "-m", "on"]);
+    assert!(
+        sandbox
+            .ok(&["view"])
+            .contains("half a\n           interrupted\n")
+    );
+    // An edit is all of it.
+    sandbox.ok(&["commit", "--edit", ":-2", "-m", "a whole one"]);
+    assert!(
+        !sandbox
+            .ok(&["view", "--window", "2"])
+            .contains("interrupted")
+    );
+}

@@ -188,6 +188,7 @@ fn message() -> impl Strategy<Value = Message> {
     )
         .prop_map(|((role, parts), name)| Message {
             attached: None,
+            interrupted: false,
             role,
             name: name.map(str::to_owned),
             parts,
@@ -213,6 +214,7 @@ fn own_replies() -> impl Strategy<Value = Vec<Message>> {
     ]);
     let message = (role, proptest::collection::vec(part, 1..4)).prop_map(|(role, parts)| Message {
         attached: None,
+        interrupted: false,
         role,
         name: None,
         parts,

@@ -81,6 +81,7 @@ fn made_session(dice: &mut Dice) -> Repo {
             let parts = ids.iter().map(call).collect();
             messages.push(Message {
                 attached: None,
+                interrupted: false,
                 role: Role::Assistant,
                 name: name.clone(),
                 parts,
@@ -94,6 +95,7 @@ fn made_session(dice: &mut Dice) -> Repo {
                 }];
                 messages.push(Message {
                     attached: None,
+                    interrupted: false,
                     role: Role::Tool,
                     name: name.clone(),
                     parts,

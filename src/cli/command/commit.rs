@@ -220,6 +220,7 @@ fn written(
     let parts = vec![part];
     Ok(Message {
         attached,
+        interrupted: false,
         role,
         name,
         parts,

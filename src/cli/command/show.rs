@@ -74,7 +74,12 @@ fn fields(
         let name = name.map_or(String::new(), |name| format!(" {name}"));
         let role = Label::role(message.role).of(message.role.as_str());
         let types = part::types_of(message);
-        field("message", role + format!("{name} ({types})"));
+        let cut = if message.interrupted {
+            ", interrupted"
+        } else {
+            ""
+        };
+        field("message", role + format!("{name} ({types}{cut})"));
         if let Some(kind) = &message.attached {
             field("attached", kind.as_str().into());
         }

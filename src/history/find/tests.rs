@@ -156,6 +156,7 @@ fn options_narrow_what_is_found() {
     };
     let result = |id: &str| Message {
         attached: None,
+        interrupted: false,
         role: Role::Tool,
         name: None,
         parts: vec![Part::ToolResult {
@@ -166,6 +167,7 @@ fn options_narrow_what_is_found() {
     };
     let calls = |parts| Message {
         attached: None,
+        interrupted: false,
         role: Role::Assistant,
         name: None,
         parts,
@@ -240,6 +242,7 @@ fn a_part_that_is_hidden_is_marked_and_its_stub_is_found() {
     let repo = Repo::ephemeral().expect("a repository");
     let both = Message {
         attached: None,
+        interrupted: false,
         role: Role::User,
         name: None,
         parts: vec![Part::text("long output"), Part::text("kept output")],

@@ -176,6 +176,7 @@ mod tests {
         };
         let message = |role, part| Message {
             attached: None,
+            interrupted: false,
             role,
             name: None,
             parts: vec![part],

@@ -1,5 +1,7 @@
 //! The messages that a settled tree holds, in the order in which they came.
 
+use std::collections::HashMap;
+
 use crate::model::{HideKind, Message, Part, Role};
 use crate::tree::{
     Mark, NodeId, Response, ResponseBlock, Segment, State, Thought, Tool, Tree, TreeItem, Turn,
@@ -22,6 +24,8 @@ enum Piece<'a> {
     Mark(&'a Mark),
     /// A part of what the model says: in which response, and in which of its messages.
     Part(NodeId, Option<&'a str>, Part),
+    /// That what the model said before it, in this turn, was cut.
+    Cut(NodeId),
 }
 
 /// The messages of a settled tree, in the order in which they came, as an import of what it was made
@@ -49,11 +53,30 @@ pub(super) fn messages(tree: &Tree) -> Vec<Said> {
         }
     }
     pieces.sort_by_key(|(id, _)| *id);
+    let turns: HashMap<NodeId, NodeId> = tree
+        .turns()
+        .flat_map(|turn| turn.items.iter().map(|item| (turn.id, item)))
+        .filter_map(|(turn, item)| match item {
+            TurnItem::Response(response) => Some((response.id, turn)),
+            _ => None,
+        })
+        .collect();
     let mut said: Vec<Said> = Vec::new();
-    let mut open = None;
+    // The response and the message that the last part belongs to; and its turn.
+    let (mut open, mut turn) = (None, None);
     for (first, piece) in pieces {
         let (message, hides) = match piece {
+            Piece::Cut(of) => {
+                let last = said
+                    .last_mut()
+                    .filter(|_| open.is_some() && turn == Some(of));
+                if let Some(last) = last {
+                    last.message.interrupted = true;
+                }
+                continue;
+            }
             Piece::Part(response, of, part) => {
+                turn = turns.get(&response).copied();
                 if open == Some((response, of))
                     && let Some(last) = said.last_mut()
                 {
@@ -88,17 +111,20 @@ fn of_turn<'a>(turn: &'a Turn, pieces: &mut Vec<(NodeId, Piece<'a>)>) {
     }
     for item in &turn.items {
         match item {
-            TurnItem::Response(response) => of_response(response, pieces),
+            TurnItem::Response(response) => of_response(response, turn.id, pieces),
             TurnItem::Note(note) => pieces.push((note.node.id, whole(note.role, &note.parts))),
             TurnItem::Interrupted(cancelled) if !cancelled.said.is_empty() => {
                 pieces.push((cancelled.node.id, whole(Role::User, &cancelled.said)));
+            }
+            TurnItem::Interrupted(cancelled) if cancelled.stands => {
+                pieces.push((cancelled.node.id, Piece::Cut(turn.id)));
             }
             TurnItem::Interrupted(_) | TurnItem::Fault(_) => {}
         }
     }
 }
 
-fn of_response<'a>(response: &'a Response, pieces: &mut Vec<(NodeId, Piece<'a>)>) {
+fn of_response<'a>(response: &'a Response, turn: NodeId, pieces: &mut Vec<(NodeId, Piece<'a>)>) {
     for block in &response.blocks {
         let part = match block {
             ResponseBlock::Text(Segment { text, .. }) => {
@@ -119,6 +145,14 @@ fn of_response<'a>(response: &'a Response, pieces: &mut Vec<(NodeId, Piece<'a>)>
         if let Some(part) = part {
             let piece = Piece::Part(response.id, block.message(), part);
             pieces.push((block.node().id, piece));
+        }
+        let cut = match block {
+            ResponseBlock::Text(text) => text.interrupted && !text.text.is_empty(),
+            ResponseBlock::Thinking(thought) => thought.interrupted && !thought.text.is_empty(),
+            _ => false,
+        };
+        if cut {
+            pieces.push((block.node().id, Piece::Cut(turn)));
         }
     }
 }

@@ -156,7 +156,12 @@ fn brief(message: &Message) -> String {
         other => other.type_name().to_owned(),
     };
     let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(", "))
+    let cut = if message.interrupted {
+        " (interrupted)"
+    } else {
+        ""
+    };
+    format!("{}{cut}: {}", message.role, parts.join(", "))
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub(super) fn canonical(message: &Message) -> String {
         out.string(attached);
         out.text(",");
     }
+    if message.interrupted {
+        out.text("\"interrupted\":true,");
+    }
     if let Some(name) = &message.name {
         out.text("\"name\":");
         out.string(name);
@@ -217,9 +220,10 @@ mod tests {
             parts in prop::collection::vec(part(), 0..4),
             name in prop::option::of(word()),
             attached in prop::option::of(word()),
+            interrupted in any::<bool>(),
             role in prop::sample::select(Role::ALL.to_vec()),
         ) {
-            let message = Message { role, name, attached, parts };
+            let message = Message { role, name, attached, interrupted, parts };
             prop_assert_eq!(canonical(&message), crate::hash::canonical(&message));
             prop_assert_eq!(Message::from_canonical(&canonical(&message)).expect("reads"), message);
         }

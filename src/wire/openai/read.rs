@@ -94,6 +94,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         };
         return fits(Message {
             attached: None,
+            interrupted: false,
             role,
             name: wire.name.filter(|_| !legacy),
             parts: vec![Part::ToolResult {
@@ -124,6 +125,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     fits(Message {
         attached: None,
+        interrupted: false,
         role,
         name: wire.name,
         parts: all,

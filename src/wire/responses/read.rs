@@ -114,6 +114,7 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
 fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
     Message {
         attached: None,
+        interrupted: false,
         role: Role::User,
         name: string(item.author),
         parts: content(item.content, notes),
