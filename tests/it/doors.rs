@@ -32,6 +32,7 @@ const DOORS: &[(&str, &str)] = &[
         "cli/command/log.rs",
         "a template, whose fields pass escape::line",
     ),
+    ("cli/command/chat.rs", "a prompt's sign, and an empty line"),
     ("cli/command/rev_parse.rs", "a hash"),
     ("cli/command/completions.rs", "a script of the parser's own"),
     ("cli/command/mod.rs", "four lines of ours"),
