@@ -1,14 +1,19 @@
 //! A commit's context as a new session that its tool can go on with.
 
+use std::collections::HashSet;
+
 use super::outgoing::{Kept, outgoing};
 use super::session::digest;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::path::session_of;
 use crate::history::{Repo, load};
-use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Sink, Step};
-use crate::model::{Message, Millis, Operation, Part, Role, preview, tombstone};
+use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Shape, Sink, Step};
+use crate::model::{Message, Millis, Operation, Part, Role, Span, preview, tombstone};
 use crate::store::{CommitRow, ResumeRow, View};
+
+/// How long the first record of a session may be, to be looked at.
+const OPENING_BYTES: u64 = 1 << 20;
 
 /// How many messages from the beginning are looked at for one that a person typed.
 const PROMPT_SEARCH: usize = 32;
@@ -28,6 +33,8 @@ pub struct NewSession {
     pub seed: [u8; 32],
     /// The command, for the operations.
     pub what: String,
+    /// The provider that the tool talks to by its settings, if it says so.
+    pub provider: Option<String>,
 }
 
 /// Makes a new session file of the context at `commit`, and remembers it, so that an import of
@@ -45,10 +52,26 @@ pub fn resume(
         let view = repo.store.read()?;
         let context = load::context(&*view, commit)?;
         let path = view.ancestors(commit, None, usize::MAX)?;
-        let messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
+        let mut messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
         let from = session_of(&*view, commit)?;
         let tool = from.as_ref().and_then(|(name, _)| name.as_session());
         let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
+        // What was counted before something was hidden would have the tool make room at once.
+        let counted = path.iter().take_while(|row| is_append(row));
+        let counted: HashSet<CommitHash> = counted.map(|row| row.hash).collect();
+        for (entry, message) in context.entries.iter().zip(&mut messages) {
+            if !counted.contains(&entry.id.commit) && counted.len() < path.len() {
+                message.usage = None;
+            }
+        }
+        // Another tool's base prompt and permissions are not this one's.
+        let other = tool.and_then(|(tool, _)| Format::named(tool).ok());
+        let mut left_out = 0;
+        if !native && other.is_some_and(|other| other.home.is_some()) {
+            let before = messages.len();
+            messages.retain(|message| !message.message.role.is_system());
+            left_out = before - messages.len();
+        }
         let title = match from.and_then(|(_, row)| row.title) {
             Some(title) => Some(title),
             None => first_prompt(&*view, &path)?,
@@ -60,12 +83,21 @@ pub fn resume(
             settings: load::settings(&*view, &context)?,
             title,
             native,
+            opening: opening(&*view, &path, session.format)?,
+            provider: session.provider.clone(),
             fresh: true,
             seed: session.seed,
             ..Document::default()
         };
         let mut bytes = Vec::new();
-        let remarks = (session.format.write)(&messages, &document, &mut bytes)?;
+        let mut remarks = (session.format.write)(&messages, &document, &mut bytes)?;
+        match left_out {
+            0 => {}
+            1 => remarks.push("1 system message of the other tool left out".to_owned()),
+            count => remarks.push(format!(
+                "{count} system messages of the other tool left out"
+            )),
+        }
         (bytes, remarks)
     };
     let mut read = Contents::default();
@@ -81,6 +113,32 @@ pub fn resume(
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok((bytes, remarks))
+}
+
+/// Whether a commit adds a message and hides nothing.
+fn is_append(row: &CommitRow) -> bool {
+    let operation = &row.commit.operation;
+    matches!(
+        operation,
+        Operation::Append { .. } | Operation::Annotate { .. }
+    )
+}
+
+/// The first record of the newest source of a format behind a path, where it is of one line.
+fn opening(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option<String>> {
+    let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+    for (source, _) in view.records(&hashes)?.into_iter().flatten() {
+        let Some(row) = view.source(source)? else {
+            continue;
+        };
+        if row.format == format.name && format.shape == Shape::Lines {
+            let len = row.size_bytes.min(OPENING_BYTES);
+            let front = view.source_bytes(source, Span { offset: 0, len })?;
+            let text = String::from_utf8_lossy(&front).into_owned();
+            return Ok(text.lines().next().map(str::to_owned));
+        }
+    }
+    Ok(None)
 }
 
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;

@@ -45,6 +45,13 @@ impl ToolDirs {
         found
     }
 
+    /// The provider that a format's tool talks to by its own settings, if it says so.
+    pub fn provider(&self, format: &Format) -> Option<String> {
+        let (_, directory) = self.0.iter().find(|(known, _)| *known == format)?;
+        let (file, read) = format.resume()?.provider?;
+        read(&fs::read_to_string(directory.join(file)).ok()?)
+    }
+
     /// Where a new session of `format` must lie so that its tool finds it. `local_time` is the
     /// moment's local date and time as `YYYY-MM-DDThh-mm-ss`. None for formats that have no such
     /// place, or whose tool's directory is unknown.

@@ -82,7 +82,13 @@ pub struct Resume {
     /// Where below the tool's directory a new session lies: by working directory, id, and local
     /// date and time as `YYYY-MM-DDThh-mm-ss`.
     pub file: fn(cwd: &str, id: &str, local_time: &str) -> String,
+    /// The file in the tool's directory that says which provider its sessions talk to, and where it
+    /// does, for sessions that came from elsewhere.
+    pub provider: Option<ProviderSetting>,
 }
+
+/// The file in a tool's directory that names a provider, and how it is read.
+pub type ProviderSetting = (&'static str, fn(text: &str) -> Option<String>);
 
 impl Format {
     /// Whether its tool can go on with a session that is written for it.

@@ -442,6 +442,10 @@ pub struct Document {
     pub fresh: bool,
     /// Whether the history came from a session of this format's own tool.
     pub native: bool,
+    /// The first record of the session that it came from.
+    pub opening: Option<String>,
+    /// The provider that the tool talks to by its settings.
+    pub provider: Option<String>,
     /// Seed of the ids that are made: the same seed gives the same ids.
     pub seed: [u8; 32],
     /// The source that the messages came from, for documents that hold more than messages: what

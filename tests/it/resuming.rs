@@ -249,7 +249,76 @@ fn an_undo_after_a_resume_says_that_it_moved_nothing() {
     sandbox.ok(&["undo", "2"]);
     assert_eq!(sandbox.ok(&["log", "-n", "0"]).lines().count(), 1);
     // What was done since is taken back as ever.
-    sandbox.ok(&["commit", "-m", "three"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
     sandbox.ok(&["undo"]);
     assert_eq!(sandbox.ok(&["log", "-n", "0"]).lines().count(), 1);
+}
+
+/// The records of the session that a resume wrote for Codex.
+fn rollout(sandbox: &Sandbox) -> Vec<Value> {
+    let file = only_file(sandbox.home().join(".codex/sessions"));
+    let text = fs::read_to_string(file).expect("readable");
+    let records = text.lines().map(serde_json::from_str);
+    records.collect::<Result<_, _>>().expect("JSON")
+}
+
+/// A rollout with instructions of the tool's own, two counted turns, and a provider of one's own.
+const ROLLOUT: &str = r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"019cec3f-0900-7000-8000-000000000001","timestamp":"2026-03-01T10:00:00Z","cwd":"/mill","originator":"codex_exec","cli_version":"0.169.0","source":"exec","model_provider":"mine","base_instructions":{"text":"You are Codex."}}}
+{"timestamp":"2026-03-01T10:00:01Z","type":"turn_context","payload":{"model":"gpt-5.5"}}
+{"timestamp":"2026-03-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"<permissions instructions>All.</permissions instructions>"}]}}
+{"timestamp":"2026-03-01T10:00:02Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"One."}]}}
+{"timestamp":"2026-03-01T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"Two."}]}}
+{"timestamp":"2026-03-01T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"Three."}]}}
+{"timestamp":"2026-03-01T10:00:04Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":180000,"output_tokens":5},"last_token_usage":{"input_tokens":180000,"output_tokens":5}}}}
+{"timestamp":"2026-03-01T10:00:05Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Four."}]}}
+"#;
+
+#[test]
+fn codex_gets_its_records_and_its_provider_back_and_no_count_from_before_a_hide() {
+    let sandbox = Sandbox::new();
+    sandbox.write("rollout.jsonl", ROLLOUT);
+    sandbox.ok(&["import", "rollout.jsonl"]);
+    sandbox.ok(&["resume"]);
+    let counts = |records: &[Value]| {
+        let counts = records
+            .iter()
+            .filter(|r| r["payload"]["type"] == "token_count");
+        counts.count()
+    };
+    let records = rollout(&sandbox);
+    let meta = &records[0]["payload"];
+    let facts = ["model_provider", "originator", "cli_version"].map(|key| meta[key].as_str());
+    assert_eq!(facts, [Some("mine"), Some("codex_exec"), Some("0.169.0")]);
+    assert_eq!(meta["base_instructions"]["text"], "You are Codex.");
+    let phases = records
+        .iter()
+        .filter_map(|r| r["payload"]["phase"].as_str());
+    assert_eq!(phases.collect::<Vec<_>>(), ["commentary", "final_answer"]);
+    assert_eq!(counts(&records), 1);
+
+    fs::remove_dir_all(sandbox.home().join(".codex")).expect("gone");
+    sandbox.ok(&["drop", ":4"]);
+    sandbox.ok(&["resume"]);
+    assert_eq!(counts(&rollout(&sandbox)), 0);
+}
+
+#[test]
+fn between_tools_the_base_prompt_stays_behind_and_the_provider_is_the_users() {
+    let sandbox = Sandbox::new();
+    sandbox.write("rollout.jsonl", ROLLOUT);
+    sandbox.ok(&["import", "rollout.jsonl"]);
+    insta::assert_snapshot!(sandbox.tract(&["resume", "--in", "claude-code"]).lines().skip(1).filter(|line| line.starts_with("note")).collect::<String>(), @"note: 2 system messages of the other tool left out");
+    let text = serde_json::to_string(&written(&sandbox)).expect("JSON");
+    assert!(
+        !text.contains("You are Codex") && !text.contains("permissions"),
+        "{text}"
+    );
+    assert!(text.contains("Four."));
+
+    let sandbox = with_demo();
+    let config = "# mine\nmodel = \"m\"\nmodel_provider = 'local' # here\n[model_providers.other]\nmodel_provider = \"no\"\n";
+    fs::create_dir_all(sandbox.home().join(".codex")).expect("made");
+    fs::write(sandbox.home().join(".codex/config.toml"), config).expect("written");
+    sandbox.ok(&["resume", "--in", "codex"]);
+    assert_eq!(rollout(&sandbox)[0]["payload"]["model_provider"], "local");
 }

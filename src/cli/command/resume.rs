@@ -82,8 +82,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let now = app.now();
     let mut seed = [0u8; 32];
     getrandom::fill(&mut seed).map_err(|error| Failure::refused(error.to_string()))?;
+    let dirs = app.tool_dirs()?;
     let session = NewSession {
         format,
+        provider: dirs.provider(format),
         id: (how.new_id)(now, &seed),
         cwd: cwd.display().to_string(),
         now,
@@ -93,7 +95,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             .option("--in", args.tool)
             .line(),
     };
-    let dirs = app.tool_dirs()?;
     let local_time = app.calendar().for_file_name(now);
     let place = dirs.new_session(format, &cwd, &session.id, &local_time);
     let place = place.ok_or_else(|| {

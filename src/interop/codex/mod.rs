@@ -66,6 +66,7 @@ pub static CODEX: Format = Format {
                 let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");
                 format!("sessions/{date}/rollout-{local_time}-{id}.jsonl")
             },
+            provider: Some(("config.toml", opening::provider)),
         }),
     }),
     #[cfg(test)]

@@ -52,6 +52,7 @@ impl Writer<'_> {
         let old: BTreeMap<String, Raw<'_>> = records
             .into_iter()
             .flatten()
+            .chain(&document.opening)
             .find_map(|record| match kind(record) {
                 Kind::Meta(payload) => serde_json::from_str(payload.get()).ok(),
                 _ => None,
@@ -59,6 +60,7 @@ impl Writer<'_> {
             .unwrap_or_default();
         let old = |key| old.get(key).copied().flatten();
         let same = !document.fresh;
+        let provider = document.provider.as_deref().unwrap_or("openai");
         let time = document.now.filter(|_| !same).unwrap_or(self.time).to_iso();
         let mut meta = Object::new();
         // What the key's value is, unless the old one stays.
@@ -70,7 +72,7 @@ impl Writer<'_> {
             ("cli_version", true, "0.0.0"),
             // A new session is a person's, even where the old one was a sub-agent's.
             ("source", same, "cli"),
-            ("model_provider", true, "openai"),
+            ("model_provider", true, provider),
         ] {
             meta = match old(key).filter(|_| stays) {
                 Some(old) => meta.raw(key, old.get()),
@@ -91,6 +93,19 @@ impl Writer<'_> {
         }
         self.enveloped("session_meta", &meta.finish())
     }
+}
+
+/// The provider that the tool's configuration names, before its first table.
+pub(super) fn provider(config: &str) -> Option<String> {
+    let top = config.lines().map(str::trim);
+    let mut top = top.take_while(|line| !line.starts_with('['));
+    top.find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let value = value.split('#').next()?.trim();
+        let quoted = |mark: char| value.strip_prefix(mark)?.strip_suffix(mark);
+        let name = quoted('"').or_else(|| quoted('\''))?;
+        (key.trim() == "model_provider").then(|| name.to_owned())
+    })
 }
 
 /// A system message as the one text that the format holds.
