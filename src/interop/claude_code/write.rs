@@ -255,6 +255,11 @@ impl<'a> Writer<'a> {
             if fields.get("cwd").is_some() {
                 fields.set("cwd", &self.document.cwd);
             }
+            if let Some(mut message) = message_fields(&fields) {
+                let id = self.new_id("msg");
+                message.set("id", &id);
+                fields.set("message", &message);
+            }
             self.put(&fields);
         }
     }

@@ -255,7 +255,20 @@ fn assert_fresh_is_its_own(bytes: &[u8]) {
             }
         }
     }
+    // What nothing answers is left out.
     let mut expected = messages(&context);
+    for at in 0..expected.len() {
+        let later = expected[at + 1..].iter();
+        let later = later.take_while(|next| next.role != Role::Assistant);
+        let answered: Vec<String> = later
+            .flat_map(|next| next.results().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        expected[at].parts.retain(|part| match part {
+            Part::ToolCall { id, .. } => answered.contains(id),
+            _ => true,
+        });
+    }
+    expected.retain(|message| !message.parts.is_empty());
     expected.truncate(seen(&out).len());
     assert_eq!(seen(&out)[..context.len().min(expected.len())], expected);
 }
