@@ -10,8 +10,8 @@ use crate::model::{Millis, Role};
 
 /// How many messages the first prompt is looked for in.
 const PROMPT_SEARCH: usize = 16;
-/// How many commits back a time is looked for.
-const TIME_SEARCH: usize = 16;
+/// How many commits back a time and a session are looked for.
+const SEARCH: usize = 64;
 
 /// A line of history at a glance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,8 +54,13 @@ impl Repo {
         let rows = load::rows(&*view, &contents)?;
         let mut rows = contents.iter().map(|content| &rows[content]);
         let prompt = rows.find(|row| row.role == Role::User && row.results == 0);
-        let newest = view.ancestors(tip, None, TIME_SEARCH)?;
-        let session = path::session_of(&*view, tip)?;
+        let newest = view.ancestors(tip, None, SEARCH)?;
+        // What came from a session stands at the end, or, before messages of one's own, at the
+        // beginning.
+        let near = newest.iter().map(|row| row.hash);
+        let near = near.chain(first.iter().map(|one| one.entry.id.commit));
+        let near: Vec<CommitHash> = near.collect();
+        let session = path::session_among(&*view, &near)?;
         let tool = session.as_ref();
         let tool = tool.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
         let session = session.map(|(_, session)| session).unwrap_or_default();

@@ -82,7 +82,15 @@ pub(crate) fn session_of(
     // Imported commits come first on most paths, own ones last: look from the end.
     let path = view.ancestors(commit, None, SESSION_SEARCH)?;
     let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-    for records in view.records(&path)? {
+    session_among(view, &path)
+}
+
+/// The session that the first of these commits came from that came from one.
+pub(crate) fn session_among(
+    view: &dyn View,
+    commits: &[CommitHash],
+) -> Result<Option<(RefName, SessionRow)>> {
+    for records in view.records(commits)? {
         for (source, _) in records {
             let Some(source) = view.source(source)? else {
                 continue;

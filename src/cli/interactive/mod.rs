@@ -309,7 +309,13 @@ impl Place {
                 return Ok(());
             }
         };
-        reader.say(Label::Dim.of(format!("{name} …")));
+        let stops = words.iter().any(|word| word == "--exec");
+        let stops = if stops {
+            "the command reads; ctrl+c stops it"
+        } else {
+            ""
+        };
+        reader.say(Label::Dim.of(format!("{name} … {stops}")));
         self.draw(reader.picture(), terminal)?;
         app.ui.capture();
         // A command that runs another one can be interrupted.

@@ -132,6 +132,7 @@ impl Reader {
 
     /// Shows lines over the conversation.
     pub fn lay(&mut self, sheet: Sheet) {
+        self.said = None;
         match &mut self.sheet {
             Some(old) if old.title == sheet.title => *old = sheet,
             _ => self.sheet = Some(sheet),
