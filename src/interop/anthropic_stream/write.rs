@@ -70,6 +70,10 @@ fn new_lines(
         lines.extend(deltas.into_iter().map(delta));
         lines.push(json!({"type": "content_block_stop", "index": index}));
     }
-    lines.push(json!({"type": "message_stop"}));
+    match message.interrupted {
+        // What was cut has no end.
+        true => lines.truncate(lines.len() - usize::from(lines.len() > 1)),
+        false => lines.push(json!({"type": "message_stop"})),
+    }
     lines.iter().map(Value::to_string).collect()
 }

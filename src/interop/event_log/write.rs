@@ -116,18 +116,32 @@ impl LogWriter<'_> {
             let Some((kind, payload)) = said else {
                 continue;
             };
-            let time = outgoing.time.or(self.document.now).map_or(0, |time| time.0);
-            let record = Object::new()
-                .string("id", &self.id())
-                .raw("timestamp", &time.to_string())
-                .string("sessionId", &self.document.session_id)
-                .optional("responseId", response.as_deref());
-            let record = record
-                .string("type", kind)
-                .raw("payload", &payload.finish());
-            records.push(record.finish());
+            let record = self.record(outgoing, response.as_deref(), kind, payload);
+            records.push(record);
+        }
+        if message.interrupted {
+            let nothing = Object::new();
+            records.push(self.record(outgoing, response.as_deref(), "interrupt", nothing));
         }
         records
+    }
+
+    fn record(
+        &mut self,
+        outgoing: &Outgoing,
+        response: Option<&str>,
+        kind: &str,
+        payload: Object,
+    ) -> String {
+        let time = outgoing.time.or(self.document.now).map_or(0, |time| time.0);
+        Object::new()
+            .string("id", &self.id())
+            .raw("timestamp", &time.to_string())
+            .string("sessionId", &self.document.session_id)
+            .optional("responseId", response)
+            .string("type", kind)
+            .raw("payload", &payload.finish())
+            .finish()
     }
 
     /// What a part says, if that is a text.

@@ -88,6 +88,9 @@ fn new_lines(
         Some(_) => "tool_calls",
         None => "stop",
     };
-    let lines = [chunk(delta, Value::Null), chunk(json!({}), reason.into())];
-    lines.iter().map(Value::to_string).collect()
+    let said = chunk(delta, Value::Null);
+    // What was cut has no end.
+    let end = (!message.interrupted).then(|| chunk(json!({}), reason.into()));
+    let lines = [said].into_iter().chain(end);
+    lines.map(|line| line.to_string()).collect()
 }

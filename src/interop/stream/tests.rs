@@ -9,8 +9,8 @@ use proptest::sample::Index;
 use super::*;
 use crate::conditions::{laws, real_sessions};
 use crate::interop::contract::{Told, read};
-use crate::interop::{Action, FORMATS, Format, sniff, sse};
-use crate::model::{Message, Part, Role, Span};
+use crate::interop::{Action, Document, FORMATS, Format, Outgoing, sniff, sse};
+use crate::model::{Message, Part, Role, Settings, Span};
 use crate::tree::{Event, Fold, json};
 use crate::wire::json::quoted;
 
@@ -241,6 +241,42 @@ fn a_message_that_is_nested_too_deep_is_told_of_and_the_others_come_in() {
     let tree = settled(live(format, &bytes, &[9]));
     assert_eq!(replayed(format, &bytes, &told), tree);
     assert!(tree.contains("[[["));
+}
+
+#[test]
+fn what_was_cut_is_written_so_that_it_is_read_as_cut() {
+    let said = |text: &str, interrupted| Message {
+        interrupted,
+        ..Message::text(Role::Assistant, text)
+    };
+    let user = Message::text(Role::User, "on");
+    let messages = [
+        said("Half a sen", true),
+        user,
+        said("A whole one.", false),
+        said("And so", true),
+    ];
+    let outgoing = |message: &Message| Outgoing {
+        message: message.clone(),
+        time: None,
+        settings: Settings::new().into(),
+        usage: None,
+        records: Vec::new(),
+        replaces: Vec::new(),
+        is_summary: false,
+    };
+    for name in ["event-log", "anthropic-stream", "openai-stream"] {
+        let format = Format::named(name).expect("known");
+        let mut out = Vec::new();
+        // A provider's stream holds no prompt.
+        let holds = |message: &&Message| name == "event-log" || message.role == Role::Assistant;
+        let messages: Vec<Message> = messages.iter().filter(holds).cloned().collect();
+        let outgoing: Vec<Outgoing> = messages.iter().map(outgoing).collect();
+        (format.write)(&outgoing, &Document::default(), &mut out).expect("written");
+        let told = read(format, &out);
+        let read: Vec<Message> = told.sessions[0].messages().into_iter().cloned().collect();
+        assert_eq!(read, messages, "{name}");
+    }
 }
 
 proptest! {
