@@ -32,6 +32,13 @@ pub fn check_anthropic(request: &Value) -> Vec<String> {
     for (index, message) in messages.iter().enumerate() {
         let at = format!("messages[{index}]");
         let role = text_of(message, "role").unwrap_or_default();
+        // Newer models take what a client attached as a system message after the user's.
+        if role == "system" {
+            let text = message.get("content").and_then(Value::as_str);
+            let fits = last_role == "user" && text.is_some_and(|text| !text.trim().is_empty());
+            found.require(fits, &at, "is no system text after the user's");
+            continue;
+        }
         found.require(
             matches!(role, "user" | "assistant"),
             &at,
