@@ -385,8 +385,8 @@ class Checker:
                     raise Damaged("its body has another name")
                 check_message(message)
                 kinds = [part["type"] for part in message.get("parts", [])]
-                shown = (ROLES[role], calls, results)
-                if shown != (message["role"], kinds.count("tool_call"), kinds.count("tool_result")):
+                shown = (ROLES[role % 8], role >= 8, calls, results)
+                if shown != (message["role"], "attached" in message, kinds.count("tool_call"), kinds.count("tool_result")):
                     raise Damaged("its row says something else")
                 self.messages[name] = message
             except (Damaged, IndexError) as error:

@@ -25,10 +25,23 @@ fn faults(directory: &std::path::Path) -> Option<Vec<String>> {
 
 #[test]
 fn what_is_sound_is_sound_to_a_second_reader() {
-    for sandbox in [repository(), Sandbox::new()] {
-        if !sandbox.work().join(".tract").exists() {
-            sandbox.ok(&["init"]);
-        }
+    // Every kind of message and of step that an import makes.
+    let imported = Sandbox::new();
+    for tool in [
+        "claude-code",
+        "codex",
+        "claude-stream",
+        "roo",
+        "chat",
+        "gemini",
+    ] {
+        let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(tool);
+        let data = data.to_str().expect("UTF-8");
+        drop(imported.tract(&["import", data]));
+    }
+    for sandbox in [repository(), Sandbox::new(), imported] {
         sandbox.ok(&["fsck"]);
         let database = sandbox.work().join(".tract/tract.db");
         if let Some((sound, _, said)) = conditions::second_reader(&database) {
