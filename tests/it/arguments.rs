@@ -26,6 +26,7 @@ fn help_lists_the_commands_in_groups() {
     Write
       commit       Append one message, or replace one
       annotate     Pin messages, leave them out, or make them normal again
+      chat         Talk with a model, every turn a commit
     Make it smaller
       prune        Put a line in the place of old, big tool outputs
       drop         Take single messages, or parts of them, out of the context
