@@ -241,9 +241,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),
         Error::NoSuchMessage { messages: last, .. } => {
             let messages = plural(*last as u64, "message");
-            Some(format!(
-                "there are {messages}: :1 to :{last}, :-1 is the last"
-            ))
+            Some(match last {
+                1 => "there is one message: :1".to_owned(),
+                _ => format!("there are {messages}: :1 to :{last}, :-1 is the last"),
+            })
         }
         Error::BeyondFirst { first, .. } => Some(format!("the first is {first}")),
         Error::RefExists { name } => Some(format!("another name, or look at it: tract log {name}")),

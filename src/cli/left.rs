@@ -82,6 +82,9 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
         let is_of = tool.is_none_or(|tool| session.format.name == tool);
         is_of && id_of(session).is_some_and(|own| own.starts_with(id))
     });
+    // Of copies of one session the newest, which stands first, is meant.
+    let first = found.first().and_then(id_of);
+    found.dedup_by(|later, _| id_of(later) == first);
     match found.len() {
         0 | 1 => Ok(found.pop()),
         count => {
@@ -117,6 +120,10 @@ pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
     for session in found.iter().take(limit) {
         rows.push(row(session, repo.as_ref(), app)?);
     }
+    let ids: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
+    for row in &mut rows {
+        row[0] = shortened(&row[0], &ids);
+    }
     let widths = [0, 1, 2, 3, 4].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
     for [id, age, tool, size, here, title, file] in &rows {
         let mut line = Label::Hash.of(id).left(widths[0]) + "  ";
@@ -141,6 +148,17 @@ pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
         "tract import {first} takes that one, tract import --last the newest"
     ));
     Ok(())
+}
+
+/// As much of an id as tells it from the others.
+fn shortened(id: &str, ids: &[String]) -> String {
+    let others = || ids.iter().filter(|other| *other != id);
+    let is_told = |len: &usize| {
+        let start: String = id.chars().take(*len).collect();
+        others().all(|other| !other.starts_with(&start))
+    };
+    let len = (ID_CHARS..id.chars().count()).find(is_told);
+    id.chars().take(len.unwrap_or(usize::MAX)).collect()
 }
 
 /// Id, age, tool, what is in it, what of it is new, title, and the file.
@@ -180,8 +198,7 @@ fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String;
         .title
         .or(found.prompt)
         .unwrap_or_else(|| "(no prompt)".to_owned());
-    let id = found.id.chars().take(ID_CHARS).collect();
-    Ok([id, age, tool, size, here, title, file])
+    Ok([found.id, age, tool, size, here, title, file])
 }
 
 /// How many messages of a session are here; none if it is not.

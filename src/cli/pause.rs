@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
@@ -32,7 +32,7 @@ impl Pause {
             asked: Arc::default(),
             handlers: Vec::new(),
         };
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             let asked = Arc::clone(&pause.asked);
             let handler = flag::register_usize(signal, asked, signal as usize)?;
             pause.handlers.push(handler);

@@ -297,6 +297,15 @@ impl<'a> Recorder<'a> {
         if before.starts_with(now) || now.starts_with(before) || self.stream.session().is_none() {
             return Some(now.into());
         }
+        // A part of what was kept, once more: whole records of it.
+        let again = memchr::memmem::find_iter(before, now).any(|at| {
+            let (ahead, behind) = (&before[..at], &before[at + now.len()..]);
+            let is_begun = ahead.is_empty() || ahead.ends_with(b"\n");
+            is_begun && (now.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
+        });
+        if again {
+            return (end == self.bytes.len()).then_some(Cow::Borrowed(&before[..]));
+        }
         let gap: &[u8] = match before.last() {
             Some(b'\n') => b"",
             _ => b"\n",

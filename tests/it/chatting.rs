@@ -140,3 +140,36 @@ fn a_chat_in_memory_is_the_same_and_can_be_kept() {
     assert!(!sandbox.work().join(".tract").exists());
     insta::assert_snapshot!(sandbox.tract_with(&["chat", "--agent", "cat"], "nowhere\n"));
 }
+
+#[test]
+fn a_saved_chat_goes_on_where_it_was_saved() {
+    let sandbox = Sandbox::empty();
+    let agent = "cat >/dev/null; echo ok";
+    let said = sandbox.tract_with(
+        &["--ephemeral", "chat", "--agent", agent],
+        "hi\n/save\nthere\n/save\n",
+    );
+    assert!(!said.contains("nothing of it was kept"), "{said}");
+    assert_eq!(texts(&sandbox), ["hi", "ok", "there", "ok"]);
+    assert_eq!(sandbox.ok(&["branch"]).lines().count(), 1, "{said}");
+}
+
+#[test]
+fn no_answer_is_refused_once_it_was_given() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "budget.max", "30"]);
+    sandbox.ok(&["config", "budget.action", "refuse"]);
+    let agent = "cat >/dev/null; echo an answer that is long enough to be counted as many tokens";
+    let said = sandbox.tract_with(
+        &["chat", "--agent", agent],
+        "a first prompt with some words in it\nand one more\n",
+    );
+    // The next prompt is: it has no room, and stands nowhere.
+    assert!(
+        said.contains("over its budget of 30; nothing was committed"),
+        "{said}"
+    );
+    let kept = texts(&sandbox);
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert!(kept[1].starts_with("an answer that is long"), "{kept:?}");
+}

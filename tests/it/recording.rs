@@ -517,3 +517,29 @@ fn what_was_cut_says_so_wherever_it_is_shown_and_is_sent_without_a_word_of_it() 
             .contains("interrupted")
     );
 }
+
+#[test]
+fn a_part_of_a_session_that_comes_once_more_is_nothing_new() {
+    let sandbox = Sandbox::new();
+    let part = |number: u32| {
+        format!(
+            "{{\"type\":\"thread.started\",\"thread_id\":\"t1\"}}\n\
+             {{\"type\":\"turn.started\"}}\n\
+             {{\"type\":\"item.completed\",\"item\":{{\"id\":\"item_0\",\"type\":\"agent_message\",\"text\":\"answer {number}\"}}}}\n\
+             {{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":{number},\"cached_input_tokens\":0,\"output_tokens\":5}}}}\n"
+        )
+    };
+    let record = |number| sandbox.tract_with(&["record"], &part(number));
+    for number in [1, 2, 3] {
+        assert!(record(number).contains("Recorded"));
+    }
+    let before = sandbox.ok(&["log", "-n", "0"]);
+    assert_eq!(before.lines().count(), 3, "{before}");
+    for number in [2, 3, 1] {
+        let said = record(number);
+        assert!(said.contains("Nothing new in"), "{number}: {said}");
+        assert_eq!(sandbox.ok(&["log", "-n", "0"]), before, "{number}");
+    }
+    assert!(record(4).contains("Recorded"));
+    assert_eq!(messages(&sandbox).len(), 4);
+}

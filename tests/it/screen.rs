@@ -273,7 +273,7 @@ fn a_signal_gives_the_screen_back() {
     let Some(screen) = Screen::open(&sandbox, 40, 8) else {
         return;
     };
-    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)] {
         screen.line("clear; tract view -i; echo code $?");
         screen.heads(&["main · window"]);
         let process = screen.process();

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use tract::compile::{Provider, RequestOptions};
+use tract::context::Context;
 use tract::history::{CommitOptions, On, Repo};
 use tract::interop::messages_of;
 use tract::model::{Draft, Message, RefName, Role};
@@ -55,7 +56,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         echoes: !(io::stdin().is_terminal() && app.ui.is_terminal()),
         repo: &repo,
         on,
-        saved: repo.directory().is_some(),
+        saved: None,
     };
     let mut lines = io::stdin().lock();
     let mut failed = None;
@@ -83,6 +84,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
                 app,
             ),
         };
+        let done = done.and(chat.save_on(app));
         match done {
             Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
             Err(Failure::Output(error)) => return Err(Failure::Output(error)),
@@ -93,7 +95,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             Ok(()) => failed = None,
         }
     }
-    if !chat.saved {
+    if chat.saved.is_none() && repo.directory().is_none() {
         app.ui.notice("nothing of it was kept; /save keeps it");
     }
     match failed {
@@ -111,7 +113,16 @@ struct Chat<'a> {
     what: String,
     /// Whether what the user says is drawn as well.
     echoes: bool,
-    saved: bool,
+    /// Where it was saved, if it is in memory alone.
+    saved: Option<Saved>,
+}
+
+/// A copy that is kept.
+struct Saved {
+    place: PathBuf,
+    branch: RefName,
+    /// How many messages it has.
+    messages: usize,
 }
 
 impl Chat<'_> {
@@ -182,9 +193,10 @@ impl Chat<'_> {
         let messages: Vec<Message> = messages.skip(usize::from(self.echoes)).collect();
         let count = messages.len();
         if count > 0 {
-            let drafts = messages.into_iter().map(Draft::append).collect();
-            let held = self.commit(drafts, app)?;
-            held.tell(self.repo, &self.on, app);
+            // What was said was said: the budget has its word before the next turn.
+            let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
+            let call = app.call(&self.on, &self.what);
+            self.repo.commit(call, &drafts, &CommitOptions::default())?;
         }
         Ok(count)
     }
@@ -210,6 +222,49 @@ impl Chat<'_> {
         Ok(())
     }
 
+    /// Where the conversation was saved, it goes on there, too.
+    fn save_on(&mut self, app: &App) -> Result<(), Failure> {
+        let Some(saved) = self.saved.take() else {
+            return Ok(());
+        };
+        let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
+        let (messages, branch) = self.copy(&kept, saved.branch, saved.messages, app)?;
+        let place = saved.place;
+        self.saved = Some(Saved {
+            place,
+            branch,
+            messages,
+        });
+        Ok(())
+    }
+
+    /// Commits the messages from `from` on to a branch of another repository: another branch where the
+    /// conversation has become shorter meanwhile. Returns how many there are, and on which branch.
+    fn copy(
+        &self,
+        kept: &Repo,
+        mut branch: RefName,
+        mut from: usize,
+        app: &App,
+    ) -> Result<(usize, RefName), Failure> {
+        let context = match self.repo.head(&self.on)?.commit() {
+            Some(tip) => self.repo.context(&tip)?,
+            None => Context::default(),
+        };
+        let messages = self.repo.messages(&context)?;
+        let count = messages.len();
+        if count < from {
+            (branch, from) = (free_branch(kept)?, 0);
+        }
+        let drafts: Vec<Draft> = messages.into_iter().skip(from).map(Draft::append).collect();
+        if !drafts.is_empty() {
+            let on = On::Branch(branch.clone());
+            let call = app.call(&on, "chat /save");
+            kept.commit(call, &drafts, &CommitOptions::default())?;
+        }
+        Ok((count, branch))
+    }
+
     /// Keeps a conversation that is in memory alone: its messages, on a branch of their own where
     /// there are others.
     fn save(&mut self, place: &str, app: &mut App) -> Result<(), Failure> {
@@ -221,20 +276,25 @@ impl Chat<'_> {
             "" => app.cwd()?,
             place => app.path(Path::new(place))?,
         };
+        if self
+            .saved
+            .as_ref()
+            .is_some_and(|saved| saved.place == place)
+        {
+            app.ui.status("It is kept there already, and goes on there");
+            return Ok(());
+        }
         let (kept, _) = Repo::init_as(&place, &app.visitor()?)?;
-        let context = self.repo.context(&self.repo.resolve(&On::Head, "HEAD")?)?;
-        let messages = self.repo.messages(&context)?;
-        let count = messages.len() as u64;
-        let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
-        let branch = free_branch(&kept)?;
-        let on = On::Branch(branch.clone());
-        let call = app.call(&on, "chat /save");
-        kept.commit(call, &drafts, &CommitOptions::default())?;
-        self.saved = true;
+        let (count, branch) = self.copy(&kept, free_branch(&kept)?, 0, app)?;
+        self.saved = Some(Saved {
+            place,
+            branch: branch.clone(),
+            messages: count,
+        });
         let place = kept.directory().map(|place| app.short_path(place));
         app.ui.status(format!(
             "Kept {} in {}, on {}",
-            plural(count, "message"),
+            plural(count as u64, "message"),
             place.unwrap_or_default(),
             branch.short()
         ));
