@@ -93,10 +93,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
         Two.
 
     #1
-      call read  toolu_1
-        {
-          "n": 1.0
-        }
+        read n=1.0  toolu_1
     "#);
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], "not json"), @r"
     exit code: 2

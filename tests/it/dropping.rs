@@ -81,16 +81,10 @@ fn one_of_several_calls_goes_with_its_own_result() {
         Reading both.
 
     #1
-      call read_file  one
-        {
-          "path": "a"
-        }
+        read_file path="a"  one
 
     #2
-      call read_file  two
-        {
-          "path": "b"
-        }
+        read_file path="b"  two
     "#);
     insta::assert_snapshot!(sandbox.tract(&["drop", ":2#1"]), @r"
     --- stderr

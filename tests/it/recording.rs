@@ -529,7 +529,7 @@ fn a_part_of_a_session_that_comes_once_more_is_nothing_new() {
              {{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":{number},\"cached_input_tokens\":0,\"output_tokens\":5}}}}\n"
         )
     };
-    let record = |number| sandbox.tract_with(&["record"], &part(number));
+    let record = |number| sandbox.tract_with(&["record"], part(number));
     for number in [1, 2, 3] {
         assert!(record(number).contains("Recorded"));
     }
