@@ -1,9 +1,10 @@
 //! What every command works with: the repository, the terminal, the clock, and paths as they are
 //! typed. The environment is read once, here.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
@@ -103,6 +104,8 @@ pub struct App {
     pub env: Environment,
     /// When it acted so far, see [`App::made`].
     times: RefCell<Vec<Millis>>,
+    /// The repository in memory, once there is one: it is the same for every command that is run.
+    memory: OnceCell<Rc<Repo>>,
 }
 
 impl App {
@@ -114,6 +117,7 @@ impl App {
             globals,
             env,
             times,
+            memory: OnceCell::new(),
         }
     }
 
@@ -209,15 +213,19 @@ impl App {
     }
 
     /// The repository: in memory, the one that was named, or the one here or above.
-    pub fn repo(&self) -> Result<Repo, Failure> {
+    pub fn repo(&self) -> Result<Rc<Repo>, Failure> {
         if self.globals.ephemeral {
-            return Ok(Repo::ephemeral()?);
+            if let Some(repo) = self.memory.get() {
+                return Ok(Rc::clone(repo));
+            }
+            let repo = Rc::new(Repo::ephemeral()?);
+            return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
         let visitor = self.visitor()?;
-        Ok(match self.named_repo()? {
+        Ok(Rc::new(match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
-        })
+        }))
     }
 
     /// Who opens repositories, and which of others' they call safe: by their own configuration, or
@@ -243,7 +251,7 @@ impl App {
     }
 
     /// The repository, made where it is missing. The flag says whether it is new.
-    pub fn repo_or_init(&self) -> Result<(Repo, bool), Failure> {
+    pub fn repo_or_init(&self) -> Result<(Rc<Repo>, bool), Failure> {
         let place = match self.named_repo()? {
             Some(place) => place,
             None => self.cwd()?,
@@ -254,7 +262,8 @@ impl App {
             Err(Failure::Tract(Error::Unfinished { path })) if path.parent() == Some(&place) => {}
             found => return Ok((found?, false)),
         }
-        Ok(Repo::init_as(&place, &self.visitor()?)?)
+        let (repo, is_new) = Repo::init_as(&place, &self.visitor()?)?;
+        Ok((Rc::new(repo), is_new))
     }
 
     /// From here on only the working directory says which repository and branch are meant.

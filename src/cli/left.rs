@@ -118,7 +118,7 @@ pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
     let limit = if limit == 0 { found.len() } else { limit };
     let mut rows = Vec::new();
     for session in found.iter().take(limit) {
-        rows.push(row(session, repo.as_ref(), app)?);
+        rows.push(row(session, repo.as_deref(), app)?);
     }
     let ids: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
     for row in &mut rows {

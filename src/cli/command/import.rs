@@ -1,6 +1,7 @@
 //! `tract import`: sessions of other tools, in.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::Deserialize;
 use tract::Error;
@@ -240,7 +241,7 @@ fn open(
     spools: &Spools,
     args: &Args,
     app: &App,
-) -> Result<(Repo, bool), Failure> {
+) -> Result<(Rc<Repo>, bool), Failure> {
     match app.repo() {
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
