@@ -40,62 +40,123 @@ pub fn take(
     cancelled: &mut dyn FnMut() -> bool,
     ui: &mut Ui,
 ) -> Result<Answer, Failed> {
-    let (agent, stdout) = Agent::start(command, input)?;
-    let incoming = Incoming::of(stdout);
-    let mut fold = Fold::live();
-    if let Some(parts) = asked {
-        fold.feed(Happening::User { parts, from: None }.into());
-    }
-    let mut voice = Voice::Unknown(Vec::new());
-    let (mut said, mut changed, mut stopped) = (0, true, None);
+    let mut answering = Answering::start(command, input, asked)?;
+    let mut changed = true;
     loop {
         if changed && live.wait().is_zero() {
-            live.draw(fold.tree(), ui);
+            live.draw(answering.tree(), ui);
             changed = false;
         }
         if cancelled() {
-            stopped = Some("it was interrupted".to_owned());
+            answering.cancel();
             break;
         }
         let wait = if changed { live.wait() } else { TICK };
-        match incoming.next(wait.min(TICK)) {
+        match answering.step(wait.min(TICK)) {
+            Heard::Something => changed = true,
+            Heard::Nothing => {}
+            Heard::End => break,
+        }
+    }
+    Ok(answering.finish())
+}
+
+/// An answer that is on its way.
+pub struct Answering {
+    agent: Agent,
+    incoming: Incoming,
+    fold: Fold,
+    voice: Voice,
+    said: usize,
+    /// Why no more of it is taken.
+    stopped: Option<String>,
+}
+
+/// What a step brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The tree has grown.
+    Something,
+    /// Nothing to see.
+    Nothing,
+    /// There is no more.
+    End,
+}
+
+impl Answering {
+    /// Starts a command. `asked` stands above its answer, if anything.
+    pub fn start(command: &str, input: &str, asked: Option<Vec<Part>>) -> Result<Self, Failed> {
+        let (agent, stdout) = Agent::start(command, input)?;
+        let mut fold = Fold::live();
+        if let Some(parts) = asked {
+            fold.feed(Happening::User { parts, from: None }.into());
+        }
+        Ok(Self {
+            agent,
+            incoming: Incoming::of(stdout),
+            fold,
+            voice: Voice::Unknown(Vec::new()),
+            said: 0,
+            stopped: None,
+        })
+    }
+
+    /// The tree so far.
+    pub fn tree(&self) -> &Tree {
+        self.fold.tree()
+    }
+
+    /// Takes in what comes next, if it comes soon.
+    pub fn step(&mut self, wait: Duration) -> Heard {
+        match self.incoming.next(wait) {
             Came::Bytes(bytes) => {
-                said += bytes.len();
-                if said > SAID_MAX {
-                    stopped = Some(format!("it said more than {} MiB", SAID_MAX >> 20));
-                    break;
+                self.said += bytes.len();
+                if self.said > SAID_MAX {
+                    self.stopped = Some(format!("it said more than {} MiB", SAID_MAX >> 20));
+                    return Heard::End;
                 }
-                for event in voice.hear(&bytes) {
-                    fold.feed(event);
-                    changed = true;
+                let mut heard = Heard::Nothing;
+                for event in self.voice.hear(&bytes) {
+                    self.fold.feed(event);
+                    heard = Heard::Something;
                 }
+                heard
             }
-            Came::Nothing => {}
-            Came::End => break,
+            Came::Nothing => Heard::Nothing,
+            Came::End => Heard::End,
             Came::Failed(error) => {
-                stopped = Some(error.to_string());
-                break;
+                self.stopped = Some(error.to_string());
+                Heard::End
             }
         }
     }
-    let is_cancelled = stopped.is_some() && said <= SAID_MAX;
-    let failed = match stopped {
-        Some(reason) => {
-            drop(agent);
-            let stderr = String::new();
-            Some(Failed { reason, stderr })
-        }
-        None => agent.end().err(),
-    };
-    // What a command that failed has said may lack its end.
-    for event in voice.finish(failed.is_none()) {
-        fold.feed(event);
+
+    /// Nobody wants more of it.
+    pub fn cancel(&mut self) {
+        self.stopped = Some("it was interrupted".to_owned());
     }
-    Ok(Answer {
-        tree: fold.settle(),
-        failed,
-        cancelled: is_cancelled,
-    })
+
+    /// All of it. Of a command that is still at work, nothing is left.
+    pub fn finish(mut self) -> Answer {
+        let cancelled = self.stopped.is_some() && self.said <= SAID_MAX;
+        let failed = match self.stopped {
+            Some(reason) => {
+                drop(self.agent);
+                let stderr = String::new();
+                Some(Failed { reason, stderr })
+            }
+            None => self.agent.end().err(),
+        };
+        // What a command that failed has said may lack its end.
+        for event in self.voice.finish(failed.is_none()) {
+            self.fold.feed(event);
+        }
+        Answer {
+            tree: self.fold.settle(),
+            failed,
+            cancelled,
+        }
+    }
 }
 
 /// How a command speaks.

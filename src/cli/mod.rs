@@ -31,6 +31,7 @@ mod progress;
 mod recording;
 mod request;
 mod summariser;
+mod talk;
 mod template;
 mod typed;
 mod ui;

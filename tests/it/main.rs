@@ -59,6 +59,7 @@ mod session_ids;
 mod shells;
 mod showing;
 mod surgery_laws;
+mod talking;
 mod terminal;
 mod truncating;
 mod unsaid;

@@ -12,13 +12,13 @@ const LONG: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A terminal in tmux, with a shell in a sandbox.
-struct Screen {
+pub struct Screen {
     socket: String,
 }
 
 impl Screen {
     /// None, and a word about it, where there is no tmux.
-    fn open(sandbox: &Sandbox, columns: u32, rows: u32) -> Option<Self> {
+    pub fn open(sandbox: &Sandbox, columns: u32, rows: u32) -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let screen = Self {
@@ -51,44 +51,44 @@ impl Screen {
         Some(screen)
     }
 
-    fn tmux(&self, arguments: &[&str]) -> Output {
+    pub fn tmux(&self, arguments: &[&str]) -> Output {
         let mut tmux = Command::new("tmux");
         tmux.args(["-L", &self.socket]).args(arguments);
         tmux.output().expect("tmux runs")
     }
 
     /// Types keys as tmux calls them.
-    fn keys(&self, keys: &[&str]) {
+    pub fn keys(&self, keys: &[&str]) {
         let mut arguments = vec!["send-keys"];
         arguments.extend(keys);
         assert!(self.tmux(&arguments).status.success());
     }
 
     /// Types a text as it is.
-    fn text(&self, text: &str) {
+    pub fn text(&self, text: &str) {
         assert!(self.tmux(&["send-keys", "-l", text]).status.success());
     }
 
     /// Types a line.
-    fn line(&self, text: &str) {
+    pub fn line(&self, text: &str) {
         self.text(text);
         self.keys(&["Enter"]);
     }
 
     /// What is on the screen.
-    fn seen(&self) -> String {
+    pub fn seen(&self) -> String {
         let output = self.tmux(&["capture-pane", "-p"]);
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     /// The same with what has scrolled away.
-    fn scrollback(&self) -> String {
+    pub fn scrollback(&self) -> String {
         let output = self.tmux(&["capture-pane", "-p", "-S", "-"]);
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     /// Waits until this holds of the screen.
-    fn waits(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
+    pub fn waits(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
         let from = Instant::now();
         loop {
             let seen = self.seen();
@@ -100,19 +100,19 @@ impl Screen {
         }
     }
 
-    fn sees(&self, text: &str) -> String {
+    pub fn sees(&self, text: &str) -> String {
         self.waits(text, |seen| seen.contains(text))
     }
 
     /// The first line, which says what is read, and where in it.
-    fn heads(&self, parts: &[&str]) -> String {
+    pub fn heads(&self, parts: &[&str]) -> String {
         self.waits(&parts.join(" … "), |seen| {
             let first = seen.lines().next().unwrap_or_default();
             parts.iter().all(|part| first.contains(part))
         })
     }
 
-    fn process(&self) -> String {
+    pub fn process(&self) -> String {
         let output = self.tmux(&["list-panes", "-F", "#{pane_pid}"]);
         let shell = String::from_utf8(output.stdout).expect("UTF-8");
         let children = Command::new("ps")

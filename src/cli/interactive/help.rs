@@ -22,8 +22,8 @@ pub fn keys(is_window: bool, width: usize) -> &'static str {
     lines.into_iter().find(fits).unwrap_or("?")
 }
 
-/// All keys and commands, a line each.
-pub fn all() -> Vec<Line> {
+/// All keys and commands, a line each; with those of a talk.
+pub fn all(is_talk: bool) -> Vec<Line> {
     let keys = [
         ("j k  ↓ ↑", "a line down, up"),
         ("space b", "a page down, up; ctrl+d ctrl+u half of one"),
@@ -69,6 +69,14 @@ pub fn all() -> Vec<Line> {
         ),
         ("/quit", "leaves"),
     ];
+    let talk = [
+        ("i", "says something; esc goes back to these keys"),
+        ("esc ctrl+c", "cancels the answer; what was said is kept"),
+        ("ctrl+d", "leaves, where nothing is typed"),
+        ("/save DIR", "keeps a conversation that is in memory alone"),
+        ("", ""),
+    ];
+    let talk = talk.iter().filter(|_| is_talk);
     let line = |(key, what): &(&str, &str)| Label::Command.of(*key).left(14) + *what;
-    keys.iter().map(line).collect()
+    talk.chain(&keys).map(line).collect()
 }

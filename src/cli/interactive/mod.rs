@@ -2,8 +2,9 @@
 //!
 //! Screens take keys and give lines ([`reader`], [`chooser`]); they know no terminal and are tested
 //! without one. [`terminal`] enters, draws and leaves; the loop between them is here. What can be
-//! typed after a slash are the program's own commands, run as they are everywhere. Deliberately
-//! absent: how a conversation is drawn, which is the library's.
+//! typed after a slash are the program's own commands, run as they are everywhere. `tract chat` is the
+//! same with somebody who answers ([`speaker`]). Deliberately absent: how a conversation is drawn,
+//! which is the library's.
 
 mod chooser;
 mod help;
@@ -15,6 +16,7 @@ mod reel;
 mod search;
 mod sheet;
 mod slash;
+mod speaker;
 mod terminal;
 
 use std::io;
@@ -29,6 +31,7 @@ use tract::render::{Label, Line, plural};
 use super::conversation::{WINDOW, Which};
 use super::follow::{self, Followed, Step};
 use super::pause::Pause;
+use super::talk::Talk;
 use super::{App, Cli, Failure, command};
 use chooser::{Chooser, Chose};
 use key::Told;
@@ -36,32 +39,54 @@ use paint::Paint;
 use ratatui::text::Span;
 use reader::{OPERATIONS, Picture, Reader, Wish};
 use sheet::Sheet;
+use speaker::Speaker;
 use terminal::{Frame, Terminal};
 
 /// How often it is asked whether somebody else has committed.
 const POLL: Duration = Duration::from_millis(100);
+/// The same while somebody answers.
+const ANSWER_POLL: Duration = Duration::from_millis(30);
 /// How many operations are listed.
 const OPERATION_LINES: usize = 200;
 
+/// Whether there is a terminal to draw on and to read keys from.
+pub fn can_draw(app: &App) -> bool {
+    app.ui.is_terminal() && app.ui.input_is_terminal() && !app.env.surroundings.dumb
+}
+
+/// A talk on the whole screen: it is read as any conversation, and said on.
+pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
+    let repo = talk.repo;
+    let pause = Pause::begin()?;
+    let mut terminal = Terminal::enter()?;
+    let mut place = Place::at(None, Which::Window(None), &terminal, app)?;
+    let mut speaker = Speaker::new(talk);
+    let done = place.read(repo, &pause, &mut terminal, Some(&mut speaker), app);
+    // However it ends, what was said is kept.
+    app.ui.capture();
+    let kept = speaker.close(app);
+    app.ui.captured();
+    drop(terminal);
+    if let End::Quit(read) = done? {
+        app.ui.print_all(read)?;
+    }
+    kept?;
+    match pause.signal() {
+        Some(signal) => Err(Failure::Stopped(signal)),
+        None => Ok(()),
+    }
+}
+
 /// Opens a conversation, or, where none is named and there are several, lets one be chosen.
 pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failure> {
-    if !app.ui.is_terminal() || !app.ui.input_is_terminal() || app.env.surroundings.dumb {
+    if !can_draw(app) {
         let what = "-i needs a terminal to draw on and to read keys from";
         return Err(Failure::usage(what).with_hint("tract view --follow goes on in a pipe"));
     }
     let repo = app.repo()?;
     let pause = Pause::begin()?;
     let mut terminal = Terminal::enter()?;
-    let mut place = Place {
-        size: terminal.size()?,
-        paint: Paint {
-            is_plain: !app.ui.is_colored(),
-            sought: None,
-        },
-        what: what.unwrap_or("HEAD").to_owned(),
-        which,
-        is_tip: what.is_none() || what == Some("HEAD"),
-    };
+    let mut place = Place::at(what, which, &terminal, app)?;
     if let Some(name) = what.and_then(|what| branch_named(what, &repo)) {
         place.chose(&name, &repo, app)?;
     }
@@ -76,7 +101,7 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failur
             }
         }
         was_read = true;
-        match place.read(&repo, &pause, &mut terminal, app) {
+        match place.read(&repo, &pause, &mut terminal, None, app) {
             Ok(End::Choose) => chosen = false,
             Ok(End::Quit(read)) => break Ok(read),
             Err(failure) => break Err(failure),
@@ -110,6 +135,24 @@ struct Place {
 }
 
 impl Place {
+    fn at(
+        what: Option<&str>,
+        which: Which,
+        terminal: &Terminal,
+        app: &App,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            size: terminal.size()?,
+            paint: Paint {
+                is_plain: !app.ui.is_colored(),
+                sought: None,
+            },
+            what: what.unwrap_or("HEAD").to_owned(),
+            which,
+            is_tip: what.is_none() || what == Some("HEAD"),
+        })
+    }
+
     /// The first screen. Whether something was chosen.
     fn choose(
         &mut self,
@@ -171,12 +214,13 @@ impl Place {
         Ok(())
     }
 
-    /// The conversation, until something else is wanted.
+    /// The conversation, until something else is wanted. With a speaker it is said on.
     fn read(
         &mut self,
         repo: &Repo,
         pause: &Pause,
         terminal: &mut Terminal,
+        mut speaker: Option<&mut Speaker<'_, '_>>,
         app: &mut App,
     ) -> Result<End, Failure> {
         let on = app.on()?;
@@ -188,6 +232,9 @@ impl Place {
         let title = self.title(repo, &on)?;
         let mut reader = Reader::new(title, self.which, window, self.size);
         reader.summariser = summariser(repo)?;
+        if speaker.is_some() {
+            reader.talk();
+        }
         if let Some(step) = followed.look()? {
             reader.show(repo, step.tip, 0)?;
         }
@@ -198,10 +245,10 @@ impl Place {
                 self.draw(reader.picture(), terminal)?;
                 is_drawn = true;
             }
-            let wait = if reader.is_busy() {
-                Duration::ZERO
-            } else {
-                POLL
+            let wait = match (reader.is_busy(), reader.is_answered) {
+                (true, _) => Duration::ZERO,
+                (false, true) => ANSWER_POLL,
+                (false, false) => POLL,
             };
             match terminal.wait(wait)? {
                 Some(Told::Key(key)) => {
@@ -209,7 +256,32 @@ impl Place {
                     match tried(reader.take(&key, repo), Wish::None, &mut reader) {
                         Wish::None => {}
                         Wish::Quit => break,
+                        Wish::Choose if speaker.is_some() => {
+                            reader.say("a talk stays where it is; tract view -i chooses");
+                        }
                         Wish::Choose => return Ok(End::Choose),
+                        Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.is_answered => {
+                            reader.say("an answer is on its way; esc cancels it");
+                        }
+                        Wish::Ask(prompt) => {
+                            if let Some(speaker) = speaker.as_deref_mut() {
+                                self.ask(&prompt, speaker, &mut reader, pause, terminal, app)?;
+                                self.look_again(&mut followed, repo, &mut reader);
+                            }
+                        }
+                        Wish::Save(place) => {
+                            if let Some(speaker) = speaker.as_deref_mut() {
+                                app.ui.capture();
+                                let saved = speaker.talk.save(&place, app);
+                                self.tell("chat", saved, &mut reader, app);
+                            }
+                        }
+                        Wish::Cancel => {
+                            if let Some(speaker) = speaker.as_deref_mut() {
+                                self.close(speaker, &mut reader, app);
+                                self.look_again(&mut followed, repo, &mut reader);
+                            }
+                        }
                         Wish::Operations => {
                             let lines = operations(repo, app)?;
                             reader.lay(Sheet::new(OPERATIONS, lines));
@@ -220,11 +292,12 @@ impl Place {
                         }
                         Wish::Run(words) => {
                             self.act(&words, &mut reader, pause, terminal, app)?;
-                            match followed.look_again() {
-                                Ok(Some(step)) => self.went(&step, repo, &mut reader, false),
-                                Ok(None) => {}
-                                Err(failure) => reader.say(failure.line()),
+                            if let Some(Err(failure)) =
+                                speaker.as_deref_mut().map(|to| to.talk.save_on(app))
+                            {
+                                reader.say(failure.line());
                             }
+                            self.look_again(&mut followed, repo, &mut reader);
                             if reader
                                 .sheet()
                                 .is_some_and(|sheet| sheet.title == OPERATIONS)
@@ -250,6 +323,17 @@ impl Place {
                 tried(gone_on, (), &mut reader);
                 is_drawn = false;
             }
+            if let Some(speaker) = speaker.as_deref_mut() {
+                if let Some(lines) = speaker.listen(reader.width()) {
+                    reader.live = lines;
+                    is_drawn = false;
+                }
+                if speaker.is_over() {
+                    self.close(speaker, &mut reader, app);
+                    self.look_again(&mut followed, repo, &mut reader);
+                    is_drawn = false;
+                }
+            }
             match followed.look() {
                 Ok(Some(step)) => {
                     self.went(&step, repo, &mut reader, true);
@@ -262,7 +346,56 @@ impl Place {
                 }
             }
         }
+        if let Some(speaker) = speaker.filter(|speaker| speaker.is_answering()) {
+            self.close(speaker, &mut reader, app);
+            self.look_again(&mut followed, repo, &mut reader);
+        }
         Ok(End::Quit(reader.last_read()))
+    }
+
+    /// Commits what the user says, and begins to listen.
+    fn ask(
+        &self,
+        prompt: &str,
+        speaker: &mut Speaker<'_, '_>,
+        reader: &mut Reader,
+        pause: &Pause,
+        terminal: &mut Terminal,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        app.ui.capture();
+        let asked = match reader.summariser {
+            // The budget may have one made, which can be interrupted.
+            Some(_) => {
+                let asked = terminal.lend(|| speaker.ask(prompt, app))?;
+                pause.forget();
+                asked
+            }
+            None => speaker.ask(prompt, app),
+        };
+        reader.is_answered = speaker.is_answering();
+        self.tell("chat", asked, reader, app);
+        // What is said now is seen, whatever was read.
+        tried(reader.go_end(speaker.talk.repo), (), reader);
+        Ok(())
+    }
+
+    /// Keeps what was answered.
+    fn close(&self, speaker: &mut Speaker<'_, '_>, reader: &mut Reader, app: &mut App) {
+        app.ui.capture();
+        let closed = speaker.close(app);
+        reader.is_answered = false;
+        reader.live.clear();
+        self.tell("chat", closed, reader, app);
+    }
+
+    /// What this process has done is seen.
+    fn look_again(&self, followed: &mut Followed<'_>, repo: &Repo, reader: &mut Reader) {
+        match followed.look_again() {
+            Ok(Some(step)) => self.went(&step, repo, reader, false),
+            Ok(None) => {}
+            Err(failure) => reader.say(failure.line()),
+        }
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
@@ -321,6 +454,12 @@ impl Place {
         // A command that runs another one can be interrupted.
         let done = terminal.lend(|| command::run(parsed.command, app))?;
         pause.forget();
+        self.tell(name, done, reader, app);
+        Ok(())
+    }
+
+    /// Shows what a command said since it was listened to.
+    fn tell(&self, name: &str, done: Result<(), Failure>, reader: &mut Reader, app: &mut App) {
         let is_done = done.is_ok();
         if let Err(failure) = done {
             failure.report(&mut app.ui);
@@ -338,12 +477,11 @@ impl Place {
         if name == "resume" && is_done || !is_done && is_long(&said) {
             let wrapped = said.iter().flat_map(|line| line.wrap(width.max(8)));
             reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
-        } else if is_done {
+        } else if is_done && name != "chat" {
             reader.say(said.into_iter().next().unwrap_or_default());
-        } else {
+        } else if !said.is_empty() {
             reader.say(Line::join(said, "  "));
         }
-        Ok(())
     }
 
     fn title(&self, repo: &Repo, on: &On) -> Result<Line, Failure> {

@@ -43,6 +43,12 @@ pub enum Wish {
     Copy(String, String),
     /// The operations.
     Operations,
+    /// To say this.
+    Ask(String),
+    /// To hear no more of an answer.
+    Cancel,
+    /// To keep a talk in memory, in this place.
+    Save(String),
 }
 
 /// How a search goes on for one look: long enough to get on, too short to be felt.
@@ -70,6 +76,12 @@ pub struct Reader {
     said: Option<Line>,
     /// The command that makes summaries.
     pub summariser: Option<String>,
+    /// What is said on, where somebody answers.
+    speech: Option<Prompt>,
+    /// Whether an answer is on its way.
+    pub is_answered: bool,
+    /// What of it is there, below what is committed.
+    pub live: Vec<Line>,
     size: (usize, usize),
 }
 
@@ -83,6 +95,8 @@ enum Mode {
     Summary,
     /// A message is picked for this command.
     Pick(&'static str),
+    /// What is to be said is typed.
+    Say,
 }
 
 impl Reader {
@@ -102,8 +116,29 @@ impl Reader {
             sought: None,
             said: None,
             summariser: None,
+            speech: None,
+            is_answered: false,
+            live: Vec::new(),
             size,
         }
+    }
+
+    /// From here on somebody answers.
+    pub fn talk(&mut self) {
+        let words = slash::WORDS.into_iter().chain([slash::SAVE]);
+        self.speech = Some(Prompt::with_words(words));
+        self.mode = Mode::Say;
+    }
+
+    /// The columns of a line of the conversation.
+    pub fn width(&self) -> usize {
+        self.body().0
+    }
+
+    /// To the end of the conversation.
+    pub fn go_end(&mut self, repo: &Repo) -> Result<()> {
+        self.inside.clear();
+        self.reel.as_mut().map_or(Ok(()), |reel| reel.go_end(repo))
     }
 
     /// Reads what stands at a commit; so many of the last messages are new since the last time.
@@ -178,9 +213,22 @@ impl Reader {
     /// Takes a key.
     pub fn take(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
         self.said = None;
+        let is_plain = self.sheet.is_none() && self.inside.is_empty() && self.search.is_none();
+        let is_plain = is_plain && matches!(self.mode, Mode::Say | Mode::Reading);
+        match (key, self.mode) {
+            (Key::Ctrl('c'), _) if self.is_answered => return Ok(Wish::Cancel),
+            (Key::Escape, _) if self.is_answered && is_plain => return Ok(Wish::Cancel),
+            _ => {}
+        }
         match self.mode {
             Mode::Slash | Mode::Summary => self.type_key(key, repo),
+            // Whoever goes on to type has read it.
+            Mode::Say if self.sheet.is_some() && matches!(key, Key::Char(_) | Key::Paste(_)) => {
+                self.sheet = None;
+                self.say_key(key, repo)
+            }
             _ if self.sheet.is_some() => Ok(self.sheet_key(key)),
+            Mode::Say if self.inside.is_empty() => self.say_key(key, repo),
             _ => self.reading_key(key, repo),
         }
     }
@@ -194,7 +242,7 @@ impl Reader {
             match key {
                 Key::Enter => return self.picked(command, repo),
                 Key::Escape | Key::Char('q') | Key::Ctrl('c') => {
-                    self.mode = Mode::Reading;
+                    self.mode = self.home();
                     return Ok(Wish::None);
                 }
                 _ => {}
@@ -203,7 +251,11 @@ impl Reader {
         match key {
             Key::Char('q') | Key::Ctrl('c') | Key::Escape if self.inside.pop().is_some() => {}
             Key::Char('q') | Key::Ctrl('c') => return Ok(Wish::Quit),
-            Key::Char('?') => self.lay(Sheet::new("keys", help::all())),
+            Key::Char('i') if self.speech.is_some() => {
+                self.inside.clear();
+                self.mode = Mode::Say;
+            }
+            Key::Char('?') => self.lay(Sheet::new("keys", help::all(self.speech.is_some()))),
             Key::Char('/') => {
                 self.mode = Mode::Slash;
                 self.prompt.begin("/");
@@ -371,7 +423,7 @@ impl Reader {
     }
 
     fn picked(&mut self, command: &'static str, repo: &Repo) -> Result<Wish> {
-        self.mode = Mode::Reading;
+        self.mode = self.home();
         let Some(reel) = self.top_reel() else {
             return Ok(Wish::None);
         };
@@ -398,12 +450,12 @@ impl Reader {
         let text = match self.prompt.take(key) {
             Typed::Going => return Ok(Wish::None),
             Typed::Left => {
-                self.mode = Mode::Reading;
+                self.mode = self.left();
                 return Ok(Wish::None);
             }
             Typed::Done(text) => text,
         };
-        self.mode = Mode::Reading;
+        self.mode = self.left();
         if mode == Mode::Summary {
             let text = text.trim();
             if text.is_empty() {
@@ -413,16 +465,89 @@ impl Reader {
             return Ok(Wish::Run(vec!["compact".into(), "-m".into(), text.into()]));
         }
         match slash::parse(text.trim_end(), self.summariser.as_deref()) {
-            Some(Slash::Run(words)) => return Ok(Wish::Run(words)),
-            Some(Slash::Quit) => return Ok(Wish::Quit),
-            Some(Slash::Summary) => {
-                self.mode = Mode::Summary;
-                self.prompt.begin("");
-            }
-            Some(Slash::Pick(command)) => self.mode = Mode::Pick(command),
+            Some(slash) => return Ok(self.command(slash)),
             None => self.begin_search(text.strip_prefix('/').unwrap_or(&text), repo),
         }
         Ok(Wish::None)
+    }
+
+    fn command(&mut self, slash: Slash) -> Wish {
+        match slash {
+            Slash::Run(words) => return Wish::Run(words),
+            Slash::Quit => return Wish::Quit,
+            Slash::Summary => {
+                self.mode = Mode::Summary;
+                self.prompt.begin("");
+            }
+            Slash::Pick(command) => self.mode = Mode::Pick(command),
+        }
+        Wish::None
+    }
+
+    /// A key while the user says something. What no line has a use for is the reader's.
+    fn say_key(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
+        let Some(speech) = &mut self.speech else {
+            return Ok(Wish::None);
+        };
+        let is_empty = speech.text().is_empty();
+        match key {
+            Key::PageUp | Key::PageDown | Key::Ctrl('o') => return self.reading_key(key, repo),
+            Key::Ctrl('d') if is_empty => return Ok(Wish::Quit),
+            Key::Ctrl('c') if is_empty => {
+                self.say("/quit or ctrl+d leaves");
+                return Ok(Wish::None);
+            }
+            // It is still there when it is gone back to.
+            Key::Escape => {
+                self.mode = Mode::Reading;
+                return Ok(Wish::None);
+            }
+            Key::Backspace if is_empty => return Ok(Wish::None),
+            Key::Enter if self.is_answered => {
+                self.say("an answer is on its way; esc cancels it");
+                return Ok(Wish::None);
+            }
+            _ => {}
+        }
+        let Typed::Done(text) = speech.take(key) else {
+            return Ok(Wish::None);
+        };
+        let text = text.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        if text.is_empty() {
+            return Ok(Wish::None);
+        }
+        if word == slash::SAVE {
+            return Ok(Wish::Save(rest.trim().to_owned()));
+        }
+        if let Some(slash) = slash::parse(text, self.summariser.as_deref()) {
+            return Ok(self.command(slash));
+        }
+        if text.starts_with("//") {
+            return Ok(Wish::Ask(text[1..].to_owned()));
+        }
+        if word.starts_with('/') && !word[1..].contains('/') {
+            let what = format!("there is no {word} here; with two slashes it is said");
+            self.say(Label::Error.of("error: ") + what);
+            return Ok(Wish::None);
+        }
+        Ok(Wish::Ask(text.to_owned()))
+    }
+
+    /// What keys mean where nothing is asked for.
+    fn home(&self) -> Mode {
+        match self.speech {
+            Some(_) => Mode::Say,
+            None => Mode::Reading,
+        }
+    }
+
+    /// The same after a line that was begun there.
+    fn left(&self) -> Mode {
+        match self.mode {
+            Mode::Summary => self.home(),
+            _ => Mode::Reading,
+        }
     }
 
     fn sheet_key(&mut self, key: &Key) -> Wish {
@@ -504,12 +629,15 @@ impl Reader {
         }
     }
 
-    /// The columns and rows of a conversation: a bar above it, a line below, a mark before each line.
+    /// The columns and rows of a conversation: a bar above it, a line below (and one more where it is
+    /// said on), a mark before each line.
     fn body(&self) -> (usize, usize) {
         let (width, height) = self.size;
         (
             width.saturating_sub(1).max(1),
-            height.saturating_sub(2).max(1),
+            height
+                .saturating_sub(2 + usize::from(self.speech.is_some()))
+                .max(1),
         )
     }
 }

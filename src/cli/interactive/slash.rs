@@ -28,6 +28,9 @@ pub const WORDS: [&str; 9] = [
     "/quit",
 ];
 
+/// What there is where somebody answers, besides.
+pub const SAVE: &str = "/save";
+
 /// What a line that begins with a slash asks for; none if it is no command. A summariser makes
 /// summaries where one is set.
 pub fn parse(line: &str, summariser: Option<&str>) -> Option<Slash> {

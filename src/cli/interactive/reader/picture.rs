@@ -41,10 +41,25 @@ impl Reader {
                 (is_chosen && !line.line.is_empty(), line.line.clone())
             };
             picture.lines = reel.lines().map(line).collect();
+            let is_end = reel.is_at_end();
+            if is_end && self.inside.is_empty() && !self.live.is_empty() {
+                picture.lines.push((false, Line::new()));
+                let live = self.live.iter().map(|line| (false, line.clone()));
+                picture.lines.extend(live);
+                let above = picture.lines.len().saturating_sub(height);
+                picture.lines.drain(..above);
+            }
         }
         if self.reel.is_none() && self.sheet.is_none() {
-            let nothing = Label::Dim.of("No messages yet; what is committed appears here.");
-            picture.lines.push((false, nothing));
+            let nothing = match self.speech {
+                None => "No messages yet; what is committed appears here.",
+                Some(_) => "No messages yet; what you say is the first.",
+            };
+            picture.lines.push((false, Label::Dim.of(nothing)));
+        }
+        if self.speech.is_some() {
+            picture.lines.resize(height, (false, Line::new()));
+            picture.lines.push((false, self.status()));
         }
         (picture.bottom, picture.cursor) = self.bottom();
         picture
@@ -88,10 +103,24 @@ impl Reader {
         }
     }
 
+    /// The line above the one that is typed.
+    fn status(&self) -> Line {
+        let otherwise = match (self.is_answered, self.mode) {
+            (true, _) => "answering · esc cancels",
+            (false, Mode::Say) => "enter says it · / command · esc keys",
+            (false, _) => "i says something",
+        };
+        let line = self.said.clone();
+        line.unwrap_or_else(|| Label::Dim.of(otherwise))
+            .cut(self.body().0)
+    }
+
     fn bottom(&self) -> (Line, Option<usize>) {
         let width = self.size.0;
+        let said = self.said.as_ref().filter(|_| self.speech.is_none());
         let before = match self.mode {
             Mode::Slash => Line::new(),
+            Mode::Say => Label::User.of("> "),
             Mode::Summary => Label::Strong.of("summary: "),
             Mode::Pick(command) => {
                 let what = match command {
@@ -111,13 +140,17 @@ impl Reader {
                 let searching = searching.map(|search| {
                     Label::Dim.of(format!("searching '{}' · esc gives up", search.text))
                 });
-                let line = self.said.clone().or(searching);
+                let line = said.cloned().or(searching);
                 return (line.unwrap_or_else(|| Label::Dim.of(keys)).cut(width), None);
             }
         };
-        let (mut line, column) = self.prompt.line(&before, width);
-        let fitting = self.prompt.fitting();
-        if self.mode == Mode::Slash && fitting.len() > 1 {
+        let prompt = match (self.mode, &self.speech) {
+            (Mode::Say, Some(speech)) => speech,
+            _ => &self.prompt,
+        };
+        let (mut line, column) = prompt.line(&before, width);
+        let fitting = prompt.fitting();
+        if self.mode != Mode::Summary && fitting.len() > 1 {
             line.fit(
                 Label::Dim.of(format!("   {}", fitting.join("  "))),
                 Some(width),

@@ -170,3 +170,77 @@ fn nothing_yet_is_said_to_be_so_on_any_screen() {
         reader.resize(&repo, (20, 5)).expect("resizes");
     }
 }
+
+#[test]
+fn in_a_talk_what_is_typed_is_said_and_commands_have_a_slash() {
+    let repo = repo(9);
+    let mut reader = Reader::new("main".into(), Which::Window(None), 50, (60, 12));
+    reader.talk();
+    reader.show(&repo, tip(&repo), 0).expect("opens");
+    let ask = |text: &str| Wish::Ask(text.to_owned());
+    assert_eq!(typed(&mut reader, &repo, " quit? "), ask("quit?"));
+    assert_eq!(typed(&mut reader, &repo, "  "), Wish::None);
+    assert_eq!(typed(&mut reader, &repo, "//undo"), ask("/undo"));
+    assert_eq!(typed(&mut reader, &repo, "/etc/hosts?"), ask("/etc/hosts?"));
+    assert_eq!(typed(&mut reader, &repo, "/undo"), run(&["undo"]));
+    assert_eq!(
+        typed(&mut reader, &repo, "/save a b"),
+        Wish::Save("a b".into())
+    );
+    assert_eq!(typed(&mut reader, &repo, "/sav"), Wish::None);
+    assert!(shown(&mut reader).contains("error: there is no /sav here"));
+    // A summary, or a message, is asked for; then it is said on.
+    assert_eq!(typed(&mut reader, &repo, "/compact"), Wish::None);
+    assert_eq!(
+        typed(&mut reader, &repo, "sum"),
+        run(&["compact", "-m", "sum"])
+    );
+    assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
+    assert_eq!(
+        keys(&mut reader, &repo, &[Key::Char('K'), Key::Enter]),
+        run(&["reset", ":8"])
+    );
+    // Escape goes to the keys of the view, what was typed stays.
+    keys(&mut reader, &repo, &[Key::Char('z'), Key::Escape]);
+    assert_eq!(keys(&mut reader, &repo, &[Key::Char('z')]), run(&["undo"]));
+    let back = [Key::Char('i'), Key::Char('o'), Key::Enter];
+    assert_eq!(keys(&mut reader, &repo, &back), ask("zo"));
+    // Over a sheet, too, it is typed.
+    reader.lay(Sheet::new("tract chat", vec!["why".into()]));
+    assert_eq!(typed(&mut reader, &repo, "zz"), ask("zz"));
+    assert_eq!(keys(&mut reader, &repo, &[Key::Ctrl('c')]), Wish::None);
+    assert_eq!(keys(&mut reader, &repo, &[Key::Ctrl('d')]), Wish::Quit);
+}
+
+#[test]
+fn an_answer_stands_at_the_end_and_escape_cancels_it() {
+    let repo = repo(9);
+    let mut reader = Reader::new("main".into(), Which::Window(None), 50, (60, 12));
+    reader.talk();
+    reader.show(&repo, tip(&repo), 0).expect("opens");
+    reader.is_answered = true;
+    reader.live = (1..=4).map(|at| Line::from(format!("live {at}"))).collect();
+    let seen = shown(&mut reader);
+    assert_eq!(seen.lines().count(), 10, "{seen}");
+    assert!(
+        seen.contains("message 9") && seen.contains("live 4\nanswering"),
+        "{seen}"
+    );
+    // Whoever reads what was before is left alone.
+    keys(&mut reader, &repo, &[Key::PageUp]);
+    assert!(!shown(&mut reader).contains("live"));
+    assert_eq!(typed(&mut reader, &repo, "on"), Wish::None);
+    for key in [Key::Escape, Key::Ctrl('c')] {
+        assert_eq!(keys(&mut reader, &repo, &[key]), Wish::Cancel);
+    }
+    reader.is_answered = false;
+    assert_eq!(
+        keys(&mut reader, &repo, &[Key::Enter]),
+        Wish::Ask("on".into())
+    );
+    // A screen of any size holds it.
+    for size in [(1, 1), (3, 2), (20, 5)] {
+        reader.resize(&repo, size).expect("fits");
+        reader.picture();
+    }
+}

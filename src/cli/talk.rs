@@ -1,0 +1,210 @@
+//! A talk with a command: what is said is committed, the command gets the request, and what it
+//! answers is committed.
+//!
+//! Deliberately absent: where prompts come from, and how an answer is drawn.
+
+use std::path::{Path, PathBuf};
+
+use tract::compile::RequestOptions;
+use tract::context::Context;
+use tract::history::{CommitOptions, On, Repo};
+use tract::interop::messages_of;
+use tract::model::{Draft, Message, Part, RefName, Role};
+use tract::render::plural;
+use tract::tree::Tree;
+
+use super::exec::Failed;
+use super::{App, Failure, budgeted, request};
+
+/// A conversation with a command.
+pub struct Talk<'a> {
+    /// Where it is committed.
+    pub repo: &'a Repo,
+    /// To which line of history.
+    pub on: On,
+    /// The command.
+    pub agent: &'a str,
+    /// The form of the request.
+    pub options: RequestOptions,
+    /// What it is called among the operations.
+    pub what: String,
+    /// Where it was saved, if it is in memory alone.
+    pub saved: Option<Saved>,
+}
+
+/// A copy that is kept.
+pub struct Saved {
+    place: PathBuf,
+    branch: RefName,
+    /// How many messages it has.
+    messages: usize,
+}
+
+impl Talk<'_> {
+    /// Whether it ends with the program.
+    pub fn is_lost(&self) -> bool {
+        self.saved.is_none() && self.repo.directory().is_none()
+    }
+
+    /// Commits what the user says; gives it, and what the command is to get.
+    pub fn ask(&self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
+        let asked = Message::text(Role::User, prompt);
+        let held = self.commit(vec![Draft::append(asked.clone())], app)?;
+        held.tell(self.repo, &self.on, app);
+        let head = self.repo.resolve(&self.on, "HEAD")?;
+        let (request, notices) = request::payload(self.repo, &head, None, &self.options)?;
+        for notice in notices {
+            app.ui.notice(notice);
+        }
+        Ok((asked.parts, request))
+    }
+
+    /// Commits an answer, but for so many messages that stand above it; returns of how many it is.
+    pub fn keep(&self, tree: &Tree, above: usize, app: &mut App) -> Result<usize, Failure> {
+        let messages = messages_of(tree).into_iter();
+        let messages: Vec<Message> = messages.skip(above).collect();
+        let count = messages.len();
+        if count > 0 {
+            // What was said was said: the budget has its word before the next turn.
+            let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
+            let call = app.call(&self.on, &self.what);
+            self.repo.commit(call, &drafts, &CommitOptions::default())?;
+        }
+        Ok(count)
+    }
+
+    /// What is to be said of an answer of so many messages that has been kept.
+    pub fn judge(
+        &self,
+        failed: Option<Failed>,
+        cancelled: bool,
+        answered: usize,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        match failed {
+            Some(_) if cancelled => {
+                app.ui.status("Cancelled; what was said is kept");
+                Ok(())
+            }
+            Some(failed) => Err(self.failure(failed, answered, app)),
+            None if answered == 0 => {
+                let failed = Failed {
+                    reason: "it said nothing".to_owned(),
+                    stderr: String::new(),
+                };
+                Err(self.failure(failed, 0, app))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn commit(&self, drafts: Vec<Draft>, app: &App) -> Result<budgeted::Held, Failure> {
+        let call = app.call(&self.on, &self.what);
+        let options = CommitOptions::default();
+        budgeted::commit(self.repo, &self.on, call, &drafts, &options, app)
+    }
+
+    /// Why there is no whole answer.
+    pub fn failure(&self, failed: Failed, answered: usize, app: &mut App) -> Failure {
+        failed.stderr.lines().for_each(|line| app.ui.complain(line));
+        let what = format!("'{}' gave no whole answer: {}", self.agent, failed.reason);
+        Failure::refused(what).with_hint(match answered {
+            0 => "the prompt is kept; /undo takes it back",
+            _ => "what it said until then is kept; /undo takes it back",
+        })
+    }
+
+    /// Where the conversation was saved, it goes on there, too.
+    pub fn save_on(&mut self, app: &App) -> Result<(), Failure> {
+        let Some(saved) = self.saved.take() else {
+            return Ok(());
+        };
+        let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
+        let (messages, branch) = self.copy(&kept, saved.branch, saved.messages, app)?;
+        let place = saved.place;
+        self.saved = Some(Saved {
+            place,
+            branch,
+            messages,
+        });
+        Ok(())
+    }
+
+    /// Commits the messages from `from` on to a branch of another repository: another branch where the
+    /// conversation has become shorter meanwhile. Returns how many there are, and on which branch.
+    fn copy(
+        &self,
+        kept: &Repo,
+        mut branch: RefName,
+        mut from: usize,
+        app: &App,
+    ) -> Result<(usize, RefName), Failure> {
+        let context = match self.repo.head(&self.on)?.commit() {
+            Some(tip) => self.repo.context(&tip)?,
+            None => Context::default(),
+        };
+        let messages = self.repo.messages(&context)?;
+        let count = messages.len();
+        if count < from {
+            (branch, from) = (free_branch(kept)?, 0);
+        }
+        let drafts: Vec<Draft> = messages.into_iter().skip(from).map(Draft::append).collect();
+        if !drafts.is_empty() {
+            let on = On::Branch(branch.clone());
+            let call = app.call(&on, "chat /save");
+            kept.commit(call, &drafts, &CommitOptions::default())?;
+        }
+        Ok((count, branch))
+    }
+
+    /// Keeps a conversation that is in memory alone: its messages, on a branch of their own where
+    /// there are others.
+    pub fn save(&mut self, place: &str, app: &mut App) -> Result<(), Failure> {
+        if self.repo.directory().is_some() {
+            app.ui.status("It is kept already");
+            return Ok(());
+        }
+        let place: PathBuf = match place {
+            "" => app.cwd()?,
+            place => app.path(Path::new(place))?,
+        };
+        if self
+            .saved
+            .as_ref()
+            .is_some_and(|saved| saved.place == place)
+        {
+            app.ui.status("It is kept there already, and goes on there");
+            return Ok(());
+        }
+        let (kept, _) = Repo::init_as(&place, &app.visitor()?)?;
+        let (count, branch) = self.copy(&kept, free_branch(&kept)?, 0, app)?;
+        self.saved = Some(Saved {
+            place,
+            branch: branch.clone(),
+            messages: count,
+        });
+        let place = kept.directory().map(|place| app.short_path(place));
+        app.ui.status(format!(
+            "Kept {} in {}, on {}",
+            plural(count as u64, "message"),
+            place.unwrap_or_default(),
+            branch.short()
+        ));
+        Ok(())
+    }
+}
+
+/// main, where it has no commit, or else the first free `chat-N`.
+fn free_branch(repo: &Repo) -> Result<RefName, Failure> {
+    let names = std::iter::once("main".to_owned()).chain((1..).map(|n| format!("chat-{n}")));
+    for name in names {
+        let branch = RefName::branch(&name)?;
+        if repo
+            .head(&On::Branch(branch.clone()))
+            .map_or(true, |head| head.commit().is_none())
+        {
+            return Ok(branch);
+        }
+    }
+    unreachable!("there is always another number")
+}
