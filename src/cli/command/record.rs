@@ -89,7 +89,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let problems = match recorder.report() {
         Some(report) => imported::recorded(&repo, report, recorder.new_commits(), app)?,
         None => {
-            app.ui.status("No messages in the stream");
+            // What failed says itself why nothing is here.
+            if taken.is_ok() && finished.is_ok() {
+                app.ui.status("No messages in the stream");
+            }
             0
         }
     };
