@@ -79,7 +79,7 @@ impl Repo {
     ///     content: vec![Part::text("fn main() {}\n".repeat(100))],
     ///     is_error: false,
     /// };
-    /// let message = |role, part| Message { role, name: None, parts: vec![part] };
+    /// let message = |role, part| Message::new(role, vec![part]);
     /// let drafts = [
     ///     Message::text(Role::User, "the task"),
     ///     message(Role::Assistant, call),
