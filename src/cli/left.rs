@@ -1,5 +1,6 @@
 //! The sessions that tools have left for a directory: which there are, and which one is meant.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -77,14 +78,14 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
     if id.len() < LEAST_CHARS {
         return Ok(None);
     }
+    let mut ids = BTreeSet::new();
     let mut found = all(app)?;
+    // Of copies of one session the newest, which stands first, is meant.
     found.retain(|session| {
         let is_of = tool.is_none_or(|tool| session.format.name == tool);
-        is_of && id_of(session).is_some_and(|own| own.starts_with(id))
+        let own = is_of.then(|| id_of(session)).flatten();
+        own.is_some_and(|own| own.starts_with(id) && ids.insert(own))
     });
-    // Of copies of one session the newest, which stands first, is meant.
-    let first = found.first().and_then(id_of);
-    found.dedup_by(|later, _| id_of(later) == first);
     match found.len() {
         0 | 1 => Ok(found.pop()),
         count => {

@@ -101,11 +101,7 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String, Failure> {
 
 /// `counts 1.18 times as much, and 20,200 on top`.
 pub fn counted(count: &ProviderCount) -> String {
-    let top = count.of(0) as i64
-        + count
-            .overhead
-            .saturating_add_unsigned(count.thinking)
-            .min(0);
+    let top = count.overhead.saturating_add_unsigned(count.thinking);
     let top = match top {
         ..0 => format!("{} less", grouped(top.unsigned_abs())),
         _ => format!("{} on top", grouped(top.unsigned_abs())),

@@ -116,14 +116,18 @@ impl Talk<'_> {
 
     /// Where the conversation was saved, it goes on there, too.
     pub fn save_on(&mut self, app: &App) -> Result<(), Failure> {
-        let Some(saved) = self.saved.take() else {
+        let Some(Saved {
+            place,
+            branch,
+            messages,
+        }) = &self.saved
+        else {
             return Ok(());
         };
-        let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
-        let (messages, branch) = self.copy(&kept, saved.branch, saved.messages, app)?;
-        let place = saved.place;
+        let kept = Repo::open_as(place, &app.visitor()?)?;
+        let (messages, branch) = self.copy(&kept, branch.clone(), *messages, app)?;
         self.saved = Some(Saved {
-            place,
+            place: place.clone(),
             branch,
             messages,
         });
