@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream;
+use crate::interop::stream::{self, NewReply};
 use crate::interop::{Document, Outgoing};
-use crate::model::{Part, Role};
+use crate::model::Part;
 use crate::wire::anthropic::{self, Place};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -17,25 +17,17 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    stream::export(messages, out, |outgoing, number, remarks| {
-        new_lines(outgoing, number, document, remarks)
-    })
+    stream::export(messages, document, "msg_", out, new_lines)
 }
 
-fn new_lines(
-    outgoing: &Outgoing,
-    number: usize,
-    document: &Document,
-    remarks: &mut Remarks,
-) -> Vec<String> {
-    let message = &outgoing.message;
-    if message.role != Role::Assistant {
-        remarks.add("a message that the model did not write");
-        return Vec::new();
-    }
-    let id = format!("msg_{}", document.new_id(number as u64).replace('-', ""));
-    let model = outgoing.settings.get("model");
-    let model: Option<Value> = model.and_then(|model| serde_json::from_str(model).ok());
+fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
+    let NewReply {
+        message,
+        number,
+        id,
+        model,
+        ..
+    } = reply;
     let begun = json!({
         "id": id, "type": "message", "role": "assistant", "model": model, "content": [],
     });

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::OBJECT;
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream;
+use crate::interop::stream::{self, NewReply};
 use crate::interop::{Document, Outgoing};
-use crate::model::{Part, Role};
+use crate::model::Part;
 use crate::wire::openai::{self, MessageWriter};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -18,22 +18,17 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    stream::export(messages, out, |outgoing, number, remarks| {
-        new_lines(outgoing, number, document, remarks)
-    })
+    stream::export(messages, document, "chatcmpl-", out, new_lines)
 }
 
-fn new_lines(
-    outgoing: &Outgoing,
-    number: usize,
-    document: &Document,
-    remarks: &mut Remarks,
-) -> Vec<String> {
-    let message = &outgoing.message;
-    if message.role != Role::Assistant {
-        remarks.add("a message that the model did not write");
-        return Vec::new();
-    }
+fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
+    let NewReply {
+        message,
+        number,
+        id,
+        model,
+        created,
+    } = reply;
     let repairs = &mut remarks.repairs;
     let mut writer = MessageWriter::new(message.role, None, number, repairs);
     for part in &message.parts {
@@ -68,16 +63,7 @@ fn new_lines(
     for (index, call) in calls.into_iter().flatten().enumerate() {
         call["index"] = index.into();
     }
-    let id = format!(
-        "chatcmpl-{}",
-        document.new_id(number as u64).replace('-', "")
-    );
-    let model = outgoing.settings.get("model");
-    let model: Option<Value> = model.and_then(|model| serde_json::from_str(model).ok());
-    let created = outgoing
-        .time
-        .or(document.now)
-        .map_or(0, |time| time.0 / 1_000);
+    let created = created.unwrap_or_default();
     let chunk = |delta: Value, reason: Value| {
         json!({
             "id": id, "object": OBJECT, "created": created, "model": model,

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream;
+use crate::interop::stream::{self, NewReply};
 use crate::interop::{Document, Outgoing};
-use crate::model::Role;
 use crate::wire::json::Object;
 use crate::wire::responses;
 
@@ -19,27 +18,18 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    stream::export(messages, out, |outgoing, number, remarks| {
-        new_lines(outgoing, number, document, remarks)
-    })
+    stream::export(messages, document, "resp_", out, new_lines)
 }
 
-fn new_lines(
-    outgoing: &Outgoing,
-    number: usize,
-    document: &Document,
-    remarks: &mut Remarks,
-) -> Vec<String> {
-    let message = &outgoing.message;
-    if message.role != Role::Assistant {
-        remarks.add("a message that the model did not write");
-        return Vec::new();
-    }
+fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
+    let NewReply {
+        message,
+        number,
+        id,
+        model,
+        created,
+    } = reply;
     let items = responses::items(message, |_| None, number, &mut remarks.repairs);
-    let id = format!("resp_{}", document.new_id(number as u64).replace('-', ""));
-    let model = outgoing.settings.get("model");
-    let model: Option<Value> = model.and_then(|model| serde_json::from_str(model).ok());
-    let created = outgoing.time.or(document.now).map(|time| time.0 / 1_000);
     let response = |status: &str| {
         json!({
             "id": id, "object": "response", "created_at": created, "status": status,

@@ -2,22 +2,55 @@
 
 use std::io::Write;
 
-use crate::error::{Error, Result};
-use crate::interop::Outgoing;
-use crate::interop::remarks::Remarks;
+use serde_json::Value;
 
-/// Writes each message's kept records, a line each, or those that `new` makes for it; returns what
-/// the format could not hold.
+use crate::error::{Error, Result};
+use crate::interop::remarks::Remarks;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Message, Role};
+
+/// A reply that has no records to go as, with what every provider's first event says of one.
+pub(in crate::interop) struct NewReply<'a> {
+    pub(in crate::interop) message: &'a Message,
+    /// Its number among the messages, from 1.
+    pub(in crate::interop) number: usize,
+    pub(in crate::interop) id: String,
+    pub(in crate::interop) model: Option<Value>,
+    /// When it was made, in seconds since 1970-01-01T00:00:00Z.
+    pub(in crate::interop) created: Option<i64>,
+}
+
+/// Writes each message's kept records, a line each, or those that `new` makes of a reply, whose id
+/// begins with `prefix`; returns what the format, which holds nothing but replies, could not hold.
 pub(in crate::interop) fn export(
     messages: &[Outgoing],
+    document: &Document,
+    prefix: &str,
     out: &mut dyn Write,
-    mut new: impl FnMut(&Outgoing, usize, &mut Remarks) -> Vec<String>,
+    new: impl Fn(NewReply<'_>, &mut Remarks) -> Vec<String>,
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
     for (at, outgoing) in messages.iter().enumerate() {
+        let number = at + 1;
         let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
             Some(records) => records.to_vec(),
-            None => new(outgoing, at + 1, &mut remarks),
+            None if outgoing.message.role != Role::Assistant => {
+                remarks.add("a message that the model did not write");
+                continue;
+            }
+            None => {
+                let id = document.new_id(number as u64).replace('-', "");
+                let model = outgoing.settings.get("model");
+                let time = outgoing.time.or(document.now);
+                let reply = NewReply {
+                    message: &outgoing.message,
+                    number,
+                    id: format!("{prefix}{id}"),
+                    model: model.and_then(|model| serde_json::from_str(model).ok()),
+                    created: time.map(|time| time.0 / 1_000),
+                };
+                new(reply, &mut remarks)
+            }
         };
         for record in records {
             writeln!(out, "{record}").map_err(Error::io("export"))?;
