@@ -8,16 +8,21 @@ use crate::error::Result;
 use crate::history::{Call, CommitOptions, On, Repo};
 use crate::interop::{
     Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
-    Step, Was,
+    Step, StepId, Was,
 };
 use crate::model::{Draft, Message, Millis, RefName, Role};
 
 /// Reads as versions did that knew of no attachments.
-struct Former<'a>(&'a mut dyn Sink);
+struct Former<'a> {
+    sink: &'a mut dyn Sink,
+    steps: usize,
+    /// What they left behind, after which step.
+    left: Option<(Option<StepId>, Vec<Step>)>,
+}
 
 impl Sink for Former<'_> {
     fn session(&mut self, session: SessionStart) -> Result<()> {
-        self.0.session(session)
+        self.sink.session(session)
     }
 
     fn branch(&mut self, _: BranchStart) -> Result<()> {
@@ -26,31 +31,52 @@ impl Sink for Former<'_> {
 
     fn step(&mut self, mut step: Step) -> Result<()> {
         match step.was.take() {
-            None => self.0.step(step),
-            Some(Was::Nothing) => Ok(()),
-            Some(Was::Message(message)) => self.0.step(Step {
-                action: Action::Append(message),
-                ..step
-            }),
+            None => {}
+            Some(Was::Nothing) => return Ok(()),
+            Some(Was::LeftBehind) => {
+                let after = self.steps.checked_sub(1).map(StepId);
+                let (_, left) = self.left.get_or_insert((after, Vec::new()));
+                left.push(step);
+                return Ok(());
+            }
+            Some(Was::Message(message)) => step.action = Action::Append(message),
         }
+        self.steps += 1;
+        self.sink.step(step)
     }
 
     fn formerly(&mut self, step: Step) -> Result<()> {
-        self.0.step(step)
+        self.steps += 1;
+        self.sink.step(step)
     }
 
     fn end(&mut self, end: SessionEnd) -> Result<()> {
-        self.0.end(end)
+        if let Some((after, left)) = self.left.take() {
+            self.sink.branch(BranchStart {
+                name: "leaf-1".to_owned(),
+                after,
+                title: None,
+            })?;
+            for step in left {
+                self.sink.step(step)?;
+            }
+        }
+        self.sink.end(end)
     }
 
     fn problem(&mut self, problem: Problem) -> Result<()> {
-        self.0.problem(problem)
+        self.sink.problem(problem)
     }
 }
 
 fn read_formerly(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
     let now = Format::named("claude-code")?;
-    (now.read)(input, options, &mut Former(sink))
+    let mut former = Former {
+        sink,
+        steps: 0,
+        left: None,
+    };
+    (now.read)(input, options, &mut former)
 }
 
 /// The format as it was read then.
@@ -87,15 +113,17 @@ fn of_branch(repo: &Repo, name: &RefName) -> (Vec<String>, Vec<Message>) {
     )
 }
 
-/// The lines of the two sources that were read otherwise before, with the places to cut them.
+/// The lines of the sources that were read otherwise before, with the places to cut them.
 fn sources() -> Vec<(&'static str, Vec<&'static str>)> {
     let attached = include_str!("../../tests/data/claude-code/attached.jsonl");
     let queue = include_str!("../../tests/data/claude-code/queue.jsonl");
     let parallel = include_str!("../../tests/data/claude-code/parallel.jsonl");
+    let failed = include_str!("../../tests/data/claude-code/failed.jsonl");
     [
         ("attached", attached),
         ("queue", queue),
         ("parallel", parallel),
+        ("failed", failed),
     ]
     .map(|(name, text)| (name, text.lines().collect()))
     .into()

@@ -226,6 +226,8 @@ pub struct Step<M = Message> {
 pub enum Was<M = Message> {
     /// Not at all.
     Nothing,
+    /// On a way that was left behind, as it is.
+    LeftBehind,
     /// As this message.
     Message(M),
 }
@@ -244,6 +246,7 @@ impl<M> Step<M> {
             usage: self.usage,
             was: self.was.map(|was| match was {
                 Was::Nothing => Was::Nothing,
+                Was::LeftBehind => Was::LeftBehind,
                 Was::Message(message) => Was::Message(form(message)),
             }),
         }

@@ -39,7 +39,7 @@ impl Known {
     }
 }
 
-/// A step in whose place an earlier version read nothing, until it is known whether one did so here.
+/// A step that an earlier version left out of its place, until it is known whether one did so here.
 pub(super) struct Waiting {
     id: StepId,
     step: Step,
@@ -55,7 +55,8 @@ impl Session<'_> {
             }
             return self.commit(tx, id, step);
         };
-        if self.is_known(tx, &step)? {
+        // What was left behind is known, on that way; it waits for what comes after it here.
+        if was != Was::LeftBehind && self.is_known(tx, &step)? {
             self.end_waiting(tx, true)?;
             return self.commit(tx, id, step);
         }
@@ -82,11 +83,11 @@ impl Session<'_> {
                 self.end_waiting(tx, false)?;
                 self.commit(tx, id, step)
             }
-            Was::Nothing if self.may_go_on(tx)? => {
+            Was::Nothing | Was::LeftBehind if self.may_go_on(tx)? => {
                 self.waiting.push(Waiting { id, step });
                 Ok(())
             }
-            Was::Nothing => self.commit(tx, id, step),
+            Was::Nothing | Was::LeftBehind => self.commit(tx, id, step),
         }
     }
 
@@ -208,7 +209,7 @@ pub(super) fn is_here(
         return Ok(Some(Some(row.hash)));
     }
     match &step.was {
-        None => Ok(None),
+        None | Some(Was::LeftBehind) => Ok(None),
         Some(Was::Nothing) => Ok(Some(tip.copied())),
         Some(Was::Message(before)) => {
             let before = Step {

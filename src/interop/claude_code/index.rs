@@ -70,6 +70,8 @@ pub(super) struct Entry {
     pub(super) results: Vec<Name>,
     /// The kind of attachment.
     pub(super) attached: Option<Name>,
+    /// Whether it tells of a request that failed.
+    pub(super) failed: bool,
 }
 
 impl Entry {
@@ -356,7 +358,10 @@ impl Index {
             }
             Some("microcompact_boundary") => entry.kind = Kind::Micro,
             Some("local_command") if string(record.content).is_some() => entry.kind = Kind::Local,
-            Some(subtype) => self.end.other(format!("system/{subtype}")),
+            Some(subtype) => {
+                entry.failed = subtype == "api_error";
+                self.end.other(format!("system/{subtype}"));
+            }
             None => self.end.other("system"),
         }
     }

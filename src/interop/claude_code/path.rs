@@ -41,6 +41,9 @@ impl Item {
     }
 }
 
+/// How many records may stand between a request that failed and the word of it.
+const SINCE_MAX: usize = 10_000;
+
 /// Which conversation a record belongs to.
 type Scope = u32;
 const MAIN: Scope = 0;
@@ -56,6 +59,8 @@ pub(super) struct Tree<'i> {
     by_result: HashMap<(Scope, Name), Vec<u32>>,
     /// Prompts from the queue, by the record that they come after.
     queued: BTreeMap<Option<u32>, Vec<u32>>,
+    /// Words of failed requests, each with the records that were written between the two.
+    late: Vec<(u32, Vec<u32>)>,
 }
 
 impl<'i> Tree<'i> {
@@ -70,6 +75,7 @@ impl<'i> Tree<'i> {
             by_message: HashMap::new(),
             by_result: HashMap::new(),
             queued: BTreeMap::new(),
+            late: Vec::new(),
         };
         tree.link(sink)?;
         tree.collect();
@@ -124,6 +130,15 @@ impl<'i> Tree<'i> {
                 None if entry.kind == Kind::Summary => find(entry.logical_parent).or(before),
                 None => None,
             };
+            let parent = match (parent, before) {
+                (Some(parent), Some(before)) if entry.failed => {
+                    let since = self.since(parent, before);
+                    let late = !since.is_empty();
+                    self.late.extend(late.then_some((at, since)));
+                    Some(if late { before } else { parent })
+                }
+                _ => parent,
+            };
             self.parents.push(parent);
             self.scopes.push(if main { MAIN } else { at + 1 });
             previous.insert(key, at);
@@ -138,6 +153,24 @@ impl<'i> Tree<'i> {
             }
         }
         Ok(())
+    }
+
+    /// The way from `record`, without it, to `last`; nothing where that is no way.
+    ///
+    /// An error of the provider's is told late, once the request was made again, and hangs where
+    /// that began. What was said since then is still sent: only a client that reads the file anew
+    /// goes past it.
+    fn since(&self, record: u32, last: u32) -> Vec<u32> {
+        let mut way = Vec::new();
+        let mut next = Some(last);
+        while let Some(at) = next.filter(|at| *at > record && way.len() < SINCE_MAX) {
+            way.push(at);
+            next = self.parents[at as usize];
+        }
+        if next != Some(record) {
+            way.clear();
+        }
+        way
     }
 
     /// Where a record follows one that a compaction kept, the way to the root goes through the
@@ -198,15 +231,20 @@ impl<'i> Tree<'i> {
         path
     }
 
-    /// The items of the main path.
-    pub(super) fn main(&self) -> Vec<Item> {
+    /// The items of the main path, and which of its records earlier versions took for left behind:
+    /// they went from a failed request to the word of it at once.
+    pub(super) fn main(&self) -> (Vec<Item>, HashSet<u32>) {
         let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
             let entry = self.entry(*record);
             self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
         });
         let leaf = leaf.map(|leaf| self.asides_after(leaf));
         let path = leaf.map_or_else(Vec::new, |leaf| self.walk(leaf));
-        self.items(&self.prompted(&path).unwrap_or(path), true)
+        let path = self.prompted(&path).unwrap_or(path);
+        let on_path: HashSet<u32> = path.iter().copied().collect();
+        let late = self.late.iter().filter(|(word, _)| on_path.contains(word));
+        let left = late.flat_map(|(_, since)| since.iter().copied());
+        (self.items(&path, true), left.collect())
     }
 
     /// The last of what the client wrote beside right after a leaf; the leaf if there is nothing.

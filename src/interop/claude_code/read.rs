@@ -43,6 +43,8 @@ struct Reader<'a> {
     covered: Vec<bool>,
     notes: Notes,
     end: SessionEnd,
+    /// Records that earlier versions took for a way left behind.
+    left: HashSet<u32>,
     /// Attachments of which nothing is sent.
     silent: HashSet<u32>,
     /// Whether some of what was sent is in no record.
@@ -78,10 +80,13 @@ pub(super) fn import(
         covered: vec![false; index.entries.len()],
         notes: Notes::default(),
         end: index.end.clone(),
+        left: HashSet::new(),
         silent: HashSet::new(),
         lacks_words: false,
     };
-    let main = reader.path(tree.main(), Vec::new())?;
+    let (items, left) = tree.main();
+    reader.left = left;
+    let main = reader.path(items, Vec::new())?;
     let mut paths = vec![main];
     // From the last: its path takes in the results of parallel calls, which are leaves as well.
     let mut covered = reader.covered.clone();
@@ -358,6 +363,7 @@ impl Reader<'_> {
             pieces.push(self.piece(record)?);
         }
         let was = match &next.item {
+            _ if self.left.contains(&records[0]) => Some(Was::LeftBehind),
             Item::Results(_) if called != records => {
                 let place = |record| records.iter().position(|other| other == record);
                 let parts = called.iter().filter_map(place);

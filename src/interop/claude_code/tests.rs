@@ -409,6 +409,29 @@ fn what_was_rewound_is_a_branch_that_shares_the_beginning() {
 }
 
 #[test]
+fn a_turn_whose_request_failed_at_first_is_not_left_behind() {
+    // The word of it comes after the turn, and hangs where the turn began.
+    let kept = fixture("failed.jsonl");
+    assert_eq!(kept.branches.len(), 0);
+    assert_eq!(
+        sketches(&kept.steps[3..]),
+        [
+            r#"assistant: "Three.""#,
+            r#"user: "Which is the largest?""#,
+            r#"assistant: "notes.txt.""#
+        ]
+    );
+    let left = kept
+        .steps
+        .iter()
+        .map(|step| step.was == Some(Was::LeftBehind));
+    assert_eq!(
+        left.collect::<Vec<_>>(),
+        [false, true, true, true, false, false]
+    );
+}
+
+#[test]
 fn parallel_results_left_behind_are_one_branch() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code/parallel.jsonl");
     let mut bytes = std::fs::read(path).expect("a fixture");
