@@ -245,10 +245,12 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file that is in none of the known formats.
-    #[error("{}: not a session in a known format", path.display())]
+    #[error("{}: {}", path.display(), not_known(*known))]
     UnknownFormat {
         /// The file.
         path: PathBuf,
+        /// What it is, where that is known: `a Qwen Code session`.
+        known: Option<&'static str>,
     },
     /// A file with nothing in it.
     #[error("{}: the file is empty", path.display())]
@@ -423,5 +425,12 @@ impl Error {
             what: what.into(),
             detail: detail.to_string(),
         }
+    }
+}
+
+fn not_known(known: Option<&str>) -> String {
+    match known {
+        Some(name) => format!("{name}, which tract does not read"),
+        None => "not a session in a known format".to_owned(),
     }
 }

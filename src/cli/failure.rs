@@ -301,6 +301,13 @@ fn hint(error: &Error) -> Option<String> {
         Error::Busy { .. } => Some("try again".into()),
         Error::OverBudget { .. } => Some("tract status says what fills the context".into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
+        Error::UnknownFormat {
+            path,
+            known: Some("a gzip archive"),
+        } => {
+            let path = shell_word(&path.display().to_string());
+            Some(format!("gunzip -c {path} | tract import -"))
+        }
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
             let names = formats::names();
             Some(format!("known formats: {names} (see tract import --help)"))

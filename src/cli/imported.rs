@@ -1,7 +1,7 @@
 //! What `tract import` says about what came in.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
@@ -14,13 +14,88 @@ use crate::cli::{App, Failure};
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;
+/// Files beyond which they are not told of one by one.
+const FILES_LISTED: usize = 20;
 
-/// Says what an import found and did; all of it where it was the only one.
-pub fn tell(
+/// Says what an import of files found and did: all of it of the only one, a line each of some, the
+/// sum of many.
+pub fn tell_all(
+    repo: &Repo,
+    reports: &[(PathBuf, ImportReport)],
+    is_verbose: bool,
+    app: &mut App,
+) -> Result<(), Failure> {
+    if reports.len() > FILES_LISTED && !is_verbose {
+        sum(reports, app);
+        for (file, report) in reports {
+            problems(file, report, app);
+        }
+        return Ok(());
+    }
+    for (file, report) in reports {
+        tell(repo, file, report, (reports.len() == 1, is_verbose), app)?;
+    }
+    Ok(())
+}
+
+/// Says what came in with many files.
+fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
+    let all = || reports.iter().flat_map(|(_, report)| &report.sessions);
+    let count = |outcome| all().filter(|session| session.outcome == outcome).count() as u64;
+    let mut parts = Vec::new();
+    let counts = [
+        (count(Outcome::New) + count(Outcome::Rewritten), "new"),
+        (count(Outcome::Grown), "grown"),
+        (count(Outcome::Unchanged), "with nothing new"),
+    ];
+    for (number, word) in counts {
+        if number > 0 {
+            parts.push(format!("{} {word}", grouped(number)));
+        }
+    }
+    let messages = all().map(|session| session.messages).sum();
+    let compactions = all().flat_map(|session| &session.hides);
+    let compactions = compactions.filter(|(kind, ..)| *kind == HideKind::Compaction);
+    let mut line = format!(
+        "Read {} in {}: {}; {}",
+        plural(all().count() as u64, "session"),
+        plural(reports.len() as u64, "file"),
+        parts.join(", "),
+        plural(messages, "message")
+    );
+    match compactions.count() as u64 {
+        0 => {}
+        number => line += &format!(", {}", plural(number, "compaction")),
+    }
+    app.ui.status(line);
+    app.ui
+        .hint("tract branch lists them; with -v each is said as it comes in");
+}
+
+/// Says where HEAD went from a branch without commits.
+pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<(), Failure> {
+    let after = repo.head(&tract::history::On::Head)?;
+    if let (
+        Head::Attached {
+            branch: was,
+            tip: None,
+        },
+        Head::Attached { branch, .. },
+    ) = (before, &after)
+        && was != branch
+    {
+        let line = Line::from(format!("HEAD left {}, which is empty, for ", was.short()));
+        app.ui.status(line + Label::Branch.of(branch.short()));
+    }
+    Ok(())
+}
+
+/// Says what an import of a file found and did; all of it where it was the only one.
+fn tell(
     repo: &Repo,
     file: &Path,
     report: &ImportReport,
-    alone: bool,
+    (alone, is_verbose): (bool, bool),
     app: &mut App,
 ) -> Result<(), Failure> {
     let sessions = &report.sessions;
@@ -48,8 +123,8 @@ pub fn tell(
     };
     for session in &sessions[..listed] {
         app.ui.status(headline(report.format, session, app));
-        if alone {
-            details(session, app);
+        if alone || is_verbose {
+            details(session, is_verbose, app);
         }
     }
     if sessions.is_empty() {
@@ -150,12 +225,12 @@ fn line(before: &str, format: &Format, session: &ImportedSession, after: &str, a
     Line::from(before) + " " + what + after
 }
 
-fn details(session: &ImportedSession, app: &mut App) {
+fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
     let counted = |counts: &BTreeMap<String, u64>| -> Vec<String> {
         let word = |(name, count): (&String, &u64)| format!("{} {name}", grouped(*count));
         counts.iter().map(word).collect()
     };
-    if session.outcome == Outcome::Unchanged {
+    if session.outcome == Outcome::Unchanged && !is_verbose {
         return;
     }
     if !session.further.is_empty() {
@@ -166,8 +241,13 @@ fn details(session: &ImportedSession, app: &mut App) {
         }
         app.ui.status(format!("  further branches       {text}"));
     }
+    let others: u64 = session.end.other_records.values().sum();
+    let others = match is_verbose || others == 0 {
+        true => counted(&session.end.other_records),
+        false => vec![format!("{} (-v lists them)", plural(others, "record"))],
+    };
     let lines = [
-        ("no messages, kept  ", counted(&session.end.other_records)),
+        ("no messages, kept  ", others),
         ("kept opaque        ", counted(&session.end.opaque_blocks)),
         ("not in the file    ", session.end.absent.clone()),
         (

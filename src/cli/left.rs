@@ -12,7 +12,7 @@ use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
 
-use super::{App, Failure};
+use super::{App, Failure, progress};
 
 /// How many a listing shows.
 pub const LISTED: usize = 20;
@@ -26,19 +26,30 @@ pub fn tools() -> String {
     formats::tools(|format| format.home.is_some())
 }
 
-/// The sessions of the working directory, of the repository's and of git's above it, newest first; at
-/// least one.
-pub fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
-    let found = all(app)?;
+/// The sessions of the working directory, of the repository's and of git's above it, or those of
+/// every directory, newest first; at least one.
+pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure> {
+    let found = match is_everywhere {
+        true => app.tool_dirs()?.sessions(),
+        false => here(app)?,
+    };
+    if found.is_empty() && is_everywhere {
+        let failure = Failure::refused(format!("no {} sessions", tools()));
+        return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
+    }
     if found.is_empty() {
         let what = format!("no {} sessions of {}", tools(), app.cwd()?.display());
+        if !app.tool_dirs()?.sessions().is_empty() {
+            let hint = "tract import --all --list shows those of every directory";
+            return Err(Failure::refused(what).with_hint(hint));
+        }
         let failure = Failure::refused(what);
         return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
     }
     Ok(found)
 }
 
-fn all(app: &App) -> Result<Vec<SessionFile>, Failure> {
+fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
     let cwd = app.cwd()?;
     let mut places = vec![cwd.clone()];
     let repo = app.repo().ok();
@@ -75,17 +86,13 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
         Some((tool, id)) => (Some(tool), id),
         None => (None, typed),
     };
-    if id.len() < LEAST_CHARS {
+    if id.len() < LEAST_CHARS || id.contains('.') {
         return Ok(None);
     }
-    let mut ids = BTreeSet::new();
-    let mut found = all(app)?;
-    // Of copies of one session the newest, which stands first, is meant.
-    found.retain(|session| {
-        let is_of = tool.is_none_or(|tool| session.format.name == tool);
-        let own = is_of.then(|| id_of(session)).flatten();
-        own.is_some_and(|own| own.starts_with(id) && ids.insert(own))
-    });
+    let mut found = with_id(tool, id, here(app)?);
+    if found.is_empty() {
+        found = with_id(tool, id, app.tool_dirs()?.sessions());
+    }
     match found.len() {
         0 | 1 => Ok(found.pop()),
         count => {
@@ -96,6 +103,18 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
             Err(Failure::refused(what).with_hint("tract import lists them; type more of the id"))
         }
     }
+}
+
+/// Those whose id begins so.
+fn with_id(tool: Option<&str>, id: &str, mut found: Vec<SessionFile>) -> Vec<SessionFile> {
+    let mut ids = BTreeSet::new();
+    // Of copies of one session the newest, which stands first, is meant.
+    found.retain(|session| {
+        let is_of = tool.is_none_or(|tool| session.format.name == tool);
+        let own = is_of.then(|| id_of(session)).flatten();
+        own.is_some_and(|own| own.starts_with(id) && ids.insert(own))
+    });
+    found
 }
 
 /// The id of a session, by its file's name, or, where that tells none, by what is in it.
@@ -109,8 +128,8 @@ fn id_of(session: &SessionFile) -> Option<String> {
 }
 
 /// Lists so many of them; 0: all.
-pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
-    let found = here(app)?;
+pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Failure> {
+    let found = found(is_everywhere, app)?;
     let repo = match app.repo() {
         Ok(repo) => Some(repo),
         Err(Failure::Tract(Error::NoRepository { .. })) => None,
@@ -118,9 +137,13 @@ pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
     };
     let limit = if limit == 0 { found.len() } else { limit };
     let mut rows = Vec::new();
+    let bar = progress::bar(app, "[{bar:30}] {pos} of {len} sessions");
+    bar.set_length(found.len().min(limit) as u64);
     for session in found.iter().take(limit) {
-        rows.push(row(session, repo.as_deref(), app)?);
+        rows.push(row(session, is_everywhere, repo.as_deref(), app)?);
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     let ids: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
     for row in &mut rows {
         row[0] = shortened(&row[0], &ids);
@@ -141,13 +164,16 @@ pub fn list(limit: usize, app: &mut App) -> Result<(), Failure> {
     }
     if found.len() > limit {
         let more = grouped((found.len() - limit) as u64);
-        app.ui
-            .status(format!("… and {more} older: tract import -n 0"));
+        app.ui.status(match is_everywhere {
+            true => format!("… and {more} older: tract import --all --list -n 0"),
+            false => format!("… and {more} older: tract import -n 0"),
+        });
     }
     let first = rows.first().map_or("ID", |row| &row[0]);
-    app.ui.hint(format!(
-        "tract import {first} takes that one, tract import --last the newest"
-    ));
+    app.ui.hint(match is_everywhere {
+        true => format!("tract import {first} takes that one, tract import --all all of them"),
+        false => format!("tract import {first} takes that one, tract import --last the newest"),
+    });
     Ok(())
 }
 
@@ -163,7 +189,12 @@ fn shortened(id: &str, ids: &[String]) -> String {
 }
 
 /// Id, age, tool, what is in it, what of it is new, title, and the file.
-fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String; 7], Failure> {
+fn row(
+    session: &SessionFile,
+    is_everywhere: bool,
+    repo: Option<&Repo>,
+    app: &App,
+) -> Result<[String; 7], Failure> {
     let since = session.modified.duration_since(UNIX_EPOCH);
     let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
     let age = app.calendar().listed(Some(modified));
@@ -199,6 +230,14 @@ fn row(session: &SessionFile, repo: Option<&Repo>, app: &App) -> Result<[String;
         .title
         .or(found.prompt)
         .unwrap_or_else(|| "(no prompt)".to_owned());
+    let folder = found
+        .cwd
+        .as_deref()
+        .and_then(|cwd| Path::new(cwd).file_name());
+    let title = match folder.filter(|_| is_everywhere) {
+        Some(folder) => format!("{}: {title}", folder.to_string_lossy()),
+        None => title,
+    };
     Ok([found.id, age, tool, size, here, title, file])
 }
 

@@ -10,9 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use tract::Error;
+use tract::ingest::stream_name;
 
 use super::{Failure, private};
 
+/// What stands for standard input.
+pub const STDIN: &str = "-";
+/// How much of a stream is looked at for its first line, which names it.
+const FRONT_BYTES: u64 = 16 << 20;
 /// The most that is read of one text: what a line of a session may hold as well.
 pub const TEXT_MAX: u64 = 256 << 20;
 /// The most that is read of a session in a pipe.
@@ -56,6 +61,9 @@ pub struct Spool {
 impl Spool {
     /// Reads a pipe to its end; none if `path` is no pipe. A device or a socket is refused.
     pub fn of(path: &Path) -> Result<Option<Self>, Failure> {
+        if path == Path::new(STDIN) {
+            return Self::read(std::io::stdin().lock(), path).map(Some);
+        }
         let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
         if !is_pipe(kind) {
             return match kind.is_file() || kind.is_dir() {
@@ -66,19 +74,32 @@ impl Spool {
                 }
             };
         }
-        let from = open_pipe(path)?;
+        Self::read(open_pipe(path)?, path).map(Some)
+    }
+
+    /// Reads all that comes from the pipe at `path`.
+    fn read(from: impl Read, path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().unwrap_or_default();
         let folder = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
         private::create_directory(&folder).map_err(Error::io(&folder))?;
         let file = folder.join(name);
-        let spool = Self { folder, file };
+        let mut spool = Self { folder, file };
         let mut into = private::create(&spool.file).map_err(Error::io(&spool.file))?;
         let read = io::copy(&mut from.take(PIPE_MAX + 1), &mut into).map_err(Error::io(path))?;
         if read > PIPE_MAX {
             let what = format!("{} gives more than {} GiB", path.display(), PIPE_MAX >> 30);
             return Err(Failure::refused(what).with_hint("a file may be of any length"));
         }
-        Ok(Some(spool))
+        if is_nameless(path) {
+            let mut front = Vec::new();
+            let file = File::open(&spool.file).map_err(Error::io(&spool.file))?;
+            let read = file.take(FRONT_BYTES).read_to_end(&mut front);
+            read.map_err(Error::io(&spool.file))?;
+            let named = spool.folder.join(stream_name(&front));
+            fs::rename(&spool.file, &named).map_err(Error::io(&named))?;
+            spool.file = named;
+        }
+        Ok(spool)
     }
 }
 
@@ -86,6 +107,12 @@ impl Drop for Spool {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Whether a path says nothing of what is read there: standard input, or a shell's `<(…)`.
+fn is_nameless(path: &Path) -> bool {
+    let descriptors = ["/dev/fd", "/proc/self/fd"];
+    path == Path::new(STDIN) || descriptors.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Waits for a writer, but not for ever.

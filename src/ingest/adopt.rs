@@ -373,6 +373,7 @@ mod tests {
             now: Millis(0),
             what: "import",
             counter: None,
+            moves_head: false,
         };
         let report = import(repo, path, &request, &mut |_| {}).ok()?;
         let mine = RefName::branch("mine").expect("a name");

@@ -95,6 +95,7 @@ fn bring_in(repo: &Repo, format: Option<&'static Format>, path: &Path) -> Import
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(repo, path, &request, &mut |_| {}).expect("imports")
 }

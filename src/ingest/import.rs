@@ -16,11 +16,11 @@ use super::session::Session;
 use super::slices::Slices;
 use super::source::SourceFile;
 use crate::error::{Error, Result};
-use crate::history::Repo;
 use crate::history::purge::holds_purged;
+use crate::history::{On, Repo, repo};
 use crate::interop::{BranchStart, Format, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::model::tokens::Counter;
-use crate::model::{Millis, RefName};
+use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::{Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
@@ -38,6 +38,8 @@ pub struct ImportRequest<'a> {
     pub format: Option<&'static Format>,
     /// The branch that follows the session, if it isn't to be chosen.
     pub branch: Option<&'a str>,
+    /// Whether a HEAD without commits goes to the branch that this makes.
+    pub moves_head: bool,
     /// The time of the operation.
     pub now: Millis,
     /// The command, for the operations.
@@ -267,19 +269,38 @@ impl Intake<'_> {
             tx.purge_source(begun)?;
         }
         let empty = tx.references("refs/")?.is_empty();
+        let branches = tx.references(RefName::HEADS)?;
+        // Where HEAD is and nothing is yet.
+        let unborn = match repo::head(&*tx, &On::Head)? {
+            Head::Attached { branch, tip: None } => Some(branch),
+            _ => None,
+        };
         tx.begin_operation(self.request.now, self.request.what)?;
         let mut reports = Vec::with_capacity(self.sessions.len());
         for (index, (mut session, place)) in self.sessions.drain(..).zip(placed).enumerate() {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),
-                (None, 0) if empty => Some("main".to_owned()),
+                (None, 0) if empty => Some(match &unborn {
+                    Some(branch) if self.request.moves_head => branch.short().to_owned(),
+                    _ => "main".to_owned(),
+                }),
                 (None, _) => None,
             };
             if purged {
                 session.end.title = None;
             }
             reports.push(place.move_refs(&*tx, session, chosen.as_deref())?);
+        }
+        let first = reports.iter().find_map(|session| session.branch.name());
+        let is_made = |branch: &RefName| branches.iter().all(|(other, _)| other != branch);
+        if let (Some(branch), Some(unborn)) = (first, &unborn)
+            && self.request.moves_head
+            && is_made(branch)
+            && branch != unborn
+        {
+            let head = RefValue::Symbolic(branch.clone());
+            tx.set_reference(&RefName::head(), Some(&head))?;
         }
         tx.commit()?;
         Ok(ImportReport {

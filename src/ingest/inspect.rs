@@ -6,7 +6,7 @@ use super::file::FileInput;
 use crate::error::{Error, Result};
 use crate::interop::{
     Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
-    Step, sniff,
+    Step, foreign, sniff,
 };
 use crate::model::{HideKind, Role, preview};
 
@@ -28,8 +28,10 @@ impl SessionInput<'_> {
         let input = FileInput::open(path)?;
         let format = match (given, sniff::sniff(&input)?) {
             (None, None) => {
-                let path = path.to_owned();
-                return Err(Error::UnknownFormat { path });
+                return Err(Error::UnknownFormat {
+                    path: path.to_owned(),
+                    known: foreign::called(&input)?,
+                });
             }
             (Some(given), Some(found))
                 if found != given && !(found.bare_messages && given.bare_messages) =>
@@ -85,6 +87,8 @@ pub struct Inspected {
     pub messages: u64,
     /// Compactions on the main path.
     pub compactions: u64,
+    /// The directory that it ran in.
+    pub cwd: Option<String>,
     /// Whether a further path has begun.
     branched: bool,
 }
@@ -171,6 +175,7 @@ impl Sink for Inspected {
 
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         self.title = end.title;
+        self.cwd = end.cwd;
         Ok(())
     }
 }

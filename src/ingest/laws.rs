@@ -45,6 +45,7 @@ fn bring_in(repo: &Repo, path: &Path, now: Millis) -> (u64, Option<RefName>) {
         now,
         what: "import",
         counter: None,
+        moves_head: false,
     };
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     let session = &report.sessions[0];

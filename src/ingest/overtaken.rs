@@ -37,6 +37,7 @@ fn bring_in(repo: &Repo, path: &Path) -> Result<ImportReport> {
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(repo, path, &request, &mut |_| {})
 }

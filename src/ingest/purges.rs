@@ -66,6 +66,7 @@ fn bring_in(repo: &Repo, format: &str, path: &Path, seen: &mut dyn FnMut()) -> I
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(repo, path, &request, &mut |_| seen()).expect("imports")
 }

@@ -31,8 +31,19 @@ pub struct RecordRequest<'a> {
     pub stem: Option<&'a str>,
     /// The branch that follows the session, if it isn't to be chosen.
     pub branch: Option<&'a str>,
+    /// Whether a HEAD without commits goes to the branch that this makes.
+    pub moves_head: bool,
     /// The command, for the operations.
     pub what: &'a str,
+}
+
+/// What a stream is called that tells no id and has no file's name: by its first line.
+pub fn stream_name(bytes: &[u8]) -> String {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let first = lines.map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+    let name = fingerprint(first.unwrap_or_default());
+    let digits: String = name[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("stream-{digits}")
 }
 
 /// Whether there is something to commit.
@@ -236,6 +247,7 @@ impl<'a> Recorder<'a> {
             now,
             what: self.request.what,
             counter: None,
+            moves_head: self.request.moves_head,
         };
         let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
         drop(file);
@@ -249,14 +261,8 @@ impl<'a> Recorder<'a> {
 
     /// What a session is called that tells no id.
     fn stem(&self) -> String {
-        let first = || {
-            let lines = self.bytes.split(|byte| *byte == b'\n');
-            let first = lines.map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
-            let name = fingerprint(first.unwrap_or_default());
-            let digits: String = name[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("stream-{digits}")
-        };
-        self.request.stem.map_or_else(first, str::to_owned)
+        let own = self.request.stem.map(str::to_owned);
+        own.unwrap_or_else(|| stream_name(&self.bytes))
     }
 
     /// Looks for what is kept of the session, once.

@@ -585,6 +585,7 @@ mod tests {
             now: Millis(0),
             what: "import",
             counter: Some(&counter),
+            moves_head: false,
         };
         let repo = Repo::ephemeral().expect("a repository");
         let first = hashed(|| {

@@ -28,10 +28,27 @@ impl ToolDirs {
     /// The sessions of the working directory `cwd`, newest first. What cannot be read is passed
     /// over.
     pub fn sessions_of(&self, cwd: &Path) -> Vec<SessionFile> {
+        self.newest_first(|directory, home| sessions_in(directory, home, &cwd.to_string_lossy()))
+    }
+
+    /// The sessions of all working directories, newest first. What cannot be read is passed over.
+    pub fn sessions(&self) -> Vec<SessionFile> {
+        self.newest_first(|directory, home| {
+            let everywhere = &home.everywhere;
+            let mut files = session_files(&directory.join(everywhere.folder), everywhere.depth);
+            files.retain(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                (everywhere.is_session)(&name)
+            });
+            files
+        })
+    }
+
+    fn newest_first(&self, files: impl Fn(&Path, &Home) -> Vec<PathBuf>) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (format, directory) in &self.0 {
             let Some(home) = &format.home else { continue };
-            let sessions = sessions_in(directory, home, &cwd.to_string_lossy());
+            let sessions = files(directory, home);
             found.extend(sessions.into_iter().filter_map(|path| {
                 let modified = fs::metadata(&path).ok()?.modified().ok()?;
                 Some(SessionFile {
@@ -150,5 +167,6 @@ mod tests {
         let found = dirs.sessions_of(cwd);
         assert_eq!(found.len(), 2);
         assert!(dirs.sessions_of(Path::new("/elsewhere")).is_empty());
+        assert_eq!(dirs.sessions(), found, "those of all directories");
     }
 }

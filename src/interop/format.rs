@@ -69,8 +69,20 @@ pub struct Home {
     /// Whether a file there is a session of the working directory that one would go on with: its
     /// name, the directory, and its first line.
     pub belongs: fn(name: &str, cwd: &str, first_line: &dyn Fn() -> Option<String>) -> bool,
+    /// Where the sessions of all working directories lie.
+    pub everywhere: Everywhere,
     /// How to go on with a session there.
     pub resume: Option<Resume>,
+}
+
+/// Where a tool keeps the sessions of all working directories.
+pub struct Everywhere {
+    /// The folder in the tool's directory.
+    pub folder: &'static str,
+    /// How many levels of directories are below that.
+    pub depth: usize,
+    /// Whether a file of this name is a session that one would go on with.
+    pub is_session: fn(name: &str) -> bool,
 }
 
 /// How a tool goes on with a session that was written for it.

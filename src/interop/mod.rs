@@ -19,6 +19,7 @@ mod codex_exec;
 #[cfg(test)]
 mod contract;
 mod event_log;
+pub mod foreign;
 mod format;
 pub mod formats;
 mod gemini;
@@ -45,7 +46,7 @@ use crate::error::Result;
 use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
-pub use format::{Format, Home, Resume, Shape};
+pub use format::{Everywhere, Format, Home, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use stream::{EventReader, EventStream, Telling, messages_of};

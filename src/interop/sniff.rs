@@ -1,11 +1,11 @@
 //! Which format a source is in, from its content alone.
 //!
 //! Each format says itself which record shows that a source is its own. Deliberately absent: file
-//! names, and formats that this crate cannot import (they are recognised only where they could be
-//! taken for another).
+//! names, and formats that this crate cannot import (those are [`super::foreign`]'s).
 
+use super::foreign::foreign;
 use super::formats::FORMATS;
-use super::head::{Keys, SourceHead, front, is_complete};
+use super::head::{SourceHead, front, is_complete};
 use super::records::without_mark;
 use super::spans::skip_space;
 use super::sse::{self, SseLine};
@@ -58,35 +58,4 @@ fn verdict(head: &SourceHead<'_>) -> Option<Option<&'static Format>> {
 
 fn format(head: &SourceHead<'_>) -> Option<&'static Format> {
     verdict(head).flatten()
-}
-
-/// The record that shows a format which is not imported and would be taken for another.
-fn foreign(head: &SourceHead<'_>) -> Option<usize> {
-    // Amp's blocks are Anthropic's, but for the results.
-    let of_amp = |message: Keys<'_>| {
-        let mut blocks = message.list("content").into_iter().flatten();
-        blocks.any(|block| block.has("toolUseID"))
-    };
-    if head.lists(|item| item.has_any(&["mapping", "say", "ask"]) || of_amp(item.clone())) {
-        return Some(0);
-    }
-    if let Some(object) = head.object() {
-        let own = object.has_any(&["trajectory", "mapping", "nextMessageId"]);
-        if own || object.has("info") && object.has("messages") {
-            return Some(0);
-        }
-    }
-    head.first(|record| {
-        // Gemini CLI's newer files: lines that change what stands before them.
-        let of_gemini = record.has("projectHash") && !record.has("messages");
-        // Qwen Code has Claude Code's envelope around Gemini's messages.
-        let of_qwen = record.has("systemPayload")
-            || record
-                .inside("message")
-                .is_some_and(|message| message.has("parts"));
-        of_gemini
-            || of_qwen
-            || record.list("messages").into_iter().flatten().any(of_amp)
-            || record.is("type", "session") && record.has("cwd")
-    })
 }

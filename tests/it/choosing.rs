@@ -11,6 +11,11 @@ const ID: &str = "5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70";
 /// A session as Claude Code leaves it for the working directory, so many minutes old.
 fn left(sandbox: &Sandbox, id: &str, text: &str, minutes: u64) {
     let cwd = fs::canonicalize(sandbox.work()).expect("it exists");
+    left_for(&cwd, sandbox, id, text, minutes);
+}
+
+/// The same for another directory.
+fn left_for(cwd: &std::path::Path, sandbox: &Sandbox, id: &str, text: &str, minutes: u64) {
     let place = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let slug: String = cwd.to_string_lossy().chars().map(place).collect();
     let directory = sandbox.home().join(".claude/projects").join(slug);
@@ -128,4 +133,210 @@ fn of_many_files_the_newest_is_what_head_is_on() {
     }
     sandbox.ok(&["import", "all"]);
     assert!(sandbox.ok(&["compile"]).contains("newest"));
+}
+
+#[test]
+fn the_sessions_of_every_directory_are_listed_and_taken() {
+    let sandbox = Sandbox::empty();
+    left(&sandbox, ID, SESSION, 3);
+    let other = "77777777-7d42-4c8f-9e36-2f1d8a6b4c70";
+    let elsewhere = std::path::Path::new("/home/ada/rivers");
+    let there = UNTITLED.replacen(
+        "\"sessionId\"",
+        "\"cwd\":\"/home/ada/rivers\",\"sessionId\"",
+        1,
+    );
+    left_for(elsewhere, &sandbox, other, &there, 90);
+
+    let listed = sandbox.ok(&["import", "--all", "--list"]);
+    let ids: Vec<&str> = listed
+        .lines()
+        .filter_map(|l| l.split("  ").next())
+        .collect();
+    assert_eq!(ids, ["5b0c9a1e", "77777777"]);
+    assert!(
+        listed.contains("rivers: Which rivers are there?"),
+        "{listed}"
+    );
+    assert!(
+        !sandbox.ok(&["import"]).contains("rivers"),
+        "here means here"
+    );
+    assert!(
+        !sandbox.work().join(".tract").exists(),
+        "a list takes nothing"
+    );
+
+    // What is listed may be typed.
+    sandbox.ok(&["import", "77777777"]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
+    --- stderr
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on claude-code-5b0c9a1e
+    Nothing new in claude-code 77777777-7d42: 1 message
+    "#);
+}
+
+#[test]
+fn of_a_directory_without_sessions_it_is_said_where_there_are_some() {
+    let sandbox = Sandbox::empty();
+    let elsewhere = std::path::Path::new("/home/ada/rivers");
+    left_for(elsewhere, &sandbox, ID, UNTITLED, 90);
+    insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
+    exit code: 1
+    --- stderr
+    error: no Claude Code, Codex or Gemini CLI sessions of [SANDBOX]/work
+    hint: tract import --all --list shows those of every directory
+    ");
+}
+
+#[test]
+fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() {
+    let sandbox = Sandbox::empty();
+    for number in 0..30 {
+        sandbox.write(
+            &format!("all/{number}.json"),
+            format!(
+                r#"[{{"role":"user","content":"{number}"}},{{"role":"assistant","content":"ok"}}]"#
+            ),
+        );
+    }
+    sandbox.write("all/notes.json", r#"{"a":1}"#);
+    sandbox.write("all/package.json", r#"{"name":"x"}"#);
+    sandbox.write("all/empty.jsonl", "");
+    sandbox.write("all/chatgpt.json", r#"[{"title":"t","mapping":{}}]"#);
+    insta::assert_snapshot!(sandbox.tract(&["import", "all"]), @r"
+    --- stderr
+    Made a repository in .tract
+    Passed over 4 files: 1 ChatGPT export, 2 files in no known format, 1 empty file (-v names them)
+    Read 30 sessions in 30 files: 30 new; 60 messages
+    hint: tract branch lists them; with -v each is said as it comes in
+    ");
+    sandbox.write("few/notes.json", r#"{"a":1}"#);
+    sandbox.write("few/one.json", r#"[{"role":"user","content":"one"}]"#);
+    insta::assert_snapshot!(sandbox.tract(&["import", "-v", "few"]), @r"
+    --- stderr
+    Passed over 1 file: 1 file in no known format
+      few/notes.json: a file in no known format
+    Imported openai one: 1 message, on one
+    hint: HEAD stayed; tract --on one status
+    ");
+}
+
+#[test]
+fn a_known_format_that_is_not_read_is_called_by_its_name() {
+    let sandbox = Sandbox::empty();
+    sandbox.write(
+        "qwen.jsonl",
+        r#"{"uuid":"u","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}"#,
+    );
+    sandbox.write("old.jsonl.gz", b"\x1f\x8b\x08\x00\x00");
+    insta::assert_snapshot!(sandbox.tract(&["import", "qwen.jsonl"]), @r"
+    exit code: 1
+    --- stderr
+    error: qwen.jsonl: a Qwen Code session, which tract does not read
+    hint: known formats: claude-code, codex, gemini, roo, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, openai, anthropic (see tract import --help)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
+    exit code: 1
+    --- stderr
+    error: old.jsonl.gz: a gzip archive, which tract does not read
+    hint: gunzip -c old.jsonl.gz | tract import -
+    ");
+    assert!(!sandbox.work().join(".tract").exists());
+}
+
+#[test]
+fn a_stream_is_read_from_standard_input() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "-"], SESSION), @r#"
+    --- stderr
+    Made a repository in .tract
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
+      no messages, kept      2 records (-v lists them)
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    "#);
+    // The same conversation, one message longer: the session goes on.
+    let first = r#"{"messages":[{"role":"user","content":"one"}"#;
+    let grown = format!("{first},{{\"role\":\"assistant\",\"content\":\"two\"}}]}}");
+    sandbox.tract_with(&["import", "--as", "talk", "-"], format!("{first}]}}"));
+    let told = sandbox.tract_with(&["import", "-"], grown);
+    assert!(told.contains("2 messages"), "{told}");
+    assert!(sandbox.ok(&["compile"]).contains("bank"), "HEAD stayed");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_shell_hands_over_as_a_pipe_is_read_to_its_end() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    let tract = sandbox.command(&[]);
+    let line = format!(
+        "'{}' import <(cat session.jsonl)",
+        tract.get_program().to_string_lossy()
+    );
+    let mut shell = std::process::Command::new("bash");
+    let environment = tract
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    shell
+        .args(["-c", &line])
+        .current_dir(sandbox.work())
+        .env_clear()
+        .envs(environment);
+    let Ok(output) = shell.output() else { return };
+    assert!(output.status.success(), "{output:?}");
+    assert!(sandbox.ok(&["log", "-n", "1"]).contains("Done: one line"));
+}
+
+#[test]
+fn a_head_without_commits_goes_to_the_branch_that_an_import_makes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", SESSION);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--as", "bank", "session.jsonl"]), @r#"
+    --- stderr
+    Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on bank
+      no messages, kept      2 records (-v lists them)
+      not in the file        system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    HEAD left main, which is empty, for bank
+    "#);
+    assert!(sandbox.ok(&["status"]).starts_with("On bank,"));
+    // It is one command: undone at once, HEAD is back on what it left.
+    sandbox.ok(&["undo"]);
+    assert!(
+        sandbox
+            .ok(&["status"])
+            .starts_with("On main, no commits yet")
+    );
+
+    // The branch that one has named and that is empty is what the first session is on.
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["checkout", "-b", "mine"]);
+    sandbox.ok(&["import", "session.jsonl"]);
+    assert!(sandbox.ok(&["status"]).starts_with("On mine,"));
+
+    // Who acts on a branch of their own moves nobody's HEAD.
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["--on", "agent", "import", "--as", "bank", "session.jsonl"]);
+    assert!(
+        sandbox
+            .ok(&["status"])
+            .starts_with("On main, no commits yet")
+    );
+}
+
+#[test]
+fn what_is_no_message_is_one_line_and_its_list_under_v() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("session.jsonl", SESSION);
+    sandbox.ok(&["import", "session.jsonl"]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "-v", "session.jsonl"]), @r#"
+    --- stderr
+    Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
+      no messages, kept      1 ai-title, 1 file-history-snapshot
+      not in the file        system prompt, tool definitions
+    "#);
 }

@@ -24,7 +24,7 @@ fn the_demo_reads_well_in_a_pipe() {
     hint: tract import brings in a session; tract commit -r user -m "…" writes one
     $ tract import session.jsonl
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
 

@@ -37,7 +37,7 @@ fn an_import_makes_a_repository_and_says_so() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -128,7 +128,7 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     exit code: 3
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     problem: broken.jsonl:13: bad JSON: EOF while parsing a string at line 1 column 29
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
@@ -162,7 +162,7 @@ fn a_hook_captures_its_transcript() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -209,7 +209,7 @@ fn a_torn_last_line_is_normal_while_a_session_runs() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 33 messages, 1 compaction, on main
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     note: session.jsonl:63: the last line is torn
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
@@ -233,7 +233,7 @@ fn own_commits_stay_and_new_messages_go_after_them() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main has commits of its own and stays
-      no messages, kept      1 ai-title, 1 file-history-snapshot
+      no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     hint: what is new goes after your commits with tract import --onto main
@@ -322,6 +322,7 @@ fn a_line_of_50_mb_comes_in_whole() {
         now: tract::model::Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     let report = tract::ingest::import(&repo, &path, &request, &mut |_| {}).expect("imports");
     assert_eq!((report.sessions.len(), report.problem_count), (3, 0));

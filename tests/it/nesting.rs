@@ -197,6 +197,7 @@ fn wrong(
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     let report = ingest::import(&repo, &path, &request, &mut |_| {})?;
     let problems = report.problems.iter().map(|problem| problem.reason.clone());

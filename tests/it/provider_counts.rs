@@ -19,6 +19,7 @@ fn paths(path: &Path) -> (Repo, Vec<(String, Vec<CommitHash>)>) {
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(&repo, path, &request, &mut |_| {}).expect("comes in");
     let mut found = Vec::new();

@@ -61,6 +61,7 @@ fn take(repo: &Repo, path: &Path) -> ImportReport {
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(repo, path, &request, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
@@ -375,6 +376,7 @@ fn formats_of_others_are_named_as_unknown() {
                 now: Millis(0),
                 what: "import",
                 counter: None,
+                moves_head: false,
             };
             let repo = Repo::ephemeral().unwrap();
             let result = import(&repo, &path, &request, &mut |_| {});

@@ -28,6 +28,7 @@ fn record(repo: &Repo, bytes: &[u8], size: usize, eager: bool) -> (String, usize
         format,
         stem: Some("stream"),
         branch: Some("main"),
+        moves_head: false,
         what: "record",
     };
     let mut recorder = Recorder::new(repo, request).expect("a format of events");
@@ -60,6 +61,7 @@ fn import_into(repo: &Repo, path: &Path) -> Outcome {
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     report.sessions[0].outcome

@@ -78,6 +78,7 @@ pub fn imported(path: &Path) -> Option<Repo> {
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     import(&repo, path, &request, &mut |_| {}).expect("imports");
     repo.head(&On::Head).expect("a head").commit()?;
@@ -298,6 +299,7 @@ fn a_growing_file_is_replayed_whole() {
             now: Millis(0),
             what: "import",
             counter: None,
+            moves_head: false,
         };
         let report = import(&repo, &path, &request, &mut |_| {}).expect("imports");
         let name = &report.sessions[0].name;

@@ -67,6 +67,7 @@ impl Task {
             now: Millis(0),
             what: "import",
             counter: None,
+            moves_head: false,
         };
         let report = import(&self.repo, &file, &request, &mut |_| {}).expect("imported");
         assert_eq!(report.problem_count, 0);

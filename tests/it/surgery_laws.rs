@@ -50,6 +50,7 @@ fn long_sessions() -> Vec<Repo> {
             now: Millis(0),
             what: "import",
             counter: None,
+            moves_head: false,
         };
         import(&repo, &folder.join(file), &request, &mut |_| {}).unwrap();
         repo

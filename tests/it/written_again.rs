@@ -245,7 +245,7 @@ fn what_was_written_again_is_taken_over_exported_and_resumed() {
     insta::assert_snapshot!(sandbox.tract(&["import", &name]), @r"
     --- stderr
     Updated codex 019cec3f-0900: 1 new commit, now 3 messages, on codex-019cec3f
-      no messages, kept      1 event_msg/agent_message, 1 event_msg/thread_name_updated, 1 event_msg/user_message, 1 session_meta
+      no messages, kept      4 records (-v lists them)
       not in the file        system prompt, tool definitions
     hint: HEAD stayed; tract --on codex-019cec3f status
     ");
@@ -285,6 +285,7 @@ fn no_format_brings_back_what_was_erased() {
                 now: Millis(0),
                 what: "import",
                 counter: None,
+                moves_head: false,
             };
             import(&repo, &file, &request, &mut |_| {}).expect("imports")
         };

@@ -1,14 +1,16 @@
 //! `tract import`: sessions of other tools, in.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use indicatif::ProgressBar;
 use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
-use tract::interop::{Format, formats, sniff};
+use tract::interop::{Format, foreign, formats, sniff};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
@@ -22,6 +24,8 @@ Example:
   tract import                         what is there
   tract import --last                  the newest of them
   tract import 493c22a8                the one with this id, as it is listed
+  tract import --all --list            those of every directory; without --list it takes them
+  gunzip -c old.gz | tract import -    what comes on standard input, or in <(…)
   tract import session.jsonl logs/     files, and directories with all that is in them
   tract import --onto main FILE        what is new in it, after main's own commits
   tract import ~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks
@@ -30,13 +34,19 @@ Example:
 As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
   tract import --hook")]
 pub struct Args {
-    /// Session files, directories of them, or ids of sessions of this directory
+    /// Session files, directories of them, ids of sessions, or - for standard input
     #[arg(value_name = "PATH|ID")]
     paths: Vec<PathBuf>,
+    /// The sessions of every directory
+    #[arg(long, conflicts_with_all = ["paths", "hook"])]
+    all: bool,
+    /// List them, as without arguments
+    #[arg(long, conflicts_with_all = ["paths", "last", "hook"])]
+    list: bool,
     /// How many sessions are listed; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = left::LISTED)]
-    #[arg(hide_default_value = true, conflicts_with_all = ["paths", "last", "hook"])]
-    limit: usize,
+    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(conflicts_with_all = ["paths", "last", "hook"])]
+    limit: Option<usize>,
     /// The newest session of this directory
     #[arg(long, conflicts_with = "paths")]
     last: bool,
@@ -57,6 +67,9 @@ pub struct Args {
     /// Import nothing from a file with anything wrong in it
     #[arg(long)]
     strict: bool,
+    /// Say each session, each file that was passed over, and what was kept that is no message
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 const ABOUT: &str = "Bring in sessions of coding agents, and other conversations";
@@ -75,8 +88,15 @@ fn long_about() -> String {
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut files = match (args.hook, args.last) {
         (true, _) => vec![hook(app)?],
-        (_, true) => vec![left::here(app)?.swap_remove(0).path],
-        _ if args.paths.is_empty() => return left::list(args.limit, app),
+        (_, true) => vec![left::found(args.all, app)?.swap_remove(0).path],
+        _ if args.all && !args.list && args.limit.is_none() => {
+            let found = left::found(true, app)?.into_iter();
+            found.map(|session| session.path).collect()
+        }
+        _ if args.paths.is_empty() => {
+            let limit = args.limit.unwrap_or(left::LISTED);
+            return left::list(args.all, limit, app);
+        }
         _ => gather(args, app)?,
     };
     if args.branch.is_some() && files.len() > 1 {
@@ -89,8 +109,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         strict(&files, &spools, args, app)?;
     }
     let (repo, created) = open(&files, &spools, args, app)?;
+    let before = repo.head(&On::Head)?;
     // What comes in first is what HEAD is on, and that is to be what one worked on last.
-    if files.len() > 1 && repo.references("refs/")?.is_empty() {
+    if files.len() > 1 && before.commit().is_none() {
         let modified = |path: &PathBuf| {
             std::fs::metadata(path)
                 .and_then(|facts| facts.modified())
@@ -105,8 +126,26 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
+    let mut passed = Passed::default();
+    let many = (files.len() > 1).then(|| {
+        let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
+        bar.set_length(files.len() as u64);
+        bar
+    });
     for file in &files {
-        match one(&repo, (file, spools.at(file)), args, counter.as_ref(), app) {
+        if let Some(bar) = &many {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            bar.set_message(tract::render::Line::from(&*name).text());
+            bar.inc(1);
+        }
+        let bar = many.as_ref();
+        match one(
+            &repo,
+            (file, spools.at(file)),
+            args,
+            (counter.as_ref(), bar),
+            app,
+        ) {
             Ok(report) => {
                 if report.problem_count > 0 {
                     worst = Some(Exit::Damaged);
@@ -114,18 +153,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
                 reports.push((file.clone(), report));
             }
             // A directory may hold anything.
-            Err(Failure::Tract(Error::UnknownFormat { .. } | Error::EmptyFile { .. }))
-                if !is_named(file, args) => {}
+            Err(Failure::Tract(
+                error @ (Error::UnknownFormat { .. } | Error::EmptyFile { .. }),
+            )) if !is_named(file, args) => passed.note(file, &error),
             Err(failure) if files.len() == 1 => return Err(failure),
             Err(failure) => {
                 let lost = matches!(
                     &failure,
                     Failure::Tract(Error::Overtaken { .. } | Error::Busy { .. })
                 );
-                failure.report(&mut app.ui);
+                match &many {
+                    Some(bar) => bar.suspend(|| failure.report(&mut app.ui)),
+                    None => failure.report(&mut app.ui),
+                };
                 worst = worst.max(Some(if lost { Exit::Lost } else { Exit::NotAllowed }));
             }
         }
+    }
+    if let Some(bar) = &many {
+        bar.finish_and_clear();
     }
     if created {
         let place = repo.directory().map(|dir| app.short_path(dir));
@@ -133,15 +179,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         app.ui.status(format!("Made a repository in {place}"));
     }
     if reports.is_empty() && worst.is_none() {
+        passed.tell(args.verbose, app);
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(format!("known formats: {}", formats::names())));
     }
-    for (file, report) in &reports {
-        imported::tell(&repo, file, report, reports.len() == 1, app)?;
-        if let Some(onto) = &args.onto {
+    passed.tell(args.verbose, app);
+    imported::tell_all(&repo, &reports, args.verbose, app)?;
+    if let Some(onto) = &args.onto {
+        for (_, report) in &reports {
             append(&repo, report, onto, app)?;
         }
     }
+    imported::head_moved(&repo, &before, app)?;
     match worst {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
@@ -207,13 +256,73 @@ impl Spools {
 
 /// Whether a file was named itself rather than found in a directory.
 fn is_named(file: &Path, args: &Args) -> bool {
+    if args.all {
+        return false;
+    }
     args.paths.is_empty() || args.paths.iter().any(|path| path == file || !path.exists())
+}
+
+/// The files of a directory that are none of ours, by what they are.
+#[derive(Default)]
+struct Passed {
+    files: Vec<(PathBuf, &'static str)>,
+}
+
+impl Passed {
+    fn note(&mut self, file: &Path, error: &Error) {
+        let what = match error {
+            Error::UnknownFormat { known, .. } => known.unwrap_or("a file in no known format"),
+            _ => "an empty file",
+        };
+        self.files.push((file.to_owned(), what));
+    }
+
+    /// Says how many there were, and with `-v` which.
+    fn tell(&self, is_verbose: bool, app: &mut App) {
+        if self.files.is_empty() {
+            return;
+        }
+        let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+        for (_, what) in &self.files {
+            *kinds.entry(what).or_default() += 1;
+        }
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(what, count)| {
+                let noun = what.split_once(' ').map_or(*what, |(_, noun)| noun);
+                let (first, rest) = noun.split_once(" in ").unwrap_or((noun, ""));
+                let rest = if rest.is_empty() {
+                    ""
+                } else {
+                    &noun[first.len()..]
+                };
+                plural(*count, first) + rest
+            })
+            .collect();
+        let count = plural(self.files.len() as u64, "file");
+        let advice = if is_verbose { "" } else { " (-v names them)" };
+        let line = format!("Passed over {count}: {}{advice}", kinds.join(", "));
+        app.ui.status(line);
+        if is_verbose {
+            for (file, what) in &self.files {
+                app.ui.status(format!("  {}: {what}", file.display()));
+            }
+        }
+    }
 }
 
 /// The files that the paths mean.
 fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for typed in &args.paths {
+        if typed == Path::new(named::STDIN) {
+            if app.ui.input_is_terminal() {
+                let failure = Failure::usage("- is standard input, and that is a terminal");
+                return Err(failure.with_hint("cat FILE | tract import -"));
+            }
+            files.push(typed.clone());
+            continue;
+        }
         let path = app.path(typed)?;
         if !path.exists()
             && let Some(session) = left::named(typed, app)?
@@ -253,7 +362,8 @@ fn open(
             return Err(Error::EmptyFile { path }.into());
         }
         if sniff::sniff(&input)?.is_none() {
-            return Err(Error::UnknownFormat { path }.into());
+            let known = foreign::called(&input)?;
+            return Err(Error::UnknownFormat { path, known }.into());
         }
     }
     app.repo_or_init()
@@ -263,7 +373,7 @@ fn one(
     repo: &Repo,
     (file, read): (&Path, &Path),
     args: &Args,
-    counter: Option<&Counter>,
+    (counter, many): (Option<&Counter>, Option<&ProgressBar>),
     app: &App,
 ) -> Result<ImportReport, Failure> {
     let what = format!("import {}", file.display());
@@ -273,8 +383,13 @@ fn one(
         now: app.now(),
         what: &what,
         counter,
+        moves_head: !app.names_a_branch(),
     };
-    let bar = progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}");
+    // Of many files the one bar counts files.
+    let bar = match many {
+        Some(_) => ProgressBar::hidden(),
+        None => progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}"),
+    };
     let import = match args.strict {
         true => ingest::import_strict,
         false => ingest::import,

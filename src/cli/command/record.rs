@@ -64,6 +64,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let opening = Opening::read(&incoming, &pause)?;
     let format = opening.stream(args.format)?;
     let (repo, created) = app.repo_or_init()?;
+    let before = repo.head(&tract::history::On::Head)?;
     let what = Typed::new("record")
         .option("--format", args.format)
         .option("--as", args.branch.as_ref())
@@ -72,6 +73,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         format,
         stem: None,
         branch: args.branch.as_deref(),
+        moves_head: !app.names_a_branch(),
         what: &what,
     };
     let mut recorder = Recorder::new(&repo, request)?;
@@ -87,7 +89,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         ));
     }
     let problems = match recorder.report() {
-        Some(report) => imported::recorded(&repo, report, recorder.new_commits(), app)?,
+        Some(report) => {
+            let problems = imported::recorded(&repo, report, recorder.new_commits(), app)?;
+            imported::head_moved(&repo, &before, app)?;
+            problems
+        }
         None => {
             // What failed says itself why nothing is here.
             if taken.is_ok() && finished.is_ok() {

@@ -129,6 +129,7 @@ pub fn tree_of_file(path: &Path, format: Option<&'static Format>) -> Result<Tree
         now: Millis(0),
         what: "import",
         counter: None,
+        moves_head: false,
     };
     let report = import(&repo, path, &request, &mut |_| {})?;
     if report.sessions.len() > 1 {

@@ -13,7 +13,7 @@ mod read;
 mod record;
 mod write;
 
-use super::format::{Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 7] = [
@@ -52,6 +52,11 @@ pub static CLAUDE_CODE: Format = Format {
         depth: 0,
         // A sub-agent's own file is none to go on with.
         belongs: |name, _, _| !name.starts_with("agent-"),
+        everywhere: Everywhere {
+            folder: "projects",
+            depth: 1,
+            is_session: |name| !name.starts_with("agent-"),
+        },
         resume: Some(Resume {
             command: &["claude", "--resume"],
             new_id: |_, random| {

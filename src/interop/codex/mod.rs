@@ -18,7 +18,7 @@ mod record;
 mod session;
 mod write;
 
-use super::format::{Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// The format.
 pub static CODEX: Format = Format {
@@ -51,6 +51,11 @@ pub static CODEX: Format = Format {
         belongs: |_, cwd, first_line| {
             let first = first_line();
             first.and_then(|line| record::cwd(&line)).as_deref() == Some(cwd)
+        },
+        everywhere: Everywhere {
+            folder: "sessions",
+            depth: 3,
+            is_session: |_| true,
         },
         resume: Some(Resume {
             command: &["codex", "resume"],

@@ -15,7 +15,7 @@ mod read;
 mod tests;
 mod write;
 
-use super::format::{Format, Home, Shape};
+use super::format::{Everywhere, Format, Home, Shape};
 use crate::hash::fingerprint;
 
 /// The format.
@@ -38,6 +38,11 @@ pub static GEMINI: Format = Format {
         sessions: |cwd| format!("tmp/{}/chats", project_hash(cwd)),
         depth: 0,
         belongs: |name, _, _| name.ends_with(".json"),
+        everywhere: Everywhere {
+            folder: "tmp",
+            depth: 2,
+            is_session: |name| name.starts_with("session-") && name.ends_with(".json"),
+        },
         resume: None,
     }),
     #[cfg(test)]

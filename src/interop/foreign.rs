@@ -1,0 +1,186 @@
+//! Sources of tools whose sessions are not imported: told apart, so that they are not taken for one
+//! of ours, and called by their name.
+//!
+//! Deliberately absent: any reading of them.
+
+use super::Input;
+use super::head::{Keys, SourceHead, front, is_complete};
+use super::records::without_mark;
+use super::spans::skip_space;
+use crate::error::Result;
+
+/// How a container begins, and what a person calls it.
+const CONTAINERS: [(&[u8], &str); 3] = [
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+];
+
+/// How Aider heads the sessions of its log, which is Markdown.
+const AIDER: &[u8] = b"# aider chat started at ";
+
+/// The record that shows a format which is not imported and would be taken for another.
+pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
+    if head.lists(|item| item.has_any(&["mapping", "say", "ask"]) || is_amp(item.clone())) {
+        return Some(0);
+    }
+    if let Some(object) = head.object() {
+        let own = object.has_any(&["trajectory", "mapping", "nextMessageId"]);
+        if own || object.has("info") && object.has("messages") {
+            return Some(0);
+        }
+    }
+    head.first(|record| {
+        is_gemini_lines(record)
+            || is_qwen(record)
+            || record.list("messages").into_iter().flatten().any(is_amp)
+            || is_pi(record)
+    })
+}
+
+/// Amp's blocks are Anthropic's, but for the results.
+fn is_amp(message: Keys<'_>) -> bool {
+    let mut blocks = message.list("content").into_iter().flatten();
+    blocks.any(|block| block.has("toolUseID"))
+}
+
+/// Gemini CLI's newer files: lines that change what stands before them.
+fn is_gemini_lines(record: &Keys<'_>) -> bool {
+    record.has("projectHash") && !record.has("messages")
+}
+
+/// Qwen Code has Claude Code's envelope around Gemini's messages.
+fn is_qwen(record: &Keys<'_>) -> bool {
+    let parts = record.inside("message");
+    record.has("systemPayload") || parts.is_some_and(|message| message.has("parts"))
+}
+
+fn is_pi(record: &Keys<'_>) -> bool {
+    record.is("type", "session") && record.has("cwd")
+}
+
+/// What `input` is, where that is known and it is nothing that can be imported: `a Qwen Code
+/// session`, `an SQLite database`.
+///
+/// # Errors
+///
+/// [`crate::Error::Io`] if the source cannot be read.
+pub fn called(input: &dyn Input) -> Result<Option<&'static str>> {
+    let bytes = front(input)?;
+    let bytes = without_mark(&bytes);
+    let container = CONTAINERS
+        .iter()
+        .find(|(start, _)| bytes.starts_with(start));
+    if let Some((_, name)) = container {
+        return Ok(Some(name));
+    }
+    if memchr::memmem::find(bytes, AIDER).is_some() && !bytes.starts_with(b"{") {
+        return Ok(Some("an Aider log"));
+    }
+    let start = skip_space(bytes, 0);
+    Ok(match bytes.get(start) {
+        Some(b'{' | b'[') if is_complete(bytes) => of_head(&SourceHead::document(bytes, start)),
+        Some(b'{' | b'[') => {
+            let lines = of_head(&SourceHead::lines(bytes));
+            lines.or_else(|| of_head(&SourceHead::document(bytes, start)))
+        }
+        _ => None,
+    })
+}
+
+fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
+    if head.lists(|item| item.has("mapping")) {
+        return Some("a ChatGPT export");
+    }
+    if head.lists(|item| item.has_any(&["say", "ask"])) {
+        return Some("a Cline display log");
+    }
+    let document = head.object().and_then(of_document);
+    let record = || head.first(|record| of_record(record).is_some());
+    document.or_else(|| of_record(&head.records[record()?]))
+}
+
+/// By the keys of a file that is one object.
+fn of_document(object: &Keys<'_>) -> Option<&'static str> {
+    let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
+    let named = [
+        (has(&["mapping"]), "a ChatGPT export"),
+        (
+            has(&["workspaceDirectory", "history"]),
+            "a Continue session",
+        ),
+        (has(&["conversation_id", "history"]), "a Kiro session"),
+        (has(&["nextMessageId"]), "an Amp thread"),
+        (has(&["agent", "steps"]), "an ATIF trajectory"),
+        (has(&["trajectory", "info"]), "a SWE-agent trajectory"),
+        (has(&["info", "messages"]), "an OpenCode session"),
+    ];
+    let mut named = named.into_iter();
+    named.find(|(is, _)| *is).map(|(_, name)| name)
+}
+
+/// By one record of a file of lines.
+fn of_record(record: &Keys<'_>) -> Option<&'static str> {
+    let is_cursor = record.has("role") && !record.has_any(&["type", "content", "uuid"]);
+    let is_cursor = is_cursor && record.inside("message").is_some_and(|m| m.has("content"));
+    let named = [
+        (is_gemini_lines(record), "a newer Gemini CLI session"),
+        (is_qwen(record), "a Qwen Code session"),
+        (is_pi(record), "a pi session"),
+        (
+            record.is("type", "session.start") && record.has("data"),
+            "a Copilot CLI session",
+        ),
+        (record.is("type", "session_start"), "a Droid session"),
+        (
+            record.is("type", "metadata") && record.has("protocol_version"),
+            "a Kimi session",
+        ),
+        (
+            record.has("step_index") && record.has("source"),
+            "an Antigravity session",
+        ),
+        (is_cursor, "a Cursor session"),
+    ];
+    let mut named = named.into_iter();
+    named.find(|(is, _)| *is).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_imported_is_called_by_its_name() {
+        let known: [(&[u8], Option<&str>); 10] = [
+            (b"SQLite format 3\0...", Some("an SQLite database")),
+            (b"\x1f\x8b\x08", Some("a gzip archive")),
+            (
+                b"\n# aider chat started at 2025-06-02 11:47:49\n\n#### hi\n",
+                Some("an Aider log"),
+            ),
+            (b"[{\"title\":\"t\",\"mapping\":{}}]", Some("a ChatGPT export")),
+            (
+                b"{\"sessionId\":\"x\",\"workspaceDirectory\":\"/w\",\"history\":[]}",
+                Some("a Continue session"),
+            ),
+            (
+                b"{\"type\":\"session_start\",\"id\":\"d\"}\n{\"type\":\"message\"}\n",
+                Some("a Droid session"),
+            ),
+            (
+                b"{\"role\":\"user\",\"message\":{\"content\":[]}}\n{\"role\":\"assistant\",\"message\":{\"content\":[]}}\n",
+                Some("a Cursor session"),
+            ),
+            (
+                b"{\"uuid\":\"u\",\"message\":{\"role\":\"user\",\"parts\":[]}}\n{\"uuid\":\"v\"}\n",
+                Some("a Qwen Code session"),
+            ),
+            (b"{\"a\":1}", None),
+            (b"buy milk", None),
+        ];
+        for (bytes, name) in known {
+            assert_eq!(called(&bytes).expect("readable"), name);
+        }
+    }
+}
