@@ -14,6 +14,7 @@ mod checking;
 mod choosing;
 mod circles;
 mod code;
+mod codex_files;
 mod committing;
 mod compacting;
 mod concurrency;

@@ -339,7 +339,9 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     }
     if files.is_empty() {
         let failure = Failure::refused("no session files in there");
-        return Err(failure.with_hint("files that end in .jsonl or .json are looked at"));
+        return Err(
+            failure.with_hint("files that end in .jsonl, .json or .jsonl.zst are looked at")
+        );
     }
     Ok(files)
 }
