@@ -32,6 +32,7 @@ mod importing;
 mod importing_at_once;
 mod importing_roo;
 mod layers;
+mod leaving;
 mod looking;
 mod moving;
 mod naming;
