@@ -1,0 +1,487 @@
+#!/usr/bin/env python3
+"""tract beside git and bare SQLite: the same conversation in each, whole processes in turn, as ratios.
+
+    python3 benches/compare.py                       1,000, 10,000 and 100,000 messages
+    python3 benches/compare.py --million             and 1,000,000: some 20 GB of disk, half an hour
+    python3 benches/compare.py --quick               a smoke run; its figures mean nothing
+    python3 benches/compare.py --sessions FOLDER     also imports each session file of 1 MB or more
+
+Needs a release build (`cargo build --release --locked`) and git; Python's standard library alone.
+Each row is two commands, run A B A B …: the median and the least of each, the ratio of the medians,
+and the most memory that tract took. A target is the ratio that design asks for.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WORDS = (
+    "the file of a test that reads every line and says which of them is wrong before the next "
+    "commit is made so we look at src lib module function returns error value option result "
+    "context window tokens message tool call output panic thread main borrow checker lifetime"
+).split()
+PLAIN = {**os.environ, "NO_COLOR": "1", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+# What is written is on the disk when a command ends, as tract's is.
+GIT = ["git", "-c", "core.fsync=all", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+
+
+# --- the conversation -------------------------------------------------------------------------
+
+
+def conversation(count, seed=1, size=None):
+    """Messages in OpenAI's form: prompts, calls, results and answers, most of 50 to 2,000 bytes, one
+    tool output in fifty up to 50 kB. `size`: all of about so many bytes."""
+    chance = random.Random(seed)
+    pool = " ".join(chance.choice(WORDS) for _ in range(40_000))
+    for at in range(count):
+        bytes_ = size or int(50 * 40 ** chance.random())
+        if at % 4 == 2 and not size and chance.random() < 0.08:
+            bytes_ = chance.randrange(2_000, 50_000)
+        start = chance.randrange(0, len(pool) - bytes_)
+        text = f"{at}: {pool[start:start + bytes_]}"
+        call = {"id": f"call_{at - at % 4}", "type": "function"}
+        call["function"] = {"name": "run", "arguments": json.dumps({"command": f"make {at}"})}
+        match at % 4:
+            case 0:
+                yield {"role": "user", "content": text}
+            case 1:
+                yield {"role": "assistant", "content": text, "tool_calls": [call]}
+            case 2:
+                yield {"role": "tool", "tool_call_id": call["id"], "content": text}
+            case _:
+                yield {"role": "assistant", "content": text}
+
+
+def claude_code(path, megabytes):
+    """A session file as Claude Code writes it, of about so many MB."""
+    session = "7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10"
+    parent, at = None, 0
+    with open(path, "w") as out:
+        while out.tell() < megabytes * 1_000_000:
+            for message in conversation(400, seed=at):
+                text, uuid = message["content"], f"00000000-0000-4000-8000-{at:012}"
+                record = {"parentUuid": parent, "isSidechain": False, "sessionId": session}
+                record |= {"uuid": uuid, "cwd": "/home/user/p", "version": "2.1.0"}
+                record["timestamp"] = f"2026-01-{1 + at // 86400 % 28:02}T{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.000Z"
+                if message["role"] == "assistant":
+                    content = [{"type": "text", "text": text}]
+                    for call in message.get("tool_calls", []):
+                        made = json.loads(call["function"]["arguments"])
+                        content.append({"type": "tool_use", "id": f"toolu_{at}", "name": "Bash", "input": made})
+                    body = {"id": f"msg_{at}", "role": "assistant", "model": "claude-opus-4-8", "content": content}
+                    body["usage"] = {"input_tokens": 10 + at, "output_tokens": len(text) // 4}
+                    record |= {"type": "assistant", "message": body}
+                elif message["role"] == "tool":
+                    result = {"type": "tool_result", "tool_use_id": f"toolu_{at - 1}", "content": text}
+                    record |= {"type": "user", "message": {"role": "user", "content": [result]}}
+                    record["toolUseResult"] = {"stdout": text, "stderr": ""}
+                else:
+                    record |= {"type": "user", "message": {"role": "user", "content": text}}
+                out.write(json.dumps(record) + "\n")
+                parent, at = uuid, at + 1
+    return path
+
+
+# --- the repositories -------------------------------------------------------------------------
+
+
+class Places:
+    """Builds each repository once, below one folder."""
+
+    def __init__(self, folder, tract):
+        self.folder, self.tract_binary = Path(folder), tract
+
+    def made(self, name, make):
+        folder = self.folder / name
+        if not folder.exists():
+            started = time.monotonic()
+            half = self.folder / f"{name}.half"
+            shutil.rmtree(half, ignore_errors=True)
+            half.mkdir()
+            make(half)
+            half.rename(folder)
+            note(f"made {name} in {time.monotonic() - started:.0f} s")
+        return folder
+
+    def run(self, folder, *args, **more):
+        done = subprocess.run([self.tract_binary, *args], cwd=folder, env=PLAIN, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, **more)
+        if done.returncode:
+            sys.exit(f"tract {' '.join(args)}: {done.stderr.decode()}")
+
+    def tract(self, count, hidden=False, size=None):
+        """The conversation in tract; `hidden`: all but the last 200 out of sight."""
+        def make(folder):
+            self.run(folder, "init", "-q")
+            batch = folder / "batch.jsonl"
+            with open(batch, "w") as out:
+                out.writelines(json.dumps(message) + "\n" for message in conversation(count, size=size))
+            self.run(folder, "commit", "-q", "--batch", "batch.jsonl")
+            batch.unlink()
+            if hidden:
+                self.run(folder, "truncate", "-q", "--keep", "200")
+        tail = ("-hidden" if hidden else "") + (f"-{size}" if size else "")
+        return self.made(f"tract-{count}{tail}", make)
+
+    def git(self, count, checked_out=True):
+        """The same with one file a message, each in a commit."""
+        def make(folder):
+            subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, env=PLAIN, check=True)
+            for key, value in (("user.name", "A"), ("user.email", "a@example.org")):
+                subprocess.run(["git", "config", key, value], cwd=folder, env=PLAIN, check=True)
+            load = subprocess.Popen(["git", "fast-import", "--quiet"], cwd=folder, env=PLAIN, stdin=subprocess.PIPE)
+            for at, message in enumerate(conversation(count)):
+                text = json.dumps(message).encode()
+                head = f"commit refs/heads/main\ncommitter A <a@example.org> {1_700_000_000 + at} +0000\n"
+                note_ = message["content"][:60].replace("\n", " ").encode()
+                load.stdin.write(head.encode() + b"data %d\n" % len(note_) + note_ + b"\n")
+                place = f"M 100644 inline {at // 10_000:03}/{at // 100 % 100:02}/{at % 100:02}.json\n"
+                load.stdin.write(place.encode() + b"data %d\n" % len(text) + text + b"\n")
+            load.stdin.close()
+            if load.wait():
+                sys.exit("git fast-import failed")
+            if checked_out:
+                subprocess.run([*GIT, "reset", "-q", "--hard"], cwd=folder, env=PLAIN, check=True)
+        return self.made(f"git-{count}", make)
+
+    def git_lines(self, count):
+        """The same as one growing file, with one commit: only the cost of the next is asked."""
+        def make(folder):
+            subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, env=PLAIN, check=True)
+            for key, value in (("user.name", "A"), ("user.email", "a@example.org")):
+                subprocess.run(["git", "config", key, value], cwd=folder, env=PLAIN, check=True)
+            with open(folder / "talk.jsonl", "w") as out:
+                out.writelines(json.dumps(message) + "\n" for message in conversation(count))
+            subprocess.run([*GIT, "add", "."], cwd=folder, env=PLAIN, check=True)
+            subprocess.run([*GIT, "commit", "-qm", "all"], cwd=folder, env=PLAIN, check=True)
+        return self.made(f"git-lines-{count}", make)
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+
+class Side:
+    """One of two things that are compared: a command, or several that are taken in turn."""
+
+    cpu = False
+
+    def __init__(self, folder, *commands, before=None):
+        self.folder, self.commands, self.before = folder, commands, before
+        self.seconds, self.memory, self.round = [], 0, 0
+
+    def run(self):
+        command = self.commands[self.round % len(self.commands)]
+        if self.before:
+            self.before(self.round)
+        self.round += 1
+        started = time.monotonic()
+        child = subprocess.Popen(command, cwd=self.folder, env=PLAIN, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+        spent = used.ru_utime + used.ru_stime if Side.cpu else time.monotonic() - started
+        self.seconds.append(spent)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        child.stderr.close()
+        if child.returncode:
+            sys.exit(f"{command} in {self.folder}: {child.returncode}\n{said.decode()}")
+        # A child's greatest size begins at that of who started it: it says something only above that.
+        self.memory = max(self.memory, used.ru_maxrss / 1024)
+
+    def finish(self):
+        """Runs what is left of commands that are taken in turn."""
+        while self.round % len(self.commands):
+            self.run()
+            self.seconds.pop()
+
+    def median(self):
+        return statistics.median(self.seconds)
+
+
+class Table:
+    def __init__(self, runs):
+        self.runs, self.rows = runs, []
+
+    def pair(self, work, size, ours, theirs, peer, target, runs=None):
+        """Runs both in turn, and one more of each first, which is thrown away."""
+        for at in range((runs or self.runs) + 1):
+            for side in (ours, theirs):
+                side.run()
+                if at == 0:
+                    side.seconds.clear()
+        ours.finish()
+        theirs.finish()
+        ratio = ours.median() / theirs.median()
+        self.add(work, size, f"{ms(ours)}", f"{ms(theirs)} {peer}", f"{ratio:.2f} ×", target, f"{ours.memory:.0f}",
+                 None if target is None else ratio <= target)
+
+    def add(self, work, size, ours, theirs, figure, target, memory, holds):
+        mark = {None: "", True: "yes", False: "**no**"}[holds]
+        shown = "" if target is None else f"{target}"
+        self.rows.append((work, size, ours, theirs, figure, shown, mark, memory))
+        note(" | ".join(self.rows[-1]))
+
+    def markdown(self):
+        head = ("work", "messages", "tract", "beside", "figure", "target", "holds", "MB")
+        rows = [head, tuple("---" for _ in head), *self.rows]
+        return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def ms(side):
+    return f"{1000 * side.median():.1f} ({1000 * min(side.seconds):.1f}) ms"
+
+
+def note(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def thousands(count):
+    return f"{count:,}"
+
+
+def disk(path):
+    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
+
+
+# --- the rows ---------------------------------------------------------------------------------
+
+
+def looking(table, places, tract, count, base):
+    """What one looks at, beside git's at the same size, and beside tract's own at `base`."""
+    ours, theirs, small = places.tract(count), places.git(count), places.tract(base)
+    size = thousands(count)
+    back = f"HEAD~{count // 2}"
+    short = subprocess.run([tract, "rev-parse", back], cwd=ours, env=PLAIN, capture_output=True, text=True).stdout[:12]
+    git_short = subprocess.run(["git", "rev-parse", back], cwd=theirs, env=PLAIN, capture_output=True, text=True).stdout[:12]
+    small_short = subprocess.run([tract, "rev-parse", f"HEAD~{base // 2}"], cwd=small, env=PLAIN, capture_output=True, text=True).stdout[:12]
+    works = [
+        ("log -n 20", ["log", "-n", "20"], ["log", "-n", "20", "--oneline"]),
+        ("show", ["show"], ["show"]),
+        ("a prefix", ["rev-parse", short], ["rev-parse", git_short]),
+        ("reset", [["reset", "-q", "HEAD~1"], ["reset", "-q", "ORIG_HEAD"]],
+         [["reset", "-q", "--soft", "HEAD~1"], ["reset", "-q", "--soft", "ORIG_HEAD"]]),
+        ("checkout", [["checkout", "-q", "HEAD~10"], ["checkout", "-q", "main"]],
+         [["checkout", "-q", "--detach", "HEAD~10"], ["checkout", "-q", "main"]]),
+        ("status", ["status"], ["status", "--short"]),
+    ]
+    for work, mine, git in works:
+        several = isinstance(mine[0], list)
+        mine, git = (mine, git) if several else ([mine], [git])
+        with_tract = [[tract, *args] for args in mine]
+        table.pair(work, size, Side(ours, *with_tract), Side(theirs, *([*GIT, *args] for args in git)), "git",
+                   1.0 if work != "status" else None)
+        if count > base and work != "status":
+            there = [[tract, *(small_short if arg == short else arg for arg in args)] for args in mine]
+            table.pair(work, size, Side(ours, *with_tract), Side(small, *there), f"at {thousands(base)}", 1.2)
+    runs = 3 if count > 10_000 else None
+    table.pair("log -n 0", size, Side(ours, [tract, "log", "--oneline", "-n", "0"]),
+               Side(theirs, [*GIT, "log", "--oneline"]), "git", 0.3, runs)
+
+
+def committing(table, places, tract, count):
+    ours, files, lines = places.tract(count), places.git(count), places.git_lines(count)
+    line = json.dumps({"role": "user", "content": "one more message of some forty bytes"})
+
+    def new_file(round_):
+        (files / f"new-{round_}.json").write_text(line)
+
+    def new_line(round_):
+        with open(lines / "talk.jsonl", "a") as out:
+            out.write(line + "\n")
+
+    git = "git add -A . && git commit -qm more"
+    git = git.replace("git ", " ".join(GIT) + " ")
+    ours_side = lambda: Side(ours, [tract, "commit", "-q", "-r", "user", "-m", "one more message of some forty bytes"])
+    table.pair("commit", thousands(count), ours_side(), Side(files, ["sh", "-c", git], before=new_file), "git, files", 0.5)
+    table.pair("commit", thousands(count), ours_side(), Side(lines, ["sh", "-c", git], before=new_line), "git, one file", 0.5)
+
+
+def hidden(table, places, tract, count):
+    """200 visible behind `count` hidden, beside a repository of just those 200."""
+    ours, few = places.tract(count, hidden=True), places.tract(200)
+    for work in ("status", "compile", "log -n 20"):
+        table.pair(f"{work}, 200 behind", thousands(count), Side(ours, [tract, *work.split()]), Side(few, [tract, *work.split()]), "of 200", 1.3)
+
+
+def compiling(table, places, tract, count):
+    ours = places.tract(count, size=1_000)
+    side, nothing = Side(ours, [tract, "compile"]), Side(ours, [tract, "--version"])
+    for _ in range(table.runs):
+        side.run()
+        nothing.run()
+    payload = len(subprocess.run([tract, "compile"], cwd=ours, env=PLAIN, capture_output=True).stdout)
+    rate = payload / 1e6 / (side.median() - nothing.median())
+    table.add("compile, cold", f"{thousands(count)} × 1 kB", ms(side), "", f"{rate:.0f} MB/s", "250", f"{side.memory:.0f}", rate >= 250)
+    times = side.memory * 1024 * 1024 / payload
+    table.add("compile, memory", f"{thousands(count)} × 1 kB", f"{side.memory:.0f} MB", f"{payload / 1e6:.1f} MB payload", f"{times:.1f} ×", "3", f"{side.memory:.0f}", times <= 3)
+    back = f"HEAD~{count // 3}"
+    table.pair("diff of two contexts", thousands(count), Side(ours, [tract, "diff", "--stat", back, "HEAD"]), Side(ours, [tract, "compile"]), "compile", 2.0)
+
+
+def bringing_in(table, places, tract, megabytes):
+    source = places.made(f"session-{megabytes}", lambda folder: claude_code(folder / "session.jsonl", megabytes)) / "session.jsonl"
+    imported(table, places, tract, source, f"made, {megabytes} MB")
+
+
+def imported(table, places, tract, source, name):
+    seconds, memory, room = [], 0, 0
+    for _ in range(max(1, table.runs // 4)):
+        with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+            places.run(folder, "init", "-q")
+            side = Side(folder, [tract, "import", "-q", str(source)])
+            side.run()
+            # The search index, too: the first search makes it.
+            find = Side(folder, [tract, "find", "-q", "a-word-that-is-nowhere"])
+            try:
+                find.run()
+            except SystemExit:
+                pass
+            seconds.append(side.seconds[0] + find.seconds[0])
+            memory = max(memory, side.memory, find.memory)
+            room = disk(folder)
+    size = os.path.getsize(source)
+    rate = size / 1e6 / statistics.median(seconds)
+    table.add("import and index", name, f"{1000 * statistics.median(seconds):.0f} ms", "", f"{rate:.0f} MB/s", "40", f"{memory:.0f}", rate >= 40)
+    table.add("disk", name, f"{room / 1e6:.1f} MB", f"{size / 1e6:.1f} MB source", f"{room / size:.2f} ×", "0.5", "", room / size <= 0.5)
+
+
+def room(table, places, count):
+    ours, theirs = places.tract(count), places.git(count)
+    subprocess.run([*GIT, "gc", "-q", "--prune=now"], cwd=theirs, env=PLAIN, check=True)
+    packed, kept = disk(theirs / ".git" / "objects"), disk(ours / ".tract")
+    table.add("disk", thousands(count), f"{kept / 1e6:.1f} MB", f"{packed / 1e6:.1f} MB git gc", f"{kept / packed:.2f} ×", "1.0", "", kept <= packed)
+
+
+def reaching_far(table, places, tract, count):
+    """What touches all of a long history, in 1 s and 200 MB at a million."""
+    def once(name, *args, restore=True):
+        ours = places.tract(count)
+        side = Side(ours, [tract, *args])
+        for _ in range(3):
+            side.run()
+            if restore:
+                places.run(ours, "undo", "-q")
+        holds = side.median() <= 1.0 and side.memory <= 200
+        table.add(name, thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", f"{side.memory:.0f}", holds)
+    once("truncate", "truncate", "-q", "--keep", "200")
+    once(f"compile HEAD~{count * 7 // 10}", "compile", f"HEAD~{count * 7 // 10}", restore=False)
+    ours = places.tract(count, hidden=True)
+    side = Side(ours, [tract, "restore", "-q", "HEAD"])
+    for _ in range(3):
+        side.run()
+        places.run(ours, "undo", "-q")
+    holds = side.median() <= 1.0 and side.memory <= 200
+    table.add("restore", thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", f"{side.memory:.0f}", holds)
+
+
+def searching(table, places, tract, count):
+    ours = places.tract(count)
+    word = f"make {count // 2 + (1 - count // 2 % 4) % 4}"
+    places.run(ours, "find", "-q", word)
+    side = Side(ours, [tract, "find", word])
+    for _ in range(table.runs):
+        side.run()
+    spent = 1000 * side.median()
+    table.add("find, a rare word", thousands(count), ms(side), "", f"{spent:.0f} ms", "30", f"{side.memory:.0f}", spent <= 30)
+
+
+def starting(table, tract):
+    table.pair("--version", "", Side(".", [tract, "--version"]), Side(".", ["/bin/true"]), "/bin/true", 2.0, 4 * table.runs)
+    size = os.path.getsize(tract) / 1e6
+    table.add("the binary", "", f"{size:.1f} MB", "", f"{size:.1f} MB", "12", "", size <= 12)
+
+
+def writing_in_bulk(table, places, tract, count):
+    """A batch in one transaction, beside bare rows of the same bytes."""
+    messages = [json.dumps(message) for message in conversation(count, size=200)]
+    with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+        batch = Path(folder) / "batch.jsonl"
+        batch.write_text("\n".join(messages) + "\n")
+        spent, bare = [], []
+        for at in range(3):
+            mine = Path(folder) / str(at)
+            mine.mkdir()
+            places.run(mine, "init", "-q")
+            side = Side(mine, [tract, "commit", "-q", "--batch", str(batch)])
+            side.run()
+            spent.append(side.seconds[0])
+            started = time.monotonic()
+            rows = sqlite3.connect(mine / "bare.db")
+            rows.execute("PRAGMA journal_mode=WAL")
+            rows.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, body TEXT)")
+            rows.executemany("INSERT INTO messages (body) VALUES (?)", ((text,) for text in messages))
+            rows.commit()
+            rows.close()
+            bare.append(time.monotonic() - started)
+    rate = count / statistics.median(spent)
+    table.add("a batch", thousands(count), f"{1000 * statistics.median(spent):.0f} ms", f"{1000 * statistics.median(bare):.0f} ms bare SQLite",
+              f"{rate:,.0f}/s", "60,000", f"{side.memory:.0f}", rate >= 60_000)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = Path(__file__).resolve().parent.parent
+    parser.add_argument("--tract", default=str(here / "target/release/tract"), help="the program (target/release/tract)")
+    parser.add_argument("--work", help="where the repositories are made, and kept")
+    parser.add_argument("--runs", type=int, default=15, help="how often each of a pair is run (15)")
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock's, for a busy machine")
+    parser.add_argument("--quick", action="store_true", help="small and short: that it runs at all")
+    parser.add_argument("--million", action="store_true", help="1,000,000 messages as well")
+    parser.add_argument("--only", default="", help="groups, with commas: " + ", ".join(GROUPS))
+    parser.add_argument("--sessions", help="a folder of session files to bring in")
+    asked = parser.parse_args()
+    Side.cpu = asked.cpu
+    tract = str(Path(asked.tract).resolve())
+    if not os.access(tract, os.X_OK):
+        sys.exit(f"{tract} is not there: cargo build --release --locked")
+    sizes = [200, 1_000] if asked.quick else [1_000, 10_000, 100_000] + [1_000_000] * asked.million
+    table = Table(2 if asked.quick else asked.runs)
+    only = asked.only.split(",") if asked.only else list(GROUPS)
+    temporary = None if asked.work else tempfile.TemporaryDirectory(prefix="tract-compare-")
+    places = Places(asked.work or temporary.name, tract)
+    places.folder.mkdir(parents=True, exist_ok=True)
+    base = sizes[min(1, len(sizes) - 1)]
+    for group in only:
+        if group not in GROUPS:
+            sys.exit(f"no group {group}: {', '.join(GROUPS)}")
+        GROUPS[group](table, places, tract, sizes, base, asked)
+    print(table.markdown(), end="")
+    if temporary:
+        temporary.cleanup()
+
+
+def each(row):
+    def rows(table, places, tract, sizes, base, asked):
+        for count in sizes:
+            row(table, places, tract, count, base)
+    return rows
+
+
+GROUPS = {
+    "start": lambda table, places, tract, sizes, base, asked: starting(table, tract),
+    "commit": lambda table, places, tract, sizes, base, asked: [committing(table, places, tract, count) for count in sizes[:2]],
+    "look": each(lambda table, places, tract, count, base: looking(table, places, tract, count, base)),
+    "hidden": each(lambda table, places, tract, count, base: hidden(table, places, tract, count)),
+    "compile": lambda table, places, tract, sizes, base, asked: compiling(table, places, tract, base),
+    "batch": lambda table, places, tract, sizes, base, asked: writing_in_bulk(table, places, tract, 1_000 if asked.quick else 100_000),
+    "find": lambda table, places, tract, sizes, base, asked: searching(table, places, tract, sizes[-1]),
+    "far": lambda table, places, tract, sizes, base, asked: reaching_far(table, places, tract, sizes[-1]),
+    "import": lambda table, places, tract, sizes, base, asked: (
+        [bringing_in(table, places, tract, megabytes) for megabytes in ([1] if asked.quick else [29, 100, 300])],
+        [imported(table, places, tract, path, path.name[:40]) for path in sorted(Path(asked.sessions).rglob("*.jsonl"))
+         if os.path.getsize(path) > 1_000_000] if asked.sessions else None),
+    "disk": lambda table, places, tract, sizes, base, asked: room(table, places, base),
+}
+
+
+if __name__ == "__main__":
+    main()
