@@ -67,11 +67,6 @@ impl Change {
         }
     }
 
-    /// By how many the number of visible messages changed.
-    pub(crate) fn messages(&self) -> i64 {
-        self.gained.len() as i64 - self.lost.len() as i64
-    }
-
     /// The place from which on the contexts differ, from 0; none: they don't.
     pub(crate) fn begins(&self) -> Option<usize> {
         let all = self.gained.iter().chain(&self.lost);

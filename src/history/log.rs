@@ -8,13 +8,17 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::change::Change;
 use crate::history::counts::Counts;
 use crate::history::repo::Repo;
-use crate::history::totals::{Along, RunningTotal};
+use crate::history::totals::{self, Along, Sums};
 use crate::history::{load, path};
-use crate::model::{Commit, Encoding, EntryId, Operation, RefName, Role, TokenCount};
+use crate::model::{Commit, Encoding, EntryId, Operation, RefName, Role, TokenCount, Total};
 use crate::store::{CommitRow, View};
 
 /// How many commits are read at once while looking for those that match.
 const PAGE: usize = 256;
+/// From how many messages on their sum is kept for the next time.
+const WORTH_KEEPING: usize = if cfg!(test) { 0 } else { 64 };
+/// At every so many commits of a list the total is kept.
+const KEPT_EACH: u64 = 64;
 
 /// What to list.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +67,6 @@ pub struct LogRow {
 
 /// A commit to list, before anything is counted.
 struct Read {
-    row: CommitRow,
     /// What happened before it that is not listed.
     skipped: Change,
     own: Change,
@@ -97,74 +100,118 @@ impl Repo {
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
         let view = self.store.read()?;
-        let (base, read) = read(&*view, tip, options)?;
+        let rows = matching(&*view, tip, options)?;
+        let kept = totals::kept(&*view, rows.iter().rev(), options.encoding)?;
         let refs = decorations(&*view)?;
         let places = match options.numbers {
             true => load::context(&*view, tip)?.positions(),
             false => HashMap::new(),
         };
-        drop(view);
-        let changes = read.iter().flat_map(|Read { skipped, own, .. }| {
-            let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
-            all.into_iter().flatten().map(|(_, entry)| entry)
-        });
-        let entries = base.entries.iter().chain(changes);
-        let counts = Counts::of(&*self.store, entries, options.encoding)?;
-        let mut total = RunningTotal::default();
-        for entry in &base.entries {
-            total.add(counts.get(entry));
-        }
-        let listed = read.into_iter().map(|read| {
-            let Read { row, headline, .. } = read;
-            total.apply(&read.skipped, &counts);
-            let before = total.total();
-            total.apply(&read.own, &counts);
-            let running = total.total();
+        let (read, sums) = match kept {
+            Some(sums) => (headlines(&*view, &rows, options.parts)?, sums),
+            None => {
+                let purge = view.last_purge()?;
+                let (base, read) = read(&*view, &rows, options.parts)?;
+                drop(view);
+                let sums = self.sums(&base, &read, options.encoding)?;
+                if base.entries.len() + read.len() > WORTH_KEEPING {
+                    let totals = worth_keeping(&rows, &sums);
+                    totals::keep(&*self.store, purge, options.encoding, totals.into_iter());
+                }
+                (read.into_iter().map(|read| read.headline).collect(), sums)
+            }
+        };
+        let rows = rows.into_iter().zip(sums.into_iter().zip(read).rev());
+        let listed = rows.map(|(row, (sums, headline))| {
             let place = headline.entry.and_then(|id| places.get(&id));
+            let running = sums.at.count();
             LogRow {
                 role: headline.role,
                 preview: headline.preview,
                 parts: headline.parts,
                 content: headline.content,
                 number: place.map(|at| at + 1),
-                delta: running.tokens as i64 - before.tokens as i64,
-                messages: read.own.messages(),
+                delta: running.tokens as i64 - sums.before.count().tokens as i64,
+                messages: sums.at.messages as i64 - sums.before.messages as i64,
                 running,
                 refs: refs.get(&row.hash).cloned().unwrap_or_default(),
                 hash: row.hash,
                 commit: row.commit,
             }
         });
-        let mut listed: Vec<LogRow> = listed.collect();
-        listed.reverse();
-        Ok(listed)
+        Ok(listed.collect())
+    }
+
+    /// What the commits come to where nothing is kept: counts what has no count yet.
+    fn sums(&self, base: &Context, read: &[Read], encoding: Encoding) -> Result<Vec<Sums>> {
+        let changes = read.iter().flat_map(|Read { skipped, own, .. }| {
+            let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
+            all.into_iter().flatten().map(|(_, entry)| entry)
+        });
+        let entries = base.entries.iter().chain(changes);
+        let counts = Counts::of(&*self.store, entries, encoding)?;
+        let mut total = Total::default();
+        total.extend(base.entries.iter().map(|entry| counts.get(entry)));
+        let sums = read.iter().map(|read| {
+            totals::apply(&mut total, &read.skipped, &counts);
+            let before = total;
+            totals::apply(&mut total, &read.own, &counts);
+            let at = total;
+            Sums { before, at }
+        });
+        Ok(sums.collect())
     }
 }
 
-/// The commits to list, oldest first, and the context before the first of them.
-fn read(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<(Context, Vec<Read>)> {
+/// The totals with which these rows, newest first, and what comes after them are known again: at what
+/// is no append, before each row that does not follow the next, and here and there on the way.
+fn worth_keeping(rows: &[CommitRow], sums: &[Sums]) -> Vec<(CommitHash, Total)> {
+    let mut worth = Vec::new();
+    let mut last = None;
+    for (row, sums) in rows.iter().rev().zip(sums) {
+        let parent = row.commit.parent.filter(|parent| last != Some(*parent));
+        worth.extend(parent.map(|parent| (parent, sums.before)));
+        let is_append = matches!(row.commit.operation, Operation::Append { .. });
+        if !is_append || row.depth % KEPT_EACH == 0 {
+            worth.push((row.hash, sums.at));
+        }
+        last = Some(row.hash);
+    }
+    worth
+}
+
+/// What is said of commits, newest first, where their totals are known; oldest first.
+fn headlines(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<Vec<Headline>> {
+    let headlines = rows.iter().rev().map(|row| Headline::of(view, row, None));
+    let mut headlines = headlines.collect::<Result<Vec<_>>>()?;
+    speak(view, headlines.iter_mut().collect(), parts)?;
+    Ok(headlines)
+}
+
+/// The context before the first of these commits, newest first, and what each of them, oldest first,
+/// changed.
+fn read(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<(Context, Vec<Read>)> {
     let mut along = Along::default();
     let mut base = None;
     let mut all = Vec::new();
-    for row in matching(view, tip, options)?.into_iter().rev() {
+    for row in rows.iter().rev() {
         let left = along.context.clone();
-        along.advance_to(view, &row)?;
+        along.advance_to(view, row)?;
         let skipped = match &base {
             Some(_) => Change::between(&left, &along.context),
             None => Change::default(),
         };
         base.get_or_insert_with(|| along.context.clone());
-        let headline = Headline::of(view, &row, &along.context)?;
-        let own = along.step(view, &row)?;
+        let headline = Headline::of(view, row, Some(&along.context))?;
+        let own = along.step(view, row)?;
         all.push(Read {
-            row,
             skipped,
             own,
             headline,
         });
     }
     let headlines = all.iter_mut().map(|read| &mut read.headline);
-    speak(view, headlines.collect(), options.parts)?;
+    speak(view, headlines.collect(), parts)?;
     Ok((base.unwrap_or_default(), all))
 }
 
@@ -179,7 +226,8 @@ struct Headline {
 }
 
 impl Headline {
-    fn of(view: &dyn View, row: &CommitRow, before: &Context) -> Result<Self> {
+    /// `before`: the context before the commit, where it is known already.
+    fn of(view: &dyn View, row: &CommitRow, before: Option<&Context>) -> Result<Self> {
         let about = |entry, content| Self {
             entry: Some(entry),
             content: Some(content),
@@ -205,6 +253,15 @@ impl Headline {
                     return Ok(Self::default());
                 };
                 let id = path::entry_of(view, *target)?;
+                let loaded;
+                let before = match (before, &row.commit.parent) {
+                    (Some(before), _) => before,
+                    (None, None) => &Context::default(),
+                    (None, Some(parent)) => {
+                        loaded = load::context(view, parent)?;
+                        &loaded
+                    }
+                };
                 let seen = before.entries.iter().rev().find(|entry| entry.id == id);
                 let content = match seen {
                     Some(entry) => Some(entry.content),

@@ -10,9 +10,9 @@ use crate::history::change::{Change, Placed, Touched, told};
 use crate::history::counts::Counts;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::{load, path};
+use crate::history::{load, path, totals};
 use crate::model::{Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span};
-use crate::store::View;
+use crate::store::{CommitRow, View};
 
 /// A commit with everything that belongs to it.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl Repo {
     }
 
     /// What became of the entry that `commit` appended, on the path that ends in `tip`. Reads the
-    /// commits after it.
+    /// commits on it that append nothing.
     ///
     /// # Errors
     ///
@@ -186,7 +186,17 @@ impl Repo {
         if !view.is_ancestor(commit, tip)? {
             return Ok(life);
         }
-        for row in view.ancestors(tip, Some(commit), usize::MAX)?.iter().rev() {
+        let begun = load::commit(&*view, commit)?;
+        let changes = view.changes(tip)?.into_iter();
+        let since: Vec<CommitRow> = changes.filter(|row| row.depth > begun.depth).collect();
+        if since.is_empty()
+            && let Operation::Append { .. } = begun.commit.operation
+            && let Some(messages) = totals::messages_at(&*view, commit)?
+        {
+            life.number = Some(messages);
+            return Ok(life);
+        }
+        for row in &since {
             match &row.commit.operation {
                 Operation::Edit { target, .. } if names.contains(target) => {
                     life.edited = Some(row.hash);

@@ -1,13 +1,17 @@
-//! The tokens along a path: summed up once at its beginning, then only added to and taken from.
+//! The tokens along a path: from a total that is kept, or summed up once at its beginning; then only
+//! added to and taken from.
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::hash::CommitHash;
 use crate::history::change::Change;
-use crate::history::counts::Counts;
+use crate::history::counts::{Counts, key_of};
 use crate::history::load;
-use crate::model::tokens::context_total;
-use crate::model::{Operation, TokenCount};
-use crate::store::{CommitRow, View};
+use crate::model::{Encoding, Operation, TokenCount, Total};
+use crate::store::{CommitRow, CountKey, Store, View};
+
+/// How many appends may stand between a commit and the total that is kept before it.
+const GAP: u64 = 256;
 
 /// From how many commits on it is quicker to begin at a checkpoint than to go on.
 const LEAP: u64 = 256;
@@ -55,43 +59,116 @@ impl Along {
     }
 }
 
-/// A sum that entries can be taken from again.
-#[derive(Default)]
-pub(crate) struct RunningTotal {
-    tokens: u64,
-    messages: u64,
-    estimates: u64,
+/// Follows a change.
+pub(crate) fn apply(total: &mut Total, change: &Change, counts: &Counts) {
+    for (_, entry) in &change.gained {
+        total.add(counts.get(entry));
+    }
+    for (_, entry) in &change.lost {
+        total.remove(counts.get(entry));
+    }
 }
 
-impl RunningTotal {
-    pub(crate) fn add(&mut self, count: TokenCount) {
-        self.tokens += count.tokens;
-        self.messages += 1;
-        self.estimates += u64::from(count.estimated);
-    }
+/// What a context comes to before a commit, and at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums {
+    pub(crate) before: Total,
+    pub(crate) at: Total,
+}
 
-    fn remove(&mut self, count: TokenCount) {
-        self.tokens -= count.tokens;
-        self.messages -= 1;
-        self.estimates -= u64::from(count.estimated);
-    }
-
-    /// Follows a change.
-    pub(crate) fn apply(&mut self, change: &Change, counts: &Counts) {
-        for (_, entry) in &change.gained {
-            self.add(counts.get(entry));
-        }
-        for (_, entry) in &change.lost {
-            self.remove(counts.get(entry));
-        }
-    }
-
-    /// The tokens of a context of these entries.
-    pub(crate) fn total(&self) -> TokenCount {
-        let sum = TokenCount {
-            tokens: self.tokens,
-            estimated: self.estimates > 0,
+/// The sums at these commits of one path, oldest first, from totals that are kept: reads the totals,
+/// at most [`GAP`] commits before each row that does not follow the one before it, and their counts.
+/// None where that is not enough to know them.
+pub(crate) fn kept<'a>(
+    view: &dyn View,
+    rows: impl Iterator<Item = &'a CommitRow>,
+    encoding: Encoding,
+) -> Result<Option<Vec<Sums>>> {
+    let rows: Vec<&CommitRow> = rows.collect();
+    let keys: Vec<CountKey> = rows.iter().filter_map(|row| appended(row)).collect();
+    let mut counts = view.counts(&keys, encoding)?.into_iter();
+    let mut sums: Vec<Sums> = Vec::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        let follows = at > 0 && row.commit.parent == Some(rows[at - 1].hash);
+        let before = match (sums.last(), &row.commit.parent) {
+            (Some(last), _) if follows => Some(last.at),
+            (_, Some(parent)) => at_commit(view, parent, encoding)?,
+            (_, None) => Some(Total::default()),
         };
-        context_total((self.messages > 0).then_some(sum))
+        let at = match (appended(row).is_some(), before) {
+            (true, Some(mut total)) => counts.next().flatten().map(|count| {
+                total.add(count);
+                total
+            }),
+            (false, Some(_)) => view.total(&row.hash, encoding)?,
+            (_, None) => None,
+        };
+        match (before, at) {
+            (Some(before), Some(at)) => sums.push(Sums { before, at }),
+            _ => return Ok(None),
+        }
     }
+    Ok(Some(sums))
+}
+
+/// The total at a commit: the newest one that is kept, and the messages appended since.
+fn at_commit(view: &dyn View, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
+    let Some(row) = view.commit(commit)? else {
+        return Ok(None);
+    };
+    let (ahead, mut total) = match view.newest_total(commit, encoding)? {
+        Some((depth, total)) => (row.depth - depth, total),
+        None => (row.depth + 1, Total::default()),
+    };
+    if ahead > GAP {
+        return Ok(None);
+    }
+    let since = match ahead {
+        0 => Vec::new(),
+        ahead => view.ancestors(commit, None, ahead as usize)?,
+    };
+    let keys: Option<Vec<CountKey>> = since.iter().map(appended).collect();
+    let Some(keys) = keys else {
+        return Ok(None);
+    };
+    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
+    Ok(counts.map(|counts| {
+        total.extend(counts);
+        total
+    }))
+}
+/// How many messages are visible at a commit, where a total says so.
+pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option<usize>> {
+    for encoding in Encoding::ALL {
+        if let Some(total) = at_commit(view, commit, encoding)? {
+            return Ok(Some(total.messages as usize));
+        }
+    }
+    Ok(None)
+}
+
+/// What a commit that appends a message adds to the total; an append is seen whole.
+fn appended(row: &CommitRow) -> Option<CountKey> {
+    match &row.commit.operation {
+        Operation::Append { content } => Some(key_of(*content)),
+        _ => None,
+    }
+}
+
+/// Keeps totals for later. They hold as long as nothing is purged: `purge` is the newest one that the
+/// counts know of. A repository that cannot be written to is no obstacle.
+pub(crate) fn keep(
+    store: &dyn Store,
+    purge: Option<u64>,
+    encoding: Encoding,
+    totals: impl Iterator<Item = (CommitHash, Total)>,
+) {
+    let _ = store.write().and_then(|tx| {
+        if tx.last_purge()? == purge {
+            for (commit, total) in totals {
+                tx.put_total(&commit, encoding, total)?;
+            }
+        }
+        tx.commit()
+    });
 }

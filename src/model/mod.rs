@@ -23,6 +23,7 @@ mod span;
 pub mod time;
 pub mod tokens;
 mod tombstone;
+mod total;
 mod usage;
 #[cfg(test)]
 mod vectors;
@@ -42,4 +43,5 @@ pub use span::Span;
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
+pub use total::Total;
 pub use usage::Usage;

@@ -13,7 +13,7 @@ use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
 use crate::model::searched::Literals;
 use crate::model::{
     Commit, Encoding, EntryId, Hide, HideKind, Message, Millis, Operation, PURGED, Part, PartHide,
-    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, Usage,
+    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, Total, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -31,6 +31,7 @@ pub(crate) fn run(make: Make<'_>) {
     many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
     checkpoints_read_back(make);
+    totals_read_back(make);
     sources_grow_and_read_back(make);
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
@@ -712,6 +713,54 @@ fn checkpoints_read_back(make: Make<'_>) {
             Some((path[5].hash, Context::default()))
         );
         assert_eq!(view.checkpoint(&path[25].hash)?, None);
+        Ok(())
+    });
+}
+
+fn totals_read_back(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 10);
+    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
+    let at = |depth: usize| path[9 - depth].hash;
+    let side = writing(&*store, |tx| append(tx, Some(at(5)), "side"));
+    let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
+    let total = |tokens| Total {
+        messages: 3,
+        tokens,
+        estimates: 1,
+    };
+    writing(&*store, |tx| {
+        tx.put_total(&at(2), one, total(2)).expect("kept");
+        tx.put_total(&at(7), one, total(70)).expect("kept");
+        tx.put_total(&at(7), one, total(7)).expect("kept again");
+        tx.put_total(&at(3), other, total(3)).expect("kept");
+        assert!(
+            tx.put_total(&CommitHash::of("nowhere"), one, total(0))
+                .is_err()
+        );
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.newest_total(&tip, one)?, Some((7, total(7))));
+        assert_eq!(view.newest_total(&at(7), one)?, Some((7, total(7))));
+        assert_eq!(view.newest_total(&at(6), one)?, Some((2, total(2))));
+        assert_eq!(view.newest_total(&at(1), one)?, None);
+        assert_eq!(view.newest_total(&tip, other)?, Some((3, total(3))));
+        // One before the fork holds for both sides; one after it on the other side does not.
+        assert_eq!(view.newest_total(&side, one)?, Some((2, total(2))));
+        assert_eq!(view.total(&at(7), one)?, Some(total(7)));
+        assert_eq!(view.total(&at(7), other)?, None);
+        assert_eq!(view.total(&tip, one)?, None);
+        Ok(())
+    });
+    // Whoever is erased was perhaps counted in.
+    writing(&*store, |tx| {
+        tx.purge_content(&user("1").hash())
+            .map(|_| ())
+            .expect("there")
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.newest_total(&tip, one)?, None);
+        assert_eq!(view.newest_total(&tip, other)?, None);
         Ok(())
     });
 }

@@ -15,7 +15,7 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Sealed, Span,
-    TokenCount, Usage, is_tombstone, preview, tombstone,
+    TokenCount, Total, Usage, is_tombstone, preview, tombstone,
 };
 
 #[derive(Clone, Default)]
@@ -26,6 +26,7 @@ struct Maps {
     order: Vec<CommitHash>,
     counts: BTreeMap<(CountKey, Encoding), TokenCount>,
     checkpoints: BTreeMap<CommitHash, Context>,
+    totals: BTreeMap<(CommitHash, Encoding), Total>,
     usage: BTreeMap<CommitHash, Usage>,
     refs: BTreeMap<RefName, RefValue>,
     operations: Vec<OperationRow>,
@@ -262,6 +263,18 @@ impl Objects for MapSession<'_> {
             let context = maps.checkpoints.get(&row.hash)?;
             Some((row.hash, context.clone()))
         }))
+    }
+
+    fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>> {
+        let maps = self.maps.borrow();
+        Ok(maps.path(tip).iter().find_map(|row| {
+            let total = maps.totals.get(&(row.hash, encoding))?;
+            Some((row.depth, *total))
+        }))
+    }
+
+    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
+        Ok(self.maps.borrow().totals.get(&(*commit, encoding)).copied())
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
@@ -522,6 +535,13 @@ impl ObjectsMut for MapSession<'_> {
         Ok(())
     }
 
+    fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {
+        self.need(commit)?;
+        let mut maps = self.maps.borrow_mut();
+        maps.totals.insert((*commit, encoding), total);
+        Ok(())
+    }
+
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
         self.need(commit)?;
         self.maps.borrow_mut().usage.insert(*commit, usage);
@@ -535,6 +555,7 @@ impl ObjectsMut for MapSession<'_> {
         let (size, stone) = (canonical.len() as u64, tombstone(message.role));
         maps.contents.insert(*hash, stone.canonical());
         maps.counts.retain(|(key, _), _| key.content != *hash);
+        maps.totals.clear();
         Ok(size)
     }
 
@@ -559,6 +580,7 @@ impl ObjectsMut for MapSession<'_> {
         maps.commits.retain(|hash, _| stays.contains(hash));
         maps.order.retain(|hash| stays.contains(hash));
         maps.checkpoints.retain(|hash, _| stays.contains(hash));
+        maps.totals.retain(|(hash, _), _| stays.contains(hash));
         maps.usage.retain(|hash, _| stays.contains(hash));
         maps.records.retain(|(hash, _), _| stays.contains(hash));
         let rows = maps.commits.values();

@@ -5,7 +5,7 @@ use std::slice;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, Usage};
+use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, Total, Usage};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +138,12 @@ pub trait Objects {
     /// The newest checkpoint on the path that ends in `tip`: the commit and its context.
     fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>>;
 
+    /// The newest total on the path that ends in `tip`, and the depth of its commit.
+    fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>>;
+
+    /// The total kept for just this commit.
+    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>>;
+
     /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
     /// the root, which counts too.
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64>;
@@ -160,8 +166,11 @@ pub trait ObjectsMut: Objects {
     /// Keeps a checkpoint: `context` is the fold up to `commit`.
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()>;
 
+    /// Keeps what the visible messages at a commit come to.
+    fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()>;
+
     /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
-    /// content again changes nothing. Its counts go too. Gives the bytes that it had.
+    /// content again changes nothing. Its counts go too, and all totals. Gives the bytes that it had.
     fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
 
     /// Takes out, without a trace, the commits that nothing leads to: no ref, no move of one in the

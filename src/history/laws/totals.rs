@@ -1,13 +1,15 @@
 //! The laws of looking: every way to ask for a context's tokens gives the same
 //! number, and a narrow log is a part of the whole one.
 
+use std::sync::atomic::Ordering;
+
 use proptest::prelude::*;
 
 use crate::context::laws::history::{CONTENTS, History, histories, message};
 use crate::hash::CommitHash;
-use crate::history::{LogOptions, On, Repo};
+use crate::history::{Call, CommitOptions, LogOptions, On, Repo};
 use crate::model::tokens::{Counter, context_total};
-use crate::model::{Encoding, Millis, RefName, RefValue};
+use crate::model::{Draft, Encoding, Message, Millis, Operation, RefName, RefValue, Role};
 
 /// A repository that holds `history`, with a checkpoint wherever `every` says so.
 fn repo(history: &History, every: usize) -> Repo {
@@ -92,4 +94,70 @@ proptest! {
         let all: Vec<_> = whole.iter().map(|row| (row.hash, row.running.tokens)).collect();
         prop_assert_eq!(&log(&repo, tip, limit, &[]), &all[..limit.min(all.len())]);
     }
+}
+
+/// What listing the last 20 costs the database, in steps, at some visible messages; and what they come to.
+fn steps_of_a_log(messages: usize) -> (u64, u64) {
+    let (repo, steps) = Repo::counted();
+    let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
+    let talk: Vec<Draft> = (0..messages).map(said).collect();
+    let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+    let tip = done.expect("commits").last().expect("some").hash;
+    let options = LogOptions {
+        limit: 20,
+        ..LogOptions::default()
+    };
+    // The first sums up, and keeps what it has found.
+    repo.log(&tip, &options).expect("listed");
+    let before = steps.load(Ordering::Relaxed);
+    let rows = repo.log(&tip, &options).expect("listed");
+    (
+        steps.load(Ordering::Relaxed) - before,
+        rows[0].running.tokens,
+    )
+}
+
+#[test]
+fn a_short_log_reads_as_much_of_a_long_history_as_of_a_short_one() {
+    let (few, _) = steps_of_a_log(500);
+    let (many, tokens) = steps_of_a_log(5_000);
+    assert!(many < few + few / 5, "{few} and {many} steps");
+    let counter = Counter::load(Encoding::default());
+    let said = |at: usize| Message::text(Role::User, at.to_string());
+    let all = context_total((0..5_000).map(|at| counter.message(&said(at))));
+    assert_eq!(tokens, all.tokens);
+}
+
+#[test]
+fn what_is_purged_is_summed_up_anew() {
+    let repo = Repo::ephemeral().expect("made");
+    let said = |at: usize| {
+        Draft::append(Message::text(
+            Role::User,
+            format!("said {at} times, in many more words"),
+        ))
+    };
+    let talk: Vec<Draft> = (0..9).map(said).collect();
+    let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+    let done = done.expect("commits");
+    let last = LogOptions {
+        limit: 1,
+        ..LogOptions::default()
+    };
+    let running = |at: usize| {
+        let rows = repo.log(&done[at].hash, &last);
+        rows.expect("listed")[0].running.tokens
+    };
+    let before = running(8);
+    assert_eq!(running(8), before, "as it was kept");
+    let tx = repo.store.write().expect("the lock");
+    let Operation::Append { content } = done[2].commit.operation else {
+        panic!("an append");
+    };
+    tx.purge_content(&content).expect("erased");
+    tx.commit().expect("durable");
+    let context = repo.context(&done[8].hash).expect("a context");
+    let counts = repo.counts(&context, Encoding::default()).expect("counted");
+    assert_ne!(context_total(counts.iter().copied()).tokens, before);
+    assert_eq!(running(8), context_total(counts).tokens);
 }

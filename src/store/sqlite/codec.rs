@@ -1,7 +1,12 @@
 //! How values become column values: numbers for the words of the model, compressed bodies, and
 //! lists of integers.
 
+use std::cell::RefCell;
+use std::io;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
+
+use zstd::bulk::{Compressor, Decompressor};
 
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
@@ -16,10 +21,29 @@ const LEVEL: i32 = 3;
 const RAW: i64 = 0;
 const ZSTD: i64 = 1;
 
+thread_local! {
+    // Making one costs more than a short message takes.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> =
+        RefCell::new(Compressor::new(LEVEL).ok());
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> =
+        RefCell::new(Decompressor::new().ok());
+}
+
+fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|with| with.as_mut()?.compress(bytes).ok())
+}
+
+fn decompress(bytes: &[u8], size: usize) -> io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|with| match with {
+        Some(with) => with.decompress(bytes, size),
+        None => zstd::bulk::decompress(bytes, size),
+    })
+}
+
 /// Bytes as they are stored, with the number that says how.
 pub(super) fn pack(bytes: &[u8]) -> (i64, std::borrow::Cow<'_, [u8]>) {
     if bytes.len() >= COMPRESS_FROM_BYTES
-        && let Ok(packed) = zstd::bulk::compress(bytes, LEVEL)
+        && let Some(packed) = compress(bytes)
         && packed.len() < bytes.len() - bytes.len() / 10
     {
         return (ZSTD, packed.into());
@@ -33,8 +57,8 @@ pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Res
         ZSTD => {
             let size = usize::try_from(size).map_err(damaged)?;
             // A size that is wrong must not decide how much memory is taken.
-            match zstd::bulk::Decompressor::<'_>::upper_bound(&stored) {
-                Some(bound) if bound == size => zstd::bulk::decompress(&stored, size),
+            match Decompressor::upper_bound(&stored) {
+                Some(bound) if bound == size => decompress(&stored, size),
                 _ => zstd::stream::decode_all(stored.as_slice()),
             }
             .map_err(|error| damaged(format!("a compressed body: {error}")))?

@@ -15,6 +15,7 @@ mod seal;
 mod search;
 mod session;
 mod sources;
+mod totals;
 mod verify;
 
 use std::cell::Cell;

@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, Usage, is_tombstone, preview,
-    tombstone,
+    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, Total, Usage, is_tombstone,
+    preview, tombstone,
 };
 use crate::store::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 
@@ -409,6 +409,14 @@ impl Objects for Session<'_> {
         self.newest_checkpoint(tip)
     }
 
+    fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>> {
+        Session::newest_total(self, tip, encoding)
+    }
+
+    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
+        self.total_at(commit, encoding)
+    }
+
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
         self.since_checkpoint(tip)
     }
@@ -518,6 +526,10 @@ impl ObjectsMut for Session<'_> {
         )
     }
 
+    fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {
+        self.write_total(commit, encoding, total)
+    }
+
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
         self.write_checkpoint(commit, context)
     }
@@ -547,6 +559,7 @@ impl ObjectsMut for Session<'_> {
             params![id, encoding, body.as_ref()],
         )?;
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
+        self.drop_totals()?;
         Ok(row.size_bytes)
     }
 

@@ -113,6 +113,8 @@ impl Session<'_> {
         // Freed pages are overwritten even before the file is rewritten.
         self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
         if !commits.is_empty() {
+            // Their places are given anew.
+            self.drop_totals()?;
             for (index, column) in NAMES {
                 self.execute(&format!("CREATE INDEX {index} ON {column}"), [])?;
             }

@@ -43,6 +43,10 @@ macro_rules! intact {
     (checkpoints) => {
         intact!(@derived "checkpoints", "commit_id", "lineage", "depth", "data")
     };
+    (totals) => {
+        intact!(@derived "totals", "lineage", "depth", "encoding", "messages", "tokens",
+            "estimates")
+    };
     (usage) => { intact!(@ "usage", "usage", "commit_id", "input_tokens", "output_tokens") };
     (refs) => { intact!(@ "refs", "refs", "name", "target", "symbolic") };
     (operations) => {

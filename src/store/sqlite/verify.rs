@@ -290,6 +290,7 @@ fn derived(table: &str) -> Option<&'static str> {
     match table {
         "checkpoints" => Some("checkpoints"),
         "counts" => Some("token counts"),
+        "totals" => Some("totals"),
         _ => None,
     }
 }
@@ -320,6 +321,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
         return Err(Error::Damaged { detail });
     }
     session.execute("DELETE FROM checkpoints", [])?;
+    session.drop_totals()?;
     let sql =
         "DELETE FROM counts WHERE seal IS NOT sealed(content, encoding, mask, tokens, estimated)";
     session.execute(sql, [])?;
