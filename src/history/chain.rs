@@ -192,12 +192,13 @@ impl<'a> Chain<'a> {
             None => tx.commits_since_checkpoint(&hash)?,
         };
         self.since = Some(since);
-        // Looked at now and then only: whether a checkpoint is due depends on how much is visible,
-        // and to know that costs reading what is visible.
+        // Whether a checkpoint is due depends on how much is visible, so that none takes longer to
+        // write than what it spares. To know that costs reading what is visible: where nothing was
+        // folded, it is looked at now and then only.
         let due = takes_whole
-            || (since % CHECKPOINT_COMMITS == 0 && {
+            || (since >= CHECKPOINT_COMMITS && (!append || since % CHECKPOINT_COMMITS == 0) && {
                 let visible = self.context(tx)?.entries.len() as u64;
-                since >= visible.max(CHECKPOINT_COMMITS)
+                2 * since >= visible
             });
         if due {
             let context = self.context(tx)?;

@@ -27,7 +27,6 @@ pub mod moved;
 pub mod moves;
 pub mod open_call;
 pub mod outline;
-pub(crate) mod parting;
 pub(crate) mod path;
 pub mod provider;
 pub mod purge;

@@ -9,6 +9,9 @@ use crate::history::repo::Repo;
 use crate::model::Operation;
 use crate::store::View;
 
+/// How many messages with results are looked at before the whole context is.
+const RESULTS_BEHIND: usize = 16;
+
 /// How far ahead the results of an open call are looked for, in commits.
 const RESULTS_AHEAD: u64 = 64;
 
@@ -34,6 +37,23 @@ impl Repo {
     }
 }
 
+/// Whether the last commits alone say that no call waits: what was appended last, back to the message
+/// that calls.
+fn ends_answered(view: &dyn View, tip: &CommitHash) -> Result<bool> {
+    let mut answered: HashSet<String> = HashSet::new();
+    for row in view.ancestors(tip, None, RESULTS_BEHIND)? {
+        let Operation::Append { content } = row.commit.operation else {
+            return Ok(false);
+        };
+        let message = load::content(view, &content)?;
+        answered.extend(message.results().map(str::to_owned));
+        if message.calls().next().is_some() || message.results().next().is_none() {
+            return Ok(message.calls().all(|id| answered.contains(id)));
+        }
+    }
+    Ok(false)
+}
+
 /// The calls that wait at the end of the context at `tip`.
 pub(crate) fn open_call(
     view: &dyn View,
@@ -46,6 +66,9 @@ pub(crate) fn open_call(
         if row.is_some_and(|row| row.calls == 0 && row.results == 0) {
             return Ok(None);
         }
+    }
+    if ends_answered(view, tip)? {
+        return Ok(None);
     }
     let context = load::context(view, tip)?;
     // Open calls stand at the end: the last message that calls, and what answers it.

@@ -79,10 +79,21 @@ pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    // Imported commits come first on most paths, own ones last: look from the end.
-    let path = view.ancestors(commit, None, SESSION_SEARCH)?;
-    let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-    session_among(view, &path)
+    // Imported commits come first on most paths, own ones last: look from the end, and most often
+    // the end is all there is to look at.
+    let (mut next, mut left, mut page) = (Some(*commit), SESSION_SEARCH, 4);
+    while let Some(from) = next.filter(|_| left > 0) {
+        let path = view.ancestors(&from, None, page.min(left))?;
+        next = path.last().and_then(|row| row.commit.parent);
+        left -= path.len();
+        page *= 4;
+        let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        let found = session_among(view, &path)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// The session that the first of these commits came from that came from one.

@@ -231,7 +231,6 @@ impl Intake<'_> {
             input,
             format,
             stem,
-            ..
         } = self.file;
         let file = SourceFile::of(&**input)?;
         let (placed, purged) = self.place(&file)?;

@@ -16,9 +16,7 @@ mod laws;
 mod outgoing;
 #[cfg(test)]
 mod overtaken;
-mod packed;
 mod place;
-mod plain;
 #[cfg(test)]
 mod purges;
 mod record;

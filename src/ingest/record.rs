@@ -238,7 +238,6 @@ impl<'a> Recorder<'a> {
         };
         let file = SessionInput {
             input: Box::new(whole.as_ref()),
-            problem: None,
             format: self.request.format,
             stem: self.stem(),
         };
