@@ -353,6 +353,9 @@ pub enum Refusal {
         /// The last one that there is.
         last: usize,
     },
+    /// A reset to before the first commit, off every branch.
+    #[error("HEAD is detached, and has to be on a commit")]
+    DetachedRoot,
     /// A restore of a message that nothing hides.
     #[error("no hide covers that message")]
     NotHidden,

@@ -68,7 +68,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Go back",
         &[
-            "undo", "redo", "restore", "reset", "checkout", "branch", "tag", "reflog",
+            "undo", "redo", "restore", "pick", "reset", "checkout", "branch", "tag", "reflog",
         ],
     ),
     ("Send", &["compile"]),

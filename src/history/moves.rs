@@ -3,7 +3,7 @@
 //! Every move is one operation, all refs at once: a failed one changes none. Deliberately absent:
 //! questions. Nothing that a move leaves behind is lost before a `gc` lets it go.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
 use crate::history::open_call::{OpenCall, open_call};
@@ -28,10 +28,10 @@ pub enum ResetMode {
 pub struct Reset {
     /// The branch that moved; none: HEAD alone.
     pub branch: Option<RefName>,
-    /// Where it was.
-    pub from: CommitHash,
+    /// Where it was; none: before the first commit.
+    pub from: Option<CommitHash>,
     /// Where it is; the same as `from` if nothing moved.
-    pub to: CommitHash,
+    pub to: Option<CommitHash>,
     /// How many commits no branch, tag or session reaches any more.
     pub orphaned: u64,
     /// The calls that wait for a result there.
@@ -63,11 +63,11 @@ pub struct Checkout {
 impl Repo {
     /// Moves the branch that the call is on, or HEAD alone while it is detached, to `target`.
     /// `PREV_HEAD` keeps the old commit where HEAD moved along; where nothing moves, no ref
-    /// changes.
+    /// changes. One step before the first commit is before all of them, as [`Repo::reset_to_root`].
     ///
     /// # Errors
     ///
-    /// As [`Repo::resolve`], and [`Error::Busy`].
+    /// As [`Repo::resolve`] and [`Repo::reset_to_root`], and [`Error::Busy`].
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo, ResetMode};
@@ -79,27 +79,67 @@ impl Repo {
     ///     repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// }
     /// let back = repo.reset(Call::at(Millis(0), "reset HEAD^"), "HEAD^", ResetMode::Soft)?;
-    /// assert_eq!(repo.resolve(&On::Head, "ORIG_HEAD")?, back.from);
-    /// assert_eq!(repo.resolve(&On::Head, "HEAD")?, back.to);
+    /// assert_eq!(Some(repo.resolve(&On::Head, "ORIG_HEAD")?), back.from);
+    /// assert_eq!(Some(repo.resolve(&On::Head, "HEAD")?), back.to);
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn reset(&self, call: Call<'_>, target: &str, mode: ResetMode) -> Result<Reset> {
+        let to = |view: &dyn View| revision::resolve_or_root(view, call.on, target);
+        self.reset_to(call, mode, to)
+    }
+
+    /// Moves the branch that the call is on to before its first commit, to start over from there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] while HEAD is detached: it has to be on a commit then.
+    ///
+    /// ```
+    /// use tract::history::{Call, CommitOptions, On, Repo, ResetMode};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "one"));
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// repo.reset_to_root(Call::default(), ResetMode::Soft)?;
+    /// assert_eq!(repo.head(&On::Head)?.commit(), None);
+    /// repo.reset(Call::default(), "ORIG_HEAD", ResetMode::Soft)?;
+    /// assert!(repo.head(&On::Head)?.commit().is_some());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn reset_to_root(&self, call: Call<'_>, mode: ResetMode) -> Result<Reset> {
+        self.reset_to(call, mode, |_| Ok(None))
+    }
+
+    fn reset_to(
+        &self,
+        call: Call<'_>,
+        mode: ResetMode,
+        to: impl FnOnce(&dyn View) -> Result<Option<CommitHash>>,
+    ) -> Result<Reset> {
         let tx = self.store.write()?;
-        let to = revision::resolve(&*tx, call.on, target)?;
+        let to = to(&*tx)?;
         let head = repo::head(&*tx, call.on)?;
         let (branch, from) = (head.branch().cloned(), head.commit());
-        // An empty branch may be reset to a commit of another one: there is nothing to go back to.
+        if to.is_none() && branch.is_none() {
+            return Err(Error::Refused(Refusal::DetachedRoot));
+        }
+        let open = match &to {
+            Some(to) => open_call(&*tx, to, from.as_ref())?,
+            None => None,
+        };
         let done = Reset {
-            from: from.unwrap_or(to),
+            from,
             to,
+            // An empty branch may be reset to a commit of another one: there is nothing to go back to.
             orphaned: match (&branch, from) {
-                (Some(branch), Some(from)) => orphaned(&*tx, &from, &to, branch)?,
+                (Some(branch), Some(from)) => orphaned(&*tx, &from, to.as_ref(), branch)?,
                 _ => 0,
             },
-            open: open_call(&*tx, &to, from.as_ref())?,
+            open,
             branch,
         };
-        if from == Some(to) {
+        if from == to {
             return Ok(done);
         }
         tx.begin_operation(call.now, call.what)?;
@@ -112,7 +152,7 @@ impl Repo {
             }
         }
         let moved = done.branch.clone().unwrap_or_else(RefName::head);
-        tx.set_reference(&moved, Some(&RefValue::Commit(to)))?;
+        tx.set_reference(&moved, to.map(RefValue::Commit).as_ref())?;
         tx.commit()?;
         Ok(done)
     }
@@ -164,7 +204,7 @@ impl Repo {
             },
             Target::NewBranch(branch, start) => {
                 let start = match start {
-                    Some(start) => Some(revision::resolve(&*tx, &On::Head, start)?),
+                    Some(start) => revision::resolve_or_root(&*tx, &On::Head, start)?,
                     None => from.commit(),
                 };
                 repo::refuse_name(&*tx, branch)?;
@@ -202,9 +242,17 @@ impl Repo {
 
 /// How many commits on the path to `from` neither `to` nor any branch (but `moved`, which goes
 /// away from them), tag or session reaches.
-fn orphaned(view: &dyn View, from: &CommitHash, to: &CommitHash, moved: &RefName) -> Result<u64> {
+fn orphaned(
+    view: &dyn View,
+    from: &CommitHash,
+    to: Option<&CommitHash>,
+    moved: &RefName,
+) -> Result<u64> {
     let count = load::commit(view, from)?.depth + 1;
-    let mut reached = path::shared_commits(view, from, to)?;
+    let mut reached = match to {
+        Some(to) => path::shared_commits(view, from, to)?,
+        None => 0,
+    };
     for (name, commit) in load::tips(view, "refs/")? {
         if name == *moved || reached == count {
             continue;

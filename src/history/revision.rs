@@ -203,6 +203,22 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
     Err(Error::UnknownRevision { text, nearest })
 }
 
+/// The same; none for one step before the first commit.
+pub(crate) fn resolve_or_root(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
+    let error = match resolve(view, on, text) {
+        Err(error @ Error::BeyondFirst { .. }) => error,
+        found => return found.map(Some),
+    };
+    let Some((base, back)) = steps_back(text) else {
+        return Err(error);
+    };
+    let base = resolve(view, on, or_head(base))?;
+    match load::commit(view, &base)?.depth + 1 == back {
+        true => Ok(None),
+        false => Err(error),
+    }
+}
+
 /// The commit that `text` names, if there is such a one.
 fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     if let Some(words) = text.strip_prefix(":/") {

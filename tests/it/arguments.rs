@@ -37,6 +37,7 @@ fn help_lists_the_commands_in_groups() {
       undo         Reverse the last command, whatever it was
       redo         Do again what the last undo reversed
       restore      Un-hide; everything later stays
+      pick         Copy messages from anywhere to the end
       reset        Move the branch back to a commit (or anywhere else)
       checkout     Go to a branch, or look at an earlier commit
       branch       List, start, rename or delete branches

@@ -38,33 +38,70 @@ pub fn brief(sandbox: &Sandbox) -> String {
 }
 
 #[test]
-fn a_call_and_its_results_go_together() {
-    for named in [":2", ":3", ":4"] {
-        let sandbox = with_calls();
-        let said = sandbox.tract(&["drop", named]);
-        assert!(
-            said.contains("Hid 3 messages, tool partners included"),
-            "{said}"
-        );
-        insta::allow_duplicates! {
-            insta::assert_snapshot!(brief(&sandbox), @r"
-            [1] user
-            Compare a and b.
+fn a_message_that_calls_takes_its_results_along() {
+    let sandbox = with_calls();
+    let said = sandbox.tract(&["drop", ":2"]);
+    assert!(
+        said.contains("Hid 3 messages, tool partners included"),
+        "{said}"
+    );
+    insta::assert_snapshot!(brief(&sandbox), @r"
+    [1] user
+    Compare a and b.
 
-            [2] assistant
-            They differ.
+    [2] assistant
+    They differ.
 
-            [3] user
-            How?
+    [3] user
+    How?
 
-            [4] assistant
-            In one letter.
+    [4] assistant
+    In one letter.
 
-            [5] user
-            Thanks. And c?
-            ");
-        }
-    }
+    [5] user
+    Thanks. And c?
+    ");
+}
+
+#[test]
+fn a_result_takes_its_own_call_along_and_no_more() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":3"]), @r"
+    --- stderr
+    Hid 1 message and parts of 1 message, tool partners included (-172 tokens); HEAD is now 497e740
+    ");
+    insta::assert_snapshot!(brief(&sandbox), @r#"
+    [1] user
+    Compare a and b.
+
+    [2] assistant
+    Reading both.
+    → read_file {"path":"b"}
+
+    [3] tool
+    ← read_file
+    the text of b the text of b the text of b the text of b the 
+
+    [4] assistant
+    They differ.
+
+    [5] user
+    How?
+
+    [6] assistant
+    In one letter.
+
+    [7] user
+    Thanks. And c?
+    "#);
+    // The other one, too: what is left of the reply is what it said.
+    sandbox.ok(&["drop", ":3"]);
+    let left = brief(&sandbox);
+    assert!(left.contains("Reading both."), "{left}");
+    assert!(!left.contains("read_file"), "{left}");
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["undo"]);
+    assert!(sandbox.ok(&["compile"]).contains("the text of a"));
 }
 
 #[test]
@@ -196,13 +233,14 @@ fn what_is_dropped_already_cannot_be_dropped_again() {
 fn a_dry_run_says_what_would_go() {
     let sandbox = with_demo();
     insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r"
-    Would hide 2 messages
-      :2  assistant   94  The rule is clear. A quick look at where things stand, then I'll put it in.
+    Would hide 1 message
       :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
-    Messages  12 → 10
-    Tokens    1,082 → 844 (-238)
-              the provider's about 20,679 → 20,394
+    Would change 1 message
+      :2  assistant  94  The rule is clear. A quick look at where things stand, then I'll put it in.
+    Messages  12 → 11
+    Tokens    1,082 → 885 (-197)
+              the provider's about 20,679 → 20,443
     Cache     the first message stays as it is: 260 tokens, 24%
-    drop would reach 844, cache kept 24%
+    drop would reach 885, cache kept 24%
     ");
 }

@@ -18,8 +18,10 @@ fn messages_are_found_by_a_piece_of_their_text() {
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
     b99fda9  2026-03-14 09:18:10  user            main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
         Per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, report them as problems.
+        back: tract restore b99fda9, or go on from before: tract resume a091f72^
     8368cc6  2026-03-14 09:16:41  assistant       main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
         1.204 in the old bank's file. By itself nothing decides it. Per file it can be decided: if any amount of the file has a comma followed by exactly two digits at its end, the comma is the decimal mark. But what if a file has only whole amounts? That is the user's call, not mine.
+        back: tract restore 8368cc6, or go on from before: tract resume a091f72^
     "#);
     assert_eq!(
         sandbox.ok(&["grep", "decimal_M"]),
@@ -52,6 +54,7 @@ fn a_terminal_sees_the_match_in_its_line() {
         hidden  assistant One case is left, and it is a question for you: `1.204` a…
         …igits, the comma is the decimal mark in that file, otherwise the point is.…
         :1      user      This session is being continued from a previous conversat…
+        back: tract restore b99fda9, or go on from before: tract resume a091f72^
     hint: there are more, older ones: -n 0 lists all
     "#);
     insta::assert_snapshot!(wide, @r#"
@@ -68,6 +71,7 @@ fn a_terminal_sees_the_match_in_its_line() {
         hidden  assistant One case is left, and it is a question for you: `1.204` alone could be 1204 o…
         …mma and two digits, the comma is the decimal mark in that file, otherwise the point is. If nothing decides it, rep…
         :1      user      This session is being continued from a previous conversation that ran out of…
+        back: tract restore b99fda9, or go on from before: tract resume a091f72^
     hint: there are more, older ones: -n 0 lists all
     "#);
 }

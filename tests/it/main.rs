@@ -5,6 +5,7 @@ mod arguments;
 mod bad_use;
 mod boundaries;
 mod bounds;
+mod bringing_back;
 #[cfg(unix)]
 mod broken_directory;
 mod budgets;

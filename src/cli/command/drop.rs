@@ -7,8 +7,9 @@ use crate::cli::{App, Failure, Typed, outcome};
 
 /// Take single messages, or parts of them, out of the context
 ///
-/// A call and its results go together, whichever is named; a pinned partner refuses it all. A
-/// message whose parts are all dropped is hidden. Parts are counted from 0, as tract show prints
+/// A message that calls tools takes their results along. A result takes its own call along and no
+/// more: the text beside it and the calls made in parallel stay, with their results. A pinned partner
+/// refuses it all. A message whose parts are all dropped is hidden. Parts are counted from 0, as tract show prints
 /// them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -16,6 +17,7 @@ Example:
   tract drop :7 :9             the 7th and the 9th visible message
   tract drop a1b2c3d           the message that this commit brought
   tract drop :7#0              its first part
+  tract drop :8                a tool's result, and the call that it answers
   tract drop :-1 --dry-run     say what would go")]
 pub struct Args {
     /// Messages, or REV#PART: a part

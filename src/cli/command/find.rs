@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
-use tract::model::{HideKind, Operation, Role};
+use tract::model::{HideKind, Operation, RefName, Role};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, excerpt, plural, table};
 
@@ -16,7 +16,8 @@ use crate::cli::{App, Exit, Failure, Ui, progress};
 /// Looks through the history of all branches, tags and sessions, newest first: text, thinking,
 /// calls of tools and their results, in messages that are hidden as well, and in what edits
 /// replaced. A message that branches share is listed once. Each is headed by its hash, time, role,
-/// place (main:12, or what hides it) and session; `tract show HASH` shows it whole.
+/// place (main:12, or what hides it) and session; `tract show HASH` shows it whole. Where it is hidden,
+/// the last line says what brings it back.
 ///
 /// TEXT is taken as it is, whatever its case; nothing in it is special. With --regex it is a regular
 /// expression, in which (?-i) makes case matter. Exit code 1 where there is no match, as grep has it.
@@ -111,7 +112,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
     let shown = if limit == 0 { found.len() } else { limit };
-    list(&found[..shown.min(found.len())], args, app)?;
+    let here = repo.head(&on)?.branch().cloned();
+    list(&found[..shown.min(found.len())], here.as_ref(), args, app)?;
     if found.len() > shown {
         app.ui.hint("there are more, older ones: -n 0 lists all");
     }
@@ -136,7 +138,12 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 }
 
 /// Draws the messages, each under a heading.
-fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
+fn list(
+    found: &[Found],
+    here: Option<&RefName>,
+    args: &Args,
+    app: &mut App,
+) -> Result<(), Failure> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
     let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
@@ -159,8 +166,40 @@ fn list(found: &[Found], args: &Args, app: &mut App) -> Result<(), Failure> {
             ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
         }
         neighbours(&one.after, ui)?;
+        if let Some(back) = way_back(one, here) {
+            ui.print(Label::Hint.of(format!("{INDENT}back: {back}")))?;
+        }
     }
     Ok(())
+}
+
+/// What brings a hidden text back: into the context that one is in, where that has it hidden, and
+/// with all that a summary stands for.
+fn way_back(found: &Found, here: Option<&RefName>) -> Option<String> {
+    let is_here = here.is_some() && found.branch.as_ref() == here;
+    let is_message = matches!(found.commit.operation, Operation::Append { .. });
+    let hash = found.hash.short();
+    let message = is_message.then(|| match (found.hidden_by, is_here) {
+        (Some(HiddenBy::Hide { .. } | HiddenBy::Part), true) => {
+            Some(format!("tract restore {hash}"))
+        }
+        (Some(HiddenBy::Skip), true) => Some(format!("tract annotate {hash} --normal")),
+        (Some(HiddenBy::Hide { .. } | HiddenBy::Part | HiddenBy::Skip), false) => {
+            Some(format!("tract pick {hash}"))
+        }
+        _ => None,
+    });
+    let all = match found.hidden_by {
+        Some(HiddenBy::Hide {
+            commit,
+            kind: HideKind::Compaction | HideKind::Clear,
+        }) => Some(format!("tract resume {}^", commit.short())),
+        _ => None,
+    };
+    match (message.flatten(), all) {
+        (Some(message), Some(all)) => Some(format!("{message}, or go on from before: {all}")),
+        (message, all) => message.or(all),
+    }
 }
 
 /// Hash, time and role.

@@ -20,6 +20,7 @@ mod import;
 mod init;
 mod log;
 mod man;
+mod pick;
 mod pin;
 mod prune;
 mod record;
@@ -86,6 +87,7 @@ commands! {
     Undo(undo),
     Redo(redo),
     Restore(restore),
+    Pick(pick),
     #[command(visible_alias = "rewind")]
     Reset(reset),
     Checkout(checkout),

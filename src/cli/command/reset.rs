@@ -1,5 +1,6 @@
 //! `tract reset`: the branch goes back to then.
 
+use tract::hash::CommitHash;
 use tract::history::{Repo, Reset, ResetMode};
 use tract::render::{Label, Line, plural};
 
@@ -17,6 +18,7 @@ Example:
   tract reset :12          to where the 12th message was the last
   tract reset HEAD~3       three commits back
   tract reset ORIG_HEAD    and forward again
+  tract reset --root       to before the first message, to start over from another prompt
   tract reset --hard v1    to the tag v1, nothing kept but by the reflog")]
 pub struct Args {
     /// Keep what came later under ORIG_HEAD (the default)
@@ -25,9 +27,12 @@ pub struct Args {
     /// Keep it in the reflog alone
     #[arg(long, conflicts_with = "soft")]
     hard: bool,
+    /// To before the first commit, as REV^ of it does
+    #[arg(long, conflicts_with = "rev")]
+    root: bool,
     /// Where to
-    #[arg(value_name = "REV")]
-    rev: String,
+    #[arg(value_name = "REV", required_unless_present = "root")]
+    rev: Option<String>,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
@@ -36,26 +41,47 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => (ResetMode::Hard, "reset --hard"),
         false => (ResetMode::Soft, "reset"),
     };
-    let what = format!("{word} {}", typed::rev(&args.rev));
-    let done = repo.reset(app.call(&on, &what), &args.rev, mode)?;
+    let done = match &args.rev {
+        Some(rev) => {
+            let what = format!("{word} {}", typed::rev(rev));
+            repo.reset(app.call(&on, &what), rev, mode)?
+        }
+        None => {
+            let what = format!("{word} --root");
+            repo.reset_to_root(app.call(&on, &what), mode)?
+        }
+    };
     let name = match &done.branch {
         Some(branch) => Label::Branch.of(branch.short()),
         None => Label::Head.of("HEAD"),
     };
-    let to = place(&repo, &done.to)?;
-    if done.from == done.to {
-        app.ui.status(name + " is at " + to + " already");
+    let is_there = done.from == done.to;
+    let line = match &done.to {
+        Some(to) if is_there => name + " is at " + place(&repo, to)? + " already",
+        Some(to) => name + " is now at " + place(&repo, to)?,
+        None if is_there => name + " has no commits",
+        None => name + " is now before its first commit",
+    };
+    app.ui.status(line);
+    if is_there {
         return Ok(());
     }
-    app.ui.status(name + " is now at " + to);
-    back(&repo, &done, mode, app)?;
+    if let Some(from) = &done.from {
+        back(&repo, &done, from, mode, app)?;
+    }
     position::open_call(done.open.as_ref(), "tract reset", app);
     Ok(())
 }
 
 /// How many commits are left behind, and the way back to them.
-fn back(repo: &Repo, done: &Reset, mode: ResetMode, app: &mut App) -> Result<(), Failure> {
-    let was = Line::from("it was at ") + place(repo, &done.from)?;
+fn back(
+    repo: &Repo,
+    done: &Reset,
+    from: &CommitHash,
+    mode: ResetMode,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let was = Line::from("it was at ") + place(repo, from)?;
     // Without it the way back would be another branch's.
     let on = match &done.branch {
         Some(branch) if app.names_a_branch() => format!("--on {} ", branch.short()),
@@ -70,7 +96,7 @@ fn back(repo: &Repo, done: &Reset, mode: ResetMode, app: &mut App) -> Result<(),
             let orphaned = plural(done.orphaned, "commit");
             let verb = if done.orphaned == 1 { "is" } else { "are" };
             app.ui.status(format!("{orphaned} {verb} now on no branch"));
-            let back = done.from.short();
+            let back = from.short();
             let back = format!("; back: tract undo, or tract {on}reset {back}");
             app.ui.hint(was + back);
         }

@@ -9,7 +9,8 @@ use crate::cli::{App, Failure, Typed, outcome};
 ///
 /// A hide or an edit named: all of it is undone. A hidden message named: it alone comes back, with
 /// its tool partners, in its place; the hide stands for the rest. A visible message named: its
-/// hidden parts come back, or with REV#PART what the same hide took of it.
+/// hidden parts come back, or with REV#PART what the same hide took of it. With --at-end it stays
+/// hidden, and a copy is appended.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -17,11 +18,15 @@ Example:
   tract restore a1b2c3d^:5       the message that was the 5th before it
   tract restore :2               what the marker or summary at :2 stands for
   tract restore 9f8e7d6 5d4c3b2  these two messages
+  tract restore a1b2c3d --at-end  copies of what it hid at the end: the prompt cache keeps the rest
   tract restore :9 --dry-run     say what would come back")]
 pub struct Args {
     /// Hides, edits, messages, or REV#PART
     #[arg(value_name = "REV", required = true)]
     lost: Vec<String>,
+    /// Leave it hidden and append a copy, so that what stands before stays as it is
+    #[arg(long)]
+    at_end: bool,
     /// Say what would come back, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -31,9 +36,21 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
-    let what = Typed::new("restore").revs(&args.lost).line();
+    let what = Typed::new("restore").revs(&args.lost);
+    let what = what.flag("--at-end", args.at_end).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
+    if args.at_end {
+        let picked = repo.lost_messages(&on, &lost)?;
+        let done = repo.pick(call, &picked, &options)?;
+        if args.dry_run {
+            return outcome::foretell(app, "restore", &done, &[]);
+        }
+        let copied = plural(done.shown.len() as u64, "message");
+        outcome::tell(app, &on, &format!("Copied {copied} to the end"), &done);
+        app.ui.status(format!("Cache: {}", outcome::kept(&done)));
+        return Ok(());
+    }
     let done = repo.restore(call, &lost, &options)?;
     let surgery = &done.surgery;
     if args.dry_run {

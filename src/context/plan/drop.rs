@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::plan::{GonePart, PartLink, PlanInput};
+use crate::context::plan::{GonePart, PartLink, PlanEntry, PlanInput};
 use crate::error::{Error, Refusal, Result};
 use crate::model::{Draft, EntryId, HideKind};
 
-/// Hides the named entries and parts, all or nothing. A call and its results go together; a part
-/// that is a call or a result takes the other parts of its pair; a message whose parts are all
-/// dropped is hidden. None: everything named is hidden already.
+/// Hides the named entries and parts, all or nothing. A message that calls takes its results along,
+/// and they what else they answer; a message of results takes its own calls, part for part, and no
+/// more; a part that is a call or a result takes the other parts of its pair; a message whose parts
+/// are all dropped is hidden. None: everything named is hidden already.
 ///
 /// # Errors
 ///
@@ -23,12 +24,16 @@ pub fn drop(
 ) -> Result<Option<Draft>> {
     let pairs = input.pairs();
     let mut chosen = BTreeSet::new();
+    let mut parts = parts.to_vec();
     for id in entries {
         let at = input.place(id)?;
-        chosen.extend(pairs.group_of(at).iter().copied());
+        match results(&input.order[at]) {
+            Some(results) => parts.extend(results.map(|part| (*id, part))),
+            None => chosen.extend(pairs.group_of(at).iter().copied()),
+        }
     }
     let mut gone: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (id, part) in parts {
+    for (id, part) in &parts {
         let (at, part) = (input.place(id)?, *part as usize);
         let Some(found) = input.order[at].parts.get(part) else {
             let last = input.order[at].parts.len().saturating_sub(1);
@@ -95,4 +100,12 @@ pub fn drop(
     });
     let parts = parts.collect();
     Ok(Some(input.hide(HideKind::Drop, &chosen, parts, None)))
+}
+
+/// The parts that a visible entry shows, where they are results all of them.
+fn results(entry: &PlanEntry) -> Option<impl Iterator<Item = u32> + use<'_>> {
+    let shown = || (0..entry.parts.len()).filter(|part| !entry.lacks(*part));
+    let is_result = |part: usize| matches!(entry.parts[part].link, PartLink::Result(_));
+    let all = entry.visible() && shown().next().is_some() && shown().all(is_result);
+    all.then(|| shown().map(|part| part as u32))
 }

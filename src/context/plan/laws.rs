@@ -498,3 +498,55 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(crate::conditions::laws(256))]
+
+    /// A result that is dropped takes its own call along, part for part: all other parts of what
+    /// called it, text and parallel calls, stay, and so do their results.
+    #[test]
+    fn a_dropped_result_takes_its_own_call_and_no_more(
+        talk in prop::collection::vec(any::<(u8, u8, u8)>(), 4..30),
+        plans in prop::collection::vec(any::<(u8, u8, u8)>(), 0..4),
+        chosen in any::<u8>(),
+    ) {
+        let mut world = World::default();
+        for said in talk {
+            world.say(said);
+        }
+        for (kind, a, b) in plans {
+            for draft in world.plan(kind, a, b) {
+                prop_assert!(world.commit(draft).is_ok());
+            }
+        }
+        let before = world.input();
+        let results: Vec<usize> = before
+            .visible()
+            .filter(|at| before.order[*at].role == Role::Tool)
+            .collect();
+        let Some(at) = results.get(chosen as usize % results.len().max(1)).copied() else {
+            return Ok(());
+        };
+        let id = before.order[at].entry.id;
+        let Ok(Some(draft)) = drop::drop(&before, &[id], &[], true) else { return Ok(()) };
+        world.commit(draft).expect("a plan's draft");
+        let after = world.input();
+        let own: HashSet<(usize, usize)> = before
+            .pairs()
+            .pairs()
+            .iter()
+            .filter(|pair| pair.result.0 == at)
+            .map(|pair| (pair.call.0, before.part_of(pair.call, true).expect("it is paired")))
+            .collect();
+        let shows = |input: &PlanInput, at: usize, part: usize| {
+            input.order[at].visible() && !input.order[at].lacks(part)
+        };
+        for other in before.visible().filter(|other| *other != at) {
+            for part in 0..before.order[other].parts.len() {
+                let stays = shows(&before, other, part) && !own.contains(&(other, part));
+                prop_assert_eq!(shows(&after, other, part), stays, "part {} of {}", part, other);
+            }
+        }
+        prop_assert!(!after.order[at].visible(), "it is gone");
+    }
+}

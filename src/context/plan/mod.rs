@@ -9,6 +9,7 @@ pub mod compact;
 pub mod drop;
 #[cfg(test)]
 mod laws;
+pub mod pick;
 pub mod prune;
 pub mod restore;
 pub mod skip;

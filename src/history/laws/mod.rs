@@ -2,6 +2,7 @@
 
 pub(super) mod commands;
 mod moves;
+mod picks;
 mod purges;
 mod second_reader;
 mod totals;

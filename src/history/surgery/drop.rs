@@ -8,8 +8,8 @@ use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 
 impl Repo {
-    /// Hides the named messages and parts, all or none. A call and its results go together; a
-    /// message whose parts are all dropped is hidden. All hidden already: nothing is committed.
+    /// Hides the named messages and parts, all or none. A call takes its results along, a result its
+    /// own call and no more; a message whose parts are all dropped is hidden. All hidden already: nothing is committed.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};

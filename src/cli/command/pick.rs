@@ -1,0 +1,55 @@
+//! `tract pick`: copies of messages from anywhere, at the end.
+
+use tract::history::surgery::Picked;
+use tract::render::plural;
+
+use crate::cli::{App, Failure, Typed, outcome};
+
+/// Copy messages from anywhere to the end
+///
+/// From other branches and sessions, from before a compaction, from a commit that is on no branch: a
+/// copy of each is appended, with its tool calls and results, and with all its parts. What stands
+/// before it stays as it is, so a provider's prompt cache keeps it; tract restore puts a hidden message
+/// back in its own place instead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract pick a1b2c3d               this message, as tract find lists it
+  tract pick idea:12 idea:14       two of the branch idea
+  tract pick claude-code/6b6f:-1   the last one of a session
+  tract pick :3 --dry-run          say what would be copied")]
+pub struct Args {
+    /// Messages
+    #[arg(value_name = "REV", required = true)]
+    messages: Vec<String>,
+    /// Say what would be copied, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let messages = args.messages.iter();
+    let picked: Vec<Picked> = messages
+        .map(|text| repo.resolve_picked(&on, text))
+        .collect::<Result<_, _>>()?;
+    let what = Typed::new("pick").revs(&args.messages).line();
+    let call = app.call(&on, &what);
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let done = repo.pick(call, &picked, &options)?;
+    if args.dry_run {
+        return outcome::foretell(app, "pick", &done, &[]);
+    }
+    let copied = plural(done.shown.len() as u64, "message");
+    let more = match done.shown.len() > picked.len() {
+        true => ", tool partners included",
+        false => "",
+    };
+    outcome::tell(
+        app,
+        &on,
+        &format!("Copied {copied} to the end{more}"),
+        &done,
+    );
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Copies of messages from anywhere, at the end: what stands before them stays as it is, and with it
+//! what a provider's prompt cache holds.
+
+use std::collections::BTreeMap;
+
+use crate::context::plan::pick;
+use crate::context::plan::restore::Lost;
+use crate::error::{Error, Refusal, Result};
+use crate::hash::CommitHash;
+use crate::history::call::{Call, On};
+use crate::history::load;
+use crate::history::repo::Repo;
+use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
+use crate::model::{Draft, Encoding, EntryId, Message, RefName, Sealed};
+
+/// A message that is to be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Picked {
+    /// A commit whose path has it and its tool partners.
+    pub tip: CommitHash,
+    /// The message.
+    pub entry: EntryId,
+}
+
+impl Repo {
+    /// The message that `text` names, on whichever branch or session it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve_entry`].
+    pub fn resolve_picked(&self, on: &On, text: &str) -> Result<Picked> {
+        let entry = self.resolve_entry(on, text)?;
+        let numbered = text.rsplit_once(':');
+        let numbered = numbered.filter(|(_, number)| number.parse::<i64>().is_ok());
+        if let Some((base, _)) = numbered {
+            let base = if base.is_empty() { "HEAD" } else { base };
+            let tip = self.resolve(on, base)?;
+            return Ok(Picked { tip, entry });
+        }
+        // Its partners come after it: a path is asked for that goes on.
+        let commit = self.resolve(on, text)?;
+        let view = self.store.read()?;
+        let own = self.head(on)?.commit().into_iter();
+        let named = [RefName::HEADS, RefName::SESSIONS, RefName::TAGS];
+        let mut tips: Vec<CommitHash> = own.collect();
+        for prefix in named {
+            let found = load::tips(&*view, prefix)?;
+            tips.extend(found.into_iter().map(|(_, tip)| tip));
+        }
+        for tip in tips {
+            if view.is_ancestor(&commit, &tip)? {
+                return Ok(Picked { tip, entry });
+            }
+        }
+        Ok(Picked { tip: commit, entry })
+    }
+
+    /// The hidden messages of the context at `on` that `lost` means, to be copied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for what no hide covers; [`Error::EmptyBranch`].
+    pub fn lost_messages(&self, on: &On, lost: &[Lost]) -> Result<Vec<Picked>> {
+        let tip = self.resolve(on, "HEAD")?;
+        let order = self.order(&tip)?;
+        let mut picked = Vec::new();
+        for lost in lost {
+            let before = picked.len();
+            for entry in order.entries() {
+                let by_part = entry.parts_hidden_by.iter();
+                let is_meant = match lost {
+                    Lost::Whole(hide) => {
+                        let mut parts = by_part.map(|(hide, _)| hide);
+                        entry.hidden_by.contains(hide) || parts.any(|other| other == hide)
+                    }
+                    Lost::Entry(id) => {
+                        let is_hidden = !entry.visible || !entry.parts_hidden_by.is_empty();
+                        entry.id == *id && is_hidden
+                    }
+                    Lost::Part(id, part) => {
+                        let mut parts = by_part.map(|(_, part)| part);
+                        entry.id == *id && parts.any(|other| other == part)
+                    }
+                };
+                if is_meant {
+                    let entry = entry.id;
+                    picked.push(Picked { tip, entry });
+                }
+            }
+            if picked.len() == before {
+                return Err(Error::Refused(Refusal::NotHidden));
+            }
+        }
+        Ok(picked)
+    }
+
+    /// Appends copies of messages, with their tool partners and what is attached to them: each as it
+    /// is there now, with all its parts. Nothing before them changes.
+    ///
+    /// ```
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "a decision", "go on"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
+    ///
+    /// let picked = repo.resolve_picked(&On::Head, ":2")?;
+    /// let done = repo.pick(Call::default(), &[picked], &SurgeryOptions::default())?;
+    /// assert_eq!(done.shown[0].preview, "a decision");
+    /// assert_eq!(done.after.messages, 4);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for a call without a result, and where one waits at the end of the context;
+    /// [`Error::Purged`]; what [`Repo::operate`] returns.
+    pub fn pick(
+        &self,
+        call: Call<'_>,
+        picked: &[Picked],
+        options: &SurgeryOptions,
+    ) -> Result<Surgery> {
+        let messages = self.copies(picked, options.encoding)?;
+        self.operate(call, Needs::default(), options, |scene| {
+            pick::refuse_open(&scene.input)?;
+            Ok(messages.iter().cloned().map(Draft::append).collect())
+        })
+    }
+
+    /// The messages to append, in the order in which their sources were named.
+    fn copies(&self, picked: &[Picked], encoding: Encoding) -> Result<Vec<Message>> {
+        let mut sources: Vec<CommitHash> = Vec::new();
+        let mut wanted: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
+        for Picked { tip, entry } in picked {
+            if !sources.contains(tip) {
+                sources.push(*tip);
+            }
+            wanted.entry(*tip).or_default().push(*entry);
+        }
+        let mut messages = Vec::new();
+        for tip in sources {
+            let order = self.order(&tip)?;
+            let context = order.context();
+            let view = self.store.read()?;
+            let needs = Needs::HIDDEN_LINKS;
+            // No count is asked for.
+            let scene = Scene::new(&*view, tip, order, context, Vec::new(), encoding, needs)?;
+            let contents = pick::chosen(&scene.input, &wanted[&tip])?;
+            let found = load::contents(&*view, &contents)?;
+            for (name, message) in contents.iter().zip(found) {
+                let sealed = Sealed::new(message);
+                if sealed.hash() != *name {
+                    return Err(Error::Purged);
+                }
+                messages.push(sealed.into_inner());
+            }
+        }
+        Ok(messages)
+    }
+}
