@@ -1,26 +1,37 @@
 //! A commit's context back into a session file.
 
+mod asides;
+mod read_back;
+
+use std::collections::BTreeMap;
 use std::io::Write;
 
+use self::asides::asides;
+use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
 use super::outgoing::{Kept, outgoing, spans, texts};
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::{Repo, load};
+use crate::history::{On, Repo, load};
 use crate::interop::Shape;
 use crate::interop::{Document, Format, Outgoing};
-use crate::model::{Millis, Operation, Span};
+use crate::model::{Message, Millis, Operation, RefName, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
+/// How often a file is written at most until it is read as what it should say.
+const REWRITES: usize = 6;
+
 /// How to export.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ExportOptions {
     /// The format to write.
     pub format: &'static Format,
     /// The time for new records that have none.
     pub now: Millis,
+    /// The session that is meant, where several say the same: [`session_meant`].
+    pub session: Option<RefName>,
 }
 
 /// What an export wrote.
@@ -48,9 +59,14 @@ pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<&'stati
 /// Writes the session at `commit` in a format.
 ///
 /// History that came from a file of this format and was not changed since comes back as that
-/// file's own bytes; own messages after it are appended as new records. Where something was
-/// edited or hidden since, the file holds the context: untouched messages as their records were,
-/// the others written anew, hidden ones left out.
+/// file's own bytes; own messages after it are appended as new records. Where that would give
+/// another context when it is read again (something was edited or hidden since, or what came later
+/// stands between the records), the file holds the context: untouched messages as their records
+/// were, the others written anew, hidden ones left out, and beside what stays the records that are
+/// no messages.
+///
+/// What is written for a session of the format is read again before it is given out; where it says
+/// something else than the context, a remark tells.
 ///
 /// Nothing is held while `out` takes its time: whoever reads it may stop, and others go on.
 ///
@@ -67,20 +83,26 @@ pub fn export(
     // The view is closed at the end of this line.
     let found = find(&*repo.store.read()?, commit, options)?;
     match found {
-        Found::AsItWas(kept) => kept.write(&*repo.store, options.format, out),
-        Found::Request(request, done) => {
-            writeln!(out, "{request}").map_err(Error::io("output"))?;
+        Found::AsItWas(kept) => kept.write(&*repo.store, out),
+        Found::Whole(text, done) => {
+            out.write_all(&text).map_err(Error::io("output"))?;
             Ok(done)
         }
         Found::Anew(messages, document, more) => {
             let mut remarks = (options.format.write)(&messages, &document, out)?;
             remarks.extend(more);
-            let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
-            Ok(Exported {
-                remarks,
-                untouched,
-                written: messages.len() as u64 - untouched,
-            })
+            Ok(Exported::of(&messages, remarks))
+        }
+    }
+}
+
+impl Exported {
+    fn of(messages: &[Outgoing], remarks: Vec<String>) -> Self {
+        let untouched = messages.iter().filter(|m| !m.records.is_empty()).count() as u64;
+        Self {
+            remarks,
+            untouched,
+            written: messages.len() as u64 - untouched,
         }
     }
 }
@@ -89,10 +111,10 @@ pub fn export(
 enum Found {
     /// A file as it was, perhaps with more at its end.
     AsItWas(AsItWas),
-    /// A provider's request, and all that is to be said of it.
-    Request(String, Exported),
+    /// This, and all that is to be said of it.
+    Whole(Vec<u8>, Exported),
     /// A file made from these messages, and remarks of its own.
-    Anew(Vec<Outgoing>, Document, Vec<String>),
+    Anew(Vec<Outgoing>, Box<Document>, Vec<String>),
 }
 
 fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result<Found> {
@@ -100,32 +122,111 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
     if path.is_empty() {
         load::commit(view, commit)?;
     }
-    let origin = origin(view, &path, options.format)?;
-    if let Some(origin) = &origin
-        && let Some(kept) = as_it_was(view, commit, &path, origin, options)?
-    {
+    let origin = origin(view, &path, options)?;
+    let context = load::context(view, commit)?;
+    let Some(origin) = origin else {
+        if let Some(provider) = options.format.provider {
+            return as_request(view, &context, provider.parse()?);
+        }
+        let messages = outgoing(view, &context, &path, options.format, Kept::In(None))?;
+        let document = document(view, commit, None, &context, options)?;
+        let remarks = hidden(&context).into_iter().collect();
+        return Ok(Found::Anew(messages, document.into(), remarks));
+    };
+    let kept = Kept::In(Some(&origin.source));
+    let messages = outgoing(view, &context, &path, options.format, kept)?;
+    if let Some(kept) = as_it_was(view, commit, &path, &origin, &context, &messages, options)? {
         return Ok(Found::AsItWas(kept));
     }
-    let source = origin.as_ref().map(|origin| &origin.source);
-    let context = load::context(view, commit)?;
-    if origin.is_none()
-        && let Some(provider) = options.format.provider
-    {
-        return as_request(view, &context, provider.parse()?);
-    }
-    let messages = outgoing(view, &context, &path, options.format, Kept::In(source))?;
     let document = Document {
-        title: origin
-            .as_ref()
-            .and_then(|origin| origin.session.title.clone()),
-        source: whole_document(view, source, options.format)?,
-        ..document(view, commit, origin.as_ref(), &context, options)?
+        title: origin.session.title.clone(),
+        source: whole_document(view, &origin.source, options.format)?,
+        ..document(view, commit, Some(&origin), &context, options)?
     };
-    let mut remarks: Vec<String> = hidden(&context).into_iter().collect();
-    if origin.is_some() && options.format.shape == Shape::Lines {
-        remarks.push("records that are no messages are not in the file".to_owned());
+    let (text, done) = written(
+        view,
+        &path,
+        &origin,
+        &context,
+        (messages, document),
+        options,
+    )?;
+    Ok(Found::Whole(text, done))
+}
+
+/// A file of the context: with the records beside its messages, unless it is another context then.
+fn written(
+    view: &dyn View,
+    path: &[CommitRow],
+    origin: &Origin,
+    context: &Context,
+    (messages, mut document): (Vec<Outgoing>, Document),
+    options: &ExportOptions,
+) -> Result<(Vec<u8>, Exported)> {
+    let format = options.format;
+    let found = match format.shape {
+        Shape::Lines => asides(view, path, origin, context, format)?,
+        Shape::Document => BTreeMap::new(),
+    };
+    let hidden: Vec<String> = hidden(context).into_iter().collect();
+    let lost = "records that are no messages are not in the file".to_owned();
+    let is_all = found.is_empty();
+    let mut best: Option<((usize, usize), Vec<u8>, Exported)> = None;
+    for asides in [Some(found), (!is_all).then(BTreeMap::new)]
+        .into_iter()
+        .flatten()
+    {
+        document.asides = asides;
+        let more = || {
+            let lost = (document.asides.is_empty() && !is_all).then(|| lost.clone());
+            hidden.iter().cloned().chain(lost)
+        };
+        let mut messages = messages.clone();
+        for _ in 0..REWRITES {
+            let mut text = Vec::new();
+            let remarks = (format.write)(&messages, &document, &mut text)?;
+            let wanted: Vec<&Message> = messages.iter().map(|it| &it.message).collect();
+            let differs = difference(&&*text, format, origin.stem(), &wanted)?;
+            let size = differs.as_ref().map_or((0, 0), Difference::size);
+            if best.as_ref().is_none_or(|(least, ..)| size < *least) {
+                let unsaid = differs.as_ref().filter(|_| remarks.is_empty());
+                let unsaid = unsaid.map(Difference::say);
+                let remarks = remarks.into_iter().chain(more()).chain(unsaid).collect();
+                best = Some((size, text, Exported::of(&messages, remarks)));
+            }
+            if !differs.is_some_and(|differs| rewrite(&mut messages, &differs)) {
+                break;
+            }
+        }
+        if best.as_ref().is_some_and(|(size, ..)| *size == (0, 0)) {
+            break;
+        }
     }
-    Ok(Found::Anew(messages, document, remarks))
+    let (_, text, done) = best.expect("it was written at least once");
+    Ok((text, done))
+}
+
+/// Has messages written anew whose records, without those of what is not in the file, say something
+/// else: those that were not found, or else one beside what nobody wants. False if there are none.
+fn rewrite(messages: &mut [Outgoing], differs: &Difference) -> bool {
+    let has_records = |at: &usize| messages.get(*at).is_some_and(|one| !one.records.is_empty());
+    let mut anew: Vec<usize> = differs
+        .missing
+        .iter()
+        .copied()
+        .filter(has_records)
+        .collect();
+    if anew.is_empty() {
+        let at = differs.missing.first().copied().or(differs.surplus);
+        let at = at.or(differs.cut.first().copied());
+        let near = at.map(|at| [Some(at), at.checked_add(1), at.checked_sub(1)]);
+        let mut near = near.into_iter().flatten().flatten();
+        anew.extend(near.find(has_records));
+    }
+    for at in &anew {
+        messages[*at].records.clear();
+    }
+    !anew.is_empty()
 }
 
 /// The remark that hidden messages call for.
@@ -152,7 +253,7 @@ fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<
         untouched: 0,
         written: messages.len() as u64,
     };
-    Ok(Found::Request(request.payload, done))
+    Ok(Found::Whole(format!("{}\n", request.payload).into(), done))
 }
 
 /// Where a path came from.
@@ -163,22 +264,78 @@ struct Origin {
     session: SessionRow,
 }
 
-/// The newest source of `format` behind a path.
-fn origin(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Option<Origin>> {
+impl Origin {
+    /// By which name its file would be read.
+    fn stem(&self) -> &str {
+        let named = self.source.session.as_session();
+        named.map_or("session", |(_, id)| id)
+    }
+}
+
+/// The newest source of the format behind a path; that of the session that is meant before others.
+fn origin(view: &dyn View, path: &[CommitRow], options: &ExportOptions) -> Result<Option<Origin>> {
     let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+    let mut known: BTreeMap<u64, Option<SourceRow>> = BTreeMap::new();
+    let mut newest = None;
     for (row, records) in path.iter().zip(view.records(&hashes)?) {
         for (id, _) in records {
-            let Some(source) = view.source(id)? else {
+            if let std::collections::btree_map::Entry::Vacant(new) = known.entry(id) {
+                new.insert(view.source(id)?);
+            }
+            let source = known[&id].as_ref();
+            let Some(source) = source.filter(|it| it.format == options.format.name) else {
                 continue;
             };
-            if source.format != format.name {
-                continue;
+            let is_meant = options.session.as_ref() == Some(&source.session);
+            if newest.is_none() || is_meant {
+                newest = Some((source.clone(), row.hash));
             }
-            return Ok(Some(Origin {
-                session: view.session(&source.session)?.unwrap_or_default(),
-                source,
-                last: row.hash,
-            }));
+            if is_meant || options.session.is_none() {
+                return of_source(view, newest);
+            }
+        }
+    }
+    of_source(view, newest)
+}
+
+fn of_source(view: &dyn View, found: Option<(SourceRow, CommitHash)>) -> Result<Option<Origin>> {
+    let Some((source, last)) = found else {
+        return Ok(None);
+    };
+    let session = view.session(&source.session)?.unwrap_or_default();
+    Ok(Some(Origin {
+        source,
+        last,
+        session,
+    }))
+}
+
+/// The session that a revision means, by the branch or the session that it names: another one may
+/// say the same.
+///
+/// # Errors
+///
+/// The store's.
+pub fn session_meant(repo: &Repo, on: &On, revision: &str) -> Result<Option<RefName>> {
+    let name = revision.split(['~', '^', '@', ':', '#']).next();
+    let name = match name.unwrap_or_default() {
+        "" | "HEAD" => match repo.head(on)?.branch() {
+            Some(branch) => branch.clone(),
+            None => return Ok(None),
+        },
+        name => match repo.reference_named(name) {
+            Ok(name) => name,
+            // A hash names no session.
+            Err(_) => return Ok(None),
+        },
+    };
+    if name.as_session().is_some() {
+        return Ok(Some(name));
+    }
+    let view = repo.store.read()?;
+    for session in view.sessions()? {
+        if view.follower(&session)?.as_ref() == Some(&name) {
+            return Ok(Some(session));
         }
     }
     Ok(None)
@@ -191,17 +348,14 @@ struct AsItWas {
     session: String,
     /// Where it ends.
     end: u64,
-    /// How many messages are in it.
-    messages: u64,
-    /// Whether this is all of the file: no line's end is missing then.
-    is_whole: bool,
-    /// Own messages after it.
-    more: Option<(Vec<Outgoing>, Document)>,
+    /// The records of own messages after it.
+    more: Vec<u8>,
+    done: Exported,
 }
 
 impl AsItWas {
-    fn write(self, store: &dyn Store, format: &Format, out: &mut dyn Write) -> Result<Exported> {
-        let (mut offset, mut last) = (0, b'\n');
+    fn write(self, store: &dyn Store, out: &mut dyn Write) -> Result<Exported> {
+        let mut offset = 0;
         while offset < self.end {
             let len = (self.end - offset).min(BLOCK_BYTES as u64);
             // A view for each block: a reader of ours that has stopped holds nobody up.
@@ -213,36 +367,28 @@ impl AsItWas {
                 }
                 block
             };
-            let Some(end) = block.last() else {
+            if block.is_empty() {
                 return Err(Error::Damaged {
                     detail: "a kept source is shorter than its size".into(),
                 });
-            };
-            last = *end;
+            }
             offset += block.len() as u64;
             out.write_all(&block).map_err(Error::io("output"))?;
         }
-        let mut done = Exported {
-            untouched: self.messages,
-            ..Exported::default()
-        };
-        if !self.is_whole && last != b'\n' {
-            out.write_all(b"\n").map_err(Error::io("output"))?;
-        }
-        if let Some((messages, document)) = self.more {
-            done.remarks = (format.write)(&messages, &document, out)?;
-            done.written = messages.len() as u64;
-        }
-        Ok(done)
+        out.write_all(&self.more).map_err(Error::io("output"))?;
+        Ok(self.done)
     }
 }
 
-/// The file as it was, if nothing but appends came after what was imported.
+/// The file as it was, if nothing but appends came after what was imported, and nothing of what came
+/// later in it is read with it.
 fn as_it_was(
     view: &dyn View,
     commit: &CommitHash,
     path: &[CommitRow],
     origin: &Origin,
+    context: &Context,
+    messages: &[Outgoing],
     options: &ExportOptions,
 ) -> Result<Option<AsItWas>> {
     let Some(tip) = load::tip(view, &origin.source.session)? else {
@@ -250,10 +396,10 @@ fn as_it_was(
     };
     let ours = path.iter().take_while(|row| row.hash != origin.last);
     let own = ours.count();
-    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    let appends = |row: &&CommitRow| matches!(row.commit.operation, Operation::Append { .. });
     let whole = *commit == tip;
     let can_be = whole || options.format.shape == Shape::Lines;
-    if !can_be || !path[..own].iter().all(appends) || !view.is_ancestor(&origin.last, &tip)? {
+    if !can_be || !path[..own].iter().all(|row| appends(&row)) {
         return Ok(None);
     }
     let source = &origin.source;
@@ -271,42 +417,55 @@ fn as_it_was(
             last_records = texts(view, source.id, &spans)?;
         }
     }
-    if own == 0 && whole || origin.last == tip {
+    if origin.last == tip {
         end = source.size_bytes;
     }
-    let mut more = None;
-    if own > 0 {
-        let mut context = load::context(view, commit)?;
-        let document = Document {
-            after: last_records,
-            ..document(view, commit, Some(origin), &context, options)?
-        };
-        // What was appended last stands at the end.
-        context.entries = context.entries.split_off(context.entries.len() - own);
-        more = Some((
-            outgoing(view, &context, path, options.format, Kept::In(None))?,
-            document,
-        ));
-    }
-    Ok(Some(AsItWas {
+    let mut kept = AsItWas {
         source: source.id,
         session: source.session.short().to_owned(),
         end,
-        messages: (path.len() - own) as u64,
-        is_whole: whole && own == 0,
-        more,
-    }))
+        more: Vec::new(),
+        done: Exported {
+            untouched: path[own..].iter().filter(appends).count() as u64,
+            ..Exported::default()
+        },
+    };
+    if whole && own == 0 {
+        return Ok(Some(kept));
+    }
+    let last = Span {
+        offset: end.saturating_sub(1),
+        len: 1,
+    };
+    if view.source_bytes(source.id, last)? != b"\n" {
+        kept.more.push(b'\n');
+    }
+    if own > 0 {
+        // What was appended last stands at the end.
+        let last = messages.len() - own;
+        let document = Document {
+            after: last_records,
+            ..document(view, commit, Some(origin), context, options)?
+        };
+        kept.done.remarks = (options.format.write)(&messages[last..], &document, &mut kept.more)?;
+        kept.done.written = own as u64;
+    }
+    let wanted: Vec<&Message> = messages.iter().map(|outgoing| &outgoing.message).collect();
+    let text = Source {
+        view,
+        id: source.id,
+        size_bytes: end,
+        more: &kept.more,
+    };
+    let differs = difference(&text, options.format, origin.stem(), &wanted)?;
+    Ok(differs.is_none().then_some(kept))
 }
 
 /// The text of a source that is one document.
-fn whole_document(
-    view: &dyn View,
-    source: Option<&SourceRow>,
-    format: &Format,
-) -> Result<Option<String>> {
-    let Some(source) = source.filter(|_| format.shape == Shape::Document) else {
+fn whole_document(view: &dyn View, source: &SourceRow, format: &Format) -> Result<Option<String>> {
+    if format.shape != Shape::Document {
         return Ok(None);
-    };
+    }
     let span = Span {
         offset: 0,
         len: source.size_bytes,

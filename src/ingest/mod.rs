@@ -5,6 +5,8 @@
 
 mod adopt;
 #[cfg(test)]
+mod coming_back;
+#[cfg(test)]
 mod earlier;
 mod export;
 mod file;
@@ -29,7 +31,7 @@ mod source;
 pub mod tool_dirs;
 
 pub use adopt::adopt;
-pub use export::{ExportOptions, Exported, export, session_format};
+pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};

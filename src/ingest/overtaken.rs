@@ -87,6 +87,7 @@ impl Place {
         let options = ExportOptions {
             format: Format::named("claude-code").expect("known"),
             now: Millis(0),
+            session: None,
         };
         let mut back = Vec::new();
         export(&repo, &tip, &options, &mut back).expect("written");

@@ -209,6 +209,7 @@ fn no_export_holds_a_view_while_it_writes() {
         let options = ExportOptions {
             format: Format::named(format).expect("a format"),
             now: Millis(0),
+            session: None,
         };
         let mut out = Slow(&repo, Vec::new());
         export(&repo, &head.commit().expect("a tip"), &options, &mut out).expect("exported");

@@ -85,6 +85,16 @@ pub trait Input {
     }
 }
 
+impl Input for &dyn Input {
+    fn size_bytes(&self) -> u64 {
+        (**self).size_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, buffer)
+    }
+}
+
 impl Input for &[u8] {
     fn size_bytes(&self) -> u64 {
         self.len() as u64
@@ -458,9 +468,17 @@ pub struct Document {
     /// The raw tail that new records follow, when `messages` go at the end of an untouched file:
     /// its last records, at least one. Empty: a file of its own.
     pub after: Vec<String>,
+    /// The source's records that are no messages and stay: by the message, from 0, that they stand
+    /// before, or by how many messages there are.
+    pub asides: BTreeMap<usize, Vec<String>>,
 }
 
 impl Document {
+    /// The records that are no messages before message `at`.
+    pub fn asides(&self, at: usize) -> &[String] {
+        self.asides.get(&at).map_or(&[], Vec::as_slice)
+    }
+
     /// The `number`th id that is made for it.
     pub fn new_id(&self, number: u64) -> String {
         let seed = [&self.seed[..], &number.to_be_bytes()].concat();

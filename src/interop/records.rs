@@ -4,6 +4,7 @@
 //! that are no UTF-8, text that is no JSON, a torn end, values glued together. Deliberately absent:
 //! what a record means.
 
+use std::io::Write;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
@@ -176,6 +177,38 @@ pub(super) fn rewritten(record: &str, change: impl Fn(&str, &str) -> Option<Stri
                 None => object,
             }
         })
+}
+
+/// Writes a record as a line: line ends between its tokens, as in a block that is kept as it came,
+/// become spaces.
+pub(super) fn write_line(out: &mut dyn Write, record: &str) -> Result<()> {
+    let line = record.replace(['\n', '\r'], " ");
+    writeln!(out, "{line}").map_err(Error::io("export"))
+}
+
+/// Hands the records of a file of lines to `each`, with their places; what is damaged is passed
+/// over.
+pub(crate) fn each_record(input: &dyn Input, each: &mut dyn FnMut(Span, &str)) -> Result<()> {
+    struct Each<'a>(&'a mut dyn FnMut(Span, &str));
+
+    impl Sink for Each<'_> {}
+
+    impl LineReader for Each<'_> {
+        fn sink(&mut self) -> &mut dyn Sink {
+            self
+        }
+
+        fn may_be_sent(&self) -> bool {
+            true
+        }
+
+        fn record(&mut self, record: Record<'_>) -> Result<()> {
+            (self.0)(record.span(), record.value.get());
+            Ok(())
+        }
+    }
+
+    each_line(input, &mut Each(each)).map(drop)
 }
 
 /// A source's bytes without a UTF-8 byte order mark.

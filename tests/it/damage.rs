@@ -143,6 +143,7 @@ fn ask(directory: &Path, commits: &[CommitHash]) -> Answers {
             let options = ExportOptions {
                 format,
                 now: Millis(0),
+                session: None,
             };
             export(&repo, commit, &options, &mut out)?;
             Ok(Some(String::from_utf8_lossy(&out).into_owned()))

@@ -26,6 +26,7 @@ mod demo;
 mod diff;
 mod doors;
 mod dropping;
+mod exporting;
 mod finding;
 mod following;
 mod importing;

@@ -230,6 +230,7 @@ fn wrong(
     let options = ExportOptions {
         format,
         now: Millis(0),
+        session: None,
     };
     let mut back = Vec::new();
     ingest::export(&repo, &tip, &options, &mut back)?;

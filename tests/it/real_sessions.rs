@@ -169,6 +169,7 @@ fn an_untouched_session_comes_back_as_it_was() {
         let options = ExportOptions {
             format: report.format,
             now: Millis(0),
+            session: None,
         };
         if let [session] = report.sessions.as_slice() {
             let mut out = Vec::new();

@@ -89,6 +89,7 @@ impl Task {
         let options = ExportOptions {
             format: roo(),
             now: Millis(0),
+            session: None,
         };
         let mut bytes = Vec::new();
         export(&self.repo, commit, &options, &mut bytes).expect("written");

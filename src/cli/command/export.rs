@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{ExportOptions, Scope, export, session_format};
+use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
 use tract::interop::{Format, formats};
 use tract::render::{escape, plural};
 
@@ -72,7 +72,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         })?,
     };
     let now = app.now();
-    let options = ExportOptions { format, now };
+    let session = session_meant(&repo, &on, &args.rev)?;
+    let options = ExportOptions {
+        format,
+        now,
+        session,
+    };
     let done = match &args.output {
         Some(path) => {
             let path = app.path(path)?;

@@ -15,8 +15,9 @@ use serde_json::value::RawValue;
 
 use super::fields::Fields;
 use super::record::{BlockHead, MessageHead};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::fingerprint;
+use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
@@ -38,13 +39,16 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut writer = Writer::new(messages, document);
     for (at, outgoing) in messages.iter().enumerate() {
+        writer.asides(document.asides(at));
         writer.number = at + 1;
         match writer.without_open_calls(outgoing, &messages[at + 1..]) {
             Some(closed) => writer.message(&closed, at == 0),
             None => writer.message(outgoing, at == 0),
         }
     }
-    if let (Some(title), true) = (&document.title, document.after.is_empty()) {
+    writer.asides(document.asides(messages.len()));
+    let is_titled = writer.is_titled || !document.after.is_empty();
+    if let (Some(title), false) = (&document.title, is_titled) {
         let title = json!({
             "type": "custom-title",
             "customTitle": title,
@@ -53,7 +57,7 @@ pub(super) fn export(
         writer.lines.push(title.to_string());
     }
     for line in &writer.lines {
-        writeln!(out, "{line}").map_err(Error::io("export"))?;
+        write_line(out, line)?;
     }
     Ok(writer.remarks.into_words())
 }
@@ -75,6 +79,10 @@ pub(super) struct Writer<'a> {
     made: u64,
     /// The message that is being written, from 1.
     number: usize,
+    /// Whether the file is a sub-agent's own, and by which id its records name the sub-agent.
+    agent: Option<Option<String>>,
+    /// Whether a record of the source gives the session's title.
+    is_titled: bool,
     remarks: Remarks,
 }
 
@@ -99,6 +107,11 @@ impl<'a> Writer<'a> {
             anew: None,
             made: 0,
             number: 0,
+            agent: match known().find_map(|text| whose(text)) {
+                Some(Whose::Agent(id)) if !document.fresh => Some(id),
+                _ => None,
+            },
+            is_titled: false,
             remarks: Remarks::default(),
         };
         for fields in document.after.iter().filter_map(|text| Fields::parse(text)) {
@@ -221,11 +234,45 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Records of the source that are no messages: each as it was, unless what it hangs on or names
+    /// is not in the file.
+    fn asides(&mut self, records: &[String]) {
+        for text in records {
+            let Some(fields) = Fields::parse(text) else {
+                continue;
+            };
+            let kind = fields.string("type").unwrap_or_default();
+            let leaf = fields.string("leafUuid");
+            if kind == "last-prompt" && leaf.is_some_and(|leaf| !self.written.contains(&leaf)) {
+                continue;
+            }
+            let parent = fields.string("parentUuid");
+            if let Some(uuid) = fields.string("uuid") {
+                let is_astray = |parent: &String| !self.written.contains(parent);
+                if parent.as_ref().is_some_and(is_astray) || !self.written.insert(uuid.clone()) {
+                    continue;
+                }
+                let is_aside = fields
+                    .get("isSidechain")
+                    .is_some_and(|is| is.get() == "true");
+                if parent == self.last && (self.agent.is_some() || !is_aside) {
+                    self.last = Some(uuid);
+                }
+            }
+            self.is_titled |= ["custom-title", "ai-title", "summary"].contains(&&*kind);
+            self.lines.push(text.clone());
+        }
+    }
+
     fn verbatim(&mut self, records: &[String]) {
         let anew = self.anew.take();
         for (at, text) in records.iter().enumerate() {
-            let mut line = text.replace(['\n', '\r'], " ");
+            let mut line = text.clone();
             if let Some(mut fields) = Fields::parse(text) {
+                if let Some(own) = self.unmirrored(&fields) {
+                    fields = own;
+                    line = fields.line();
+                }
                 let boundary = fields.string("subtype").as_deref() == Some("compact_boundary");
                 let astray = match (fields.string("parentUuid"), &anew) {
                     (Some(parent), Some(uuids)) if at == 0 => !uuids.contains(&parent),
@@ -240,6 +287,24 @@ impl<'a> Writer<'a> {
             }
             self.lines.push(line);
         }
+    }
+
+    /// A sub-agent's record that its parent's file mirrors, as the sub-agent's own.
+    fn unmirrored(&self, mirror: &Fields) -> Option<Fields> {
+        let (inner, agent) = mirrored(mirror)?;
+        let mut own = mirror.clone();
+        for key in ["data", "toolUseID", "parentToolUseID"] {
+            own.remove(key);
+        }
+        own.set("isSidechain", &true);
+        own.set("agentId", &agent);
+        for key in ["type", "message", "uuid", "timestamp", "requestId"] {
+            if let Some(value) = inner.get(key) {
+                own.set(key, &value);
+            }
+        }
+        own.set("parentUuid", &self.last);
+        Some(own)
     }
 
     /// Records that the client wrote beside the conversation, as records of a new session.
@@ -268,9 +333,10 @@ impl<'a> Writer<'a> {
     fn envelope(&mut self, outgoing: &Outgoing, kind: &str, replaced: Option<&Fields>) -> Fields {
         let mut fields = replaced.cloned().unwrap_or_else(|| {
             let time = outgoing.time.or(self.document.now).unwrap_or(Millis(0));
-            Fields::new(&json!({
+            let agent = self.agent.as_ref();
+            let mut new = Fields::new(&json!({
                 "parentUuid": null,
-                "isSidechain": false,
+                "isSidechain": agent.is_some(),
                 "userType": "external",
                 "cwd": self.document.cwd,
                 "sessionId": self.session_id,
@@ -280,7 +346,11 @@ impl<'a> Writer<'a> {
                 "message": null,
                 "uuid": null,
                 "timestamp": time.to_iso(),
-            }))
+            }));
+            if let Some(id) = agent.and_then(Option::as_ref) {
+                new.set("agentId", id);
+            }
+            new
         });
         // A copy of what the message was; it must not outlive the change.
         fields.remove("toolUseResult");
@@ -508,6 +578,35 @@ fn is_beside(records: &[String]) -> bool {
         }
     };
     !records.is_empty() && records.iter().all(is_such)
+}
+
+/// What a record of progress mirrors of a sub-agent, and which.
+fn mirrored(record: &Fields) -> Option<(Fields, String)> {
+    let is_progress = record.string("type").as_deref() == Some("progress");
+    let data = record.get("data").filter(|_| is_progress)?;
+    let data = Fields::parse(data.get())?;
+    let inner = Fields::parse(data.get("message")?.get())?;
+    Some((inner, data.string("agentId")?))
+}
+
+/// Whose a record is.
+enum Whose {
+    /// The session's.
+    Session,
+    /// A sub-agent's, by the id that the record has for it.
+    Agent(Option<String>),
+}
+
+/// Whose a record is, or what it mirrors; none where it tells nothing of that.
+fn whose(record: &str) -> Option<Whose> {
+    let fields = Fields::parse(record)?;
+    if let Some((_, agent)) = mirrored(&fields) {
+        return Some(Whose::Agent(Some(agent)));
+    }
+    Some(match fields.get("isSidechain")?.get() {
+        "true" => Whose::Agent(fields.string("agentId")),
+        _ => Whose::Session,
+    })
 }
 
 /// JSON text as it is.

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use crate::interop::records::rewritten;
+use crate::interop::records::{rewritten, write_line};
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::kept;
+use crate::interop::stream::{asides, kept};
 use crate::interop::{Document, Outgoing};
 use crate::model::Role;
 use crate::wire::anthropic;
@@ -19,6 +19,7 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
     for (at, outgoing) in messages.iter().enumerate() {
+        asides(at, document, out)?;
         let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
             Some(records) => records.to_vec(),
             None => new_line(outgoing, at + 1, document, &mut remarks)
@@ -26,9 +27,10 @@ pub(super) fn export(
                 .collect(),
         };
         for record in records {
-            writeln!(out, "{record}").map_err(Error::io("export"))?;
+            write_line(out, &record)?;
         }
     }
+    asides(messages.len(), document, out)?;
     out.flush().map_err(Error::io("export"))?;
     Ok(remarks.into_words())
 }

@@ -9,6 +9,7 @@
 //!
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
+mod asides;
 mod hides;
 mod history;
 mod kept;

@@ -33,9 +33,12 @@ impl Writer<'_> {
                 let meta = json!({"id": id, "timestamp": time, "instructions": text()});
                 self.line(&meta.to_string())?;
             }
+            None if self.asides.as_ref().is_some_and(|asides| asides.has_meta)
+                && system.is_none() => {}
             None => self.new_meta(text().as_deref(), system)?,
         }
-        let Some(title) = &document.title else {
+        let is_titled = self.asides.as_ref().is_some_and(|asides| asides.has_title);
+        let Some(title) = document.title.as_ref().filter(|_| !is_titled) else {
             return Ok(());
         };
         self.event(&json!({

@@ -79,6 +79,7 @@ pub(super) struct Compacted<'a> {
 pub(super) struct Event<'a> {
     pub r#type: Raw<'a>,
     pub message: Raw<'a>,
+    pub text: Raw<'a>,
     pub thread_name: Raw<'a>,
     pub num_turns: Raw<'a>,
     pub info: Raw<'a>,

@@ -4,10 +4,12 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use super::asides::Asides;
 use super::history::{prompt_text, typed};
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
 use super::pairs::Pairs;
 use crate::error::{Error, Result};
+use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
@@ -28,13 +30,17 @@ pub(super) fn export(
         legacy: !document.fresh && is_legacy(messages, document),
         time: document.now.unwrap_or(Millis(0)),
         total: Usage::default(),
+        asides: Asides::of(messages, document),
     };
     let mut first = 0;
     if document.after.is_empty() {
         let system = messages.first();
         let system = system.filter(|first| first.message.role == Role::System);
-        writer.opening(system, messages, &mut remarks)?;
         first = usize::from(system.is_some());
+        if first > 0 {
+            writer.asides(0)?;
+        }
+        writer.opening(system, messages, &mut remarks)?;
     }
     let mut closing: Vec<String> = Vec::new();
     for (at, outgoing) in messages.iter().enumerate().skip(first) {
@@ -43,12 +49,19 @@ pub(super) fn export(
                 writer.item(&item)?;
             }
         }
+        writer.asides(at)?;
+        if parts_replies(messages, at, document) {
+            writer.end_turn(at, &mut remarks)?;
+        }
         writer.time = outgoing.time.unwrap_or(writer.time);
         let prompt = typed(&outgoing.message);
-        if prompt {
+        let kept = kept(outgoing);
+        // What the source says of its own messages stands in the file.
+        let is_told = writer.asides.is_some();
+        let is_own = outgoing.records.is_empty() && outgoing.replaces.is_empty();
+        if prompt && (is_own || !is_told) {
             writer.turn_context(&outgoing.settings)?;
         }
-        let kept = kept(outgoing);
         match &kept {
             Some(records) => {
                 for record in *records {
@@ -63,19 +76,37 @@ pub(super) fn export(
                 }
             }
         }
-        if document.fresh || kept.is_none() {
+        if document.fresh {
             closing.extend(pairs.closing(at, &outgoing.message));
         }
-        writer.shown(&outgoing.message, prompt)?;
-        if let (Some(usage), true) = (outgoing.usage, document.after.is_empty()) {
+        if kept.is_none() || !is_told {
+            writer.shown(&outgoing.message, prompt)?;
+        }
+        if let (Some(usage), true, false) = (outgoing.usage, document.after.is_empty(), is_told) {
             writer.count(usage)?;
         }
     }
     for item in closing {
         writer.item(&item)?;
     }
+    writer.asides(messages.len())?;
     writer.out.flush().map_err(Error::io("export"))?;
     Ok(remarks.into_words())
+}
+
+/// Whether message `at` is a reply that would be read as one with the reply before it.
+fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool {
+    let is_reply = |one: &Outgoing| one.message.role == Role::Assistant;
+    let (one, before) = (
+        &messages[at],
+        at.checked_sub(1).map(|before| &messages[before]),
+    );
+    let is_new = |one: &Outgoing| kept(one).is_none();
+    let may_join = match before {
+        Some(before) => is_reply(before) && (is_new(before) || is_new(one)),
+        None => !document.after.is_empty(),
+    };
+    is_reply(one) && may_join && !document.fresh
 }
 
 /// The response items that say message `at`.
@@ -97,11 +128,27 @@ pub(super) struct Writer<'a> {
     pub(super) time: Millis,
     /// The sum of what was counted.
     total: Usage,
+    /// What of the source's other records stays, where any is at hand.
+    pub(super) asides: Option<Asides>,
 }
 
 impl Writer<'_> {
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
-        writeln!(self.out, "{text}").map_err(Error::io("export"))
+        write_line(self.out, text)
+    }
+
+    /// The records that are no messages before message `at`.
+    fn asides(&mut self, at: usize) -> Result<()> {
+        let Some(asides) = self.asides.take() else {
+            return Ok(());
+        };
+        for record in self.document.asides(at) {
+            if asides.stays(record) {
+                self.line(record)?;
+            }
+        }
+        self.asides = Some(asides);
+        Ok(())
     }
 
     /// A record of its own; the legacy layout has none but items.
@@ -133,6 +180,17 @@ impl Writer<'_> {
             Kind::Bare if !self.legacy => self.enveloped("response_item", record),
             _ => self.line(record),
         }
+    }
+
+    /// The end of a turn, which parts a reply from the next.
+    fn end_turn(&mut self, at: usize, remarks: &mut Remarks) -> Result<()> {
+        if self.legacy {
+            remarks.say("replies side by side became one");
+        }
+        let turn = self.document.new_id(at as u64);
+        self.event(&json!({
+            "type": "task_complete", "turn_id": turn, "last_agent_message": null,
+        }))
     }
 
     /// The settings of a turn, where the model is known and may be one of the tool's.

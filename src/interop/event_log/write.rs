@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use crate::error::{Error, Result};
+use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::kept;
+use crate::interop::stream::{asides, kept};
 use crate::interop::{Document, Outgoing};
 use crate::model::{Part, Role};
 use crate::wire::json::{Object, is_object, quoted};
@@ -21,14 +22,16 @@ pub(super) fn export(
         remarks: Remarks::default(),
     };
     for (at, outgoing) in messages.iter().enumerate() {
+        asides(at, document, out)?;
         let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
             Some(records) => records.to_vec(),
             None => writer.records(outgoing),
         };
         for record in records {
-            writeln!(out, "{record}").map_err(Error::io("export"))?;
+            write_line(out, &record)?;
         }
     }
+    asides(messages.len(), document, out)?;
     out.flush().map_err(Error::io("export"))?;
     Ok(writer.remarks.into_words())
 }

@@ -44,7 +44,10 @@ fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
         .iter()
         .filter(|item| serde_json::from_str::<&RawValue>(item).is_ok());
     lines.extend(items.map(|item| event("response.output_item.done", "item", item)));
-    let ended = response("completed").to_string();
-    lines.push(event("response.completed", "response", &ended));
+    if !message.interrupted {
+        // What was cut has no end.
+        let ended = response("completed").to_string();
+        lines.push(event("response.completed", "response", &ended));
+    }
     lines
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Role};
@@ -31,6 +32,7 @@ pub(in crate::interop) fn export(
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
     for (at, outgoing) in messages.iter().enumerate() {
+        asides(at, document, out)?;
         let number = at + 1;
         let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
             Some(records) => records.to_vec(),
@@ -53,11 +55,22 @@ pub(in crate::interop) fn export(
             }
         };
         for record in records {
-            writeln!(out, "{record}").map_err(Error::io("export"))?;
+            write_line(out, &record)?;
         }
     }
+    asides(messages.len(), document, out)?;
     out.flush().map_err(Error::io("export"))?;
     Ok(remarks.into_words())
+}
+
+/// Writes the records that are no messages before message `at`.
+pub(in crate::interop) fn asides(
+    at: usize,
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut records = document.asides(at).iter();
+    records.try_for_each(|record| write_line(out, record))
 }
 
 /// The records of a message on its way out, if it may go as it came. What it shares with the

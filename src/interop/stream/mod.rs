@@ -14,7 +14,7 @@ mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(super) use export::{NewReply, export, kept};
+pub(super) use export::{NewReply, asides, export, kept};
 pub(super) use import::import;
 pub use live::EventStream;
 pub use messages::messages_of;
