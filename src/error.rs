@@ -258,6 +258,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A compressed file that was cut, or damaged, before anything in it is whole.
+    #[error("{}: nothing in the compressed file is whole", path.display())]
+    TornFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A strict import met something that is wrong.
     #[error("{problems} problems in {}; nothing was imported", path.display())]
     StrictImport {

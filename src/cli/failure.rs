@@ -145,7 +145,8 @@ fn exit(error: &Error) -> Exit {
         | Error::ForeignDatabase { .. }
         | Error::NewerDatabase { .. }
         | Error::Malformed { .. }
-        | Error::StrictImport { .. } => Exit::Damaged,
+        | Error::StrictImport { .. }
+        | Error::TornFile { .. } => Exit::Damaged,
         Error::UnknownRole { .. }
         | Error::EmptyMessage
         | Error::InvalidInput { .. }
@@ -311,6 +312,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
             let names = formats::names();
             Some(format!("known formats: {names} (see tract import --help)"))
+        }
+        Error::TornFile { .. } => {
+            Some("copy it again from where it was written: it ends in the middle".into())
         }
         Error::StrictImport { .. } => {
             Some("without --strict, the good part comes in and the problems are listed".into())

@@ -10,7 +10,7 @@ use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
 use tract::render::{Label, Line, columns, grouped, plural, table, tokens};
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, listing};
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;
@@ -122,7 +122,7 @@ fn tell(
         count => count,
     };
     for session in &sessions[..listed] {
-        app.ui.status(headline(report.format, session, app));
+        app.ui.status(headline(repo, report.format, session, app)?);
         if alone || is_verbose {
             details(session, is_verbose, app);
         }
@@ -167,10 +167,7 @@ pub fn recorded(
         let after = match &session.branch {
             BranchOutcome::None => size(session),
             BranchOutcome::Follows(branch) => format!("{}, on {}", size(session), branch.short()),
-            BranchOutcome::Stays(branch) => {
-                let (size, branch) = (size(session), branch.short());
-                format!("{size}; {branch} has commits of its own and stays")
-            }
+            BranchOutcome::Stays(branch) => size(session) + &stays(repo, session, branch)?,
         };
         let line = line(before, report.format, session, &format!(": {after}"), app);
         app.ui.status(line);
@@ -182,7 +179,12 @@ pub fn recorded(
     Ok(report.problem_count)
 }
 
-fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
+fn headline(
+    repo: &Repo,
+    format: &Format,
+    session: &ImportedSession,
+    app: &App,
+) -> Result<Line, Failure> {
     let size = size(session);
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
@@ -199,11 +201,18 @@ fn headline(format: &Format, session: &ImportedSession, app: &App) -> Line {
     let branch = match (&session.branch, session.outcome) {
         (_, Outcome::Unchanged) | (BranchOutcome::None, _) => String::new(),
         (BranchOutcome::Follows(branch), _) => format!(", on {}", branch.short()),
-        (BranchOutcome::Stays(branch), _) => {
-            format!("; {} has commits of its own and stays", branch.short())
-        }
+        (BranchOutcome::Stays(branch), _) => stays(repo, session, branch)?,
     };
-    line(before, format, session, &(after + &branch), app)
+    Ok(line(before, format, session, &(after + &branch), app))
+}
+
+/// Why a branch does not follow its session.
+fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String, Failure> {
+    let why = match repo.is_fork(branch, &session.name)? {
+        true => "left it earlier",
+        false => "has commits of its own",
+    };
+    Ok(format!("; {} {why} and stays", branch.short()))
 }
 
 /// A sentence about a session: what comes before its name and behind it.
@@ -328,6 +337,14 @@ fn hints(
 /// Where a session is, if that is not where HEAD is.
 fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
     match &session.branch {
+        // What comes in on a path that one has left is no news for it.
+        BranchOutcome::Stays(branch) if repo.is_fork(branch, &session.name)? => {
+            let session = listing::shown_name(&session.name, true);
+            let session = session.trim_end_matches('…');
+            app.ui.hint(format!(
+                "what came in is there all the same: tract log {session}"
+            ));
+        }
         BranchOutcome::Stays(branch) => {
             let branch = branch.short();
             app.ui.hint(format!(

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tract::Error;
 use tract::history::Repo;
 use tract::ingest;
-use tract::ingest::tool_dirs::SessionFile;
+use tract::ingest::tool_dirs::{self, SessionFile};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
@@ -119,10 +119,16 @@ fn with_id(tool: Option<&str>, id: &str, mut found: Vec<SessionFile>) -> Vec<Ses
 
 /// The id of a session, by its file's name, or, where that tells none, by what is in it.
 fn id_of(session: &SessionFile) -> Option<String> {
-    let stem = session.path.file_stem()?.to_str()?;
-    let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
-    match tail.filter(|tail| tail.bytes().filter(|byte| *byte == b'-').count() == 4) {
-        Some(uuid) => Some(uuid.to_owned()),
+    let stem = tool_dirs::stem(&session.path);
+    let uuid = |stem: &str| {
+        let tail = stem.get(stem.len().checked_sub(36)?..)?;
+        let is_uuid = tail.bytes().filter(|byte| *byte == b'-').count() == 4;
+        is_uuid.then(|| tail.to_owned())
+    };
+    // A session that goes on in another file bears that file's own id behind its own.
+    let first = stem.rsplit_once('_').and_then(|(first, _)| uuid(first));
+    match first.or_else(|| uuid(&stem)) {
+        Some(uuid) => Some(uuid),
         None => ingest::inspect(&session.path).ok().map(|found| found.id),
     }
 }

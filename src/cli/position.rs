@@ -36,6 +36,23 @@ pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The branch that `on` names, where it has no commit: whoever commits there begins a history.
+pub fn begun(repo: &Repo, on: &On) -> Result<Option<RefName>, Failure> {
+    let On::Branch(branch) = on else {
+        return Ok(None);
+    };
+    let tip = repo.head(on)?.commit();
+    Ok(tip.is_none().then(|| branch.clone()))
+}
+
+/// Says that a branch is new, for its name may be a slip.
+pub fn tell_begun(begun: Option<&RefName>, app: &mut App) {
+    if let Some(branch) = begun {
+        let line = Line::from("new branch ") + Label::Branch.of(branch.short());
+        app.ui.notice(line + ", empty until now");
+    }
+}
+
 /// Says which operation was undone, or done again, and when it was.
 pub fn undone(verb: &str, done: &OperationEntry, app: &mut App) {
     let operation = &done.operation;

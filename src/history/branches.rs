@@ -8,8 +8,8 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path};
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, TokenCount};
-use crate::store::{TagNote, Tx};
+use crate::model::{Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount};
+use crate::store::{ContentRow, TagNote, Tx, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct BranchRow {
     pub is_head: bool,
     /// The title of the session that it came from.
     pub title: Option<String>,
+    /// The beginning of the first thing that the user said on it, where there is no title.
+    pub prompt: Option<String>,
     /// The tool of that session.
     pub tool: Option<String>,
     /// The time of its newest commit that has one.
@@ -56,6 +58,8 @@ pub struct Made {
     pub open: Option<OpenCall>,
 }
 
+/// How many of the first commits are looked at for a prompt.
+const PROMPT_SEARCH: u64 = 16;
 /// How many commits back a time is looked for.
 const TIME_SEARCH: usize = 64;
 
@@ -91,10 +95,16 @@ impl Repo {
             let tool = session
                 .as_ref()
                 .and_then(|(session, _)| Some(session.as_session()?.0.to_owned()));
+            let title = session.and_then(|(_, session)| session.title);
+            let prompt = match title {
+                Some(_) => None,
+                None => first_prompt(&*view, &tip)?,
+            };
             rows.push(BranchRow {
                 is_head: head.branch() == Some(&name),
                 tool,
-                title: session.and_then(|(_, session)| session.title),
+                title,
+                prompt,
                 last: newest.iter().find_map(|row| row.commit.time),
                 tokens,
                 messages: context.entries.len(),
@@ -237,6 +247,25 @@ impl Repo {
         tx.commit()?;
         Ok(commit)
     }
+}
+
+/// One line of the first thing that the user said on the path to `tip`.
+fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
+    for depth in 0..PROMPT_SEARCH {
+        let Some(commit) = view.ancestor_at(tip, depth)? else {
+            break;
+        };
+        let Operation::Append { content } = load::commit(view, &commit)?.commit.operation else {
+            continue;
+        };
+        let row = view.content_row(&content)?;
+        let is_prompt =
+            |row: &ContentRow| row.role == Role::User && !row.attached && row.results == 0;
+        if let Some(row) = row.filter(is_prompt) {
+            return Ok(Some(row.preview));
+        }
+    }
+    Ok(None)
 }
 
 /// Points a new name at what `target` names.

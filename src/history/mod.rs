@@ -27,6 +27,7 @@ pub mod moved;
 pub mod moves;
 pub mod open_call;
 pub mod outline;
+pub(crate) mod parting;
 pub(crate) mod path;
 pub mod provider;
 pub mod purge;

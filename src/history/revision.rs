@@ -24,7 +24,8 @@ pub enum Named {
 
 impl Repo {
     /// The commit that `text` names: a hash or its first digits (4 at least), which go before any
-    /// name, a branch, tag or session, `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
+    /// name, a branch, tag or session (its id, or the beginning of it, 4 characters at least, `TOOL/`
+    /// before it or not), `HEAD`, `@`, `ORIG_HEAD`, `PREV_HEAD`, `REV~N`, `REV^`, `REF@{N}`, `[REV]:N` (the
     /// commit of the Nth visible message, from the end where N is negative), `:/TEXT` (the newest
     /// message that contains TEXT), `REV#I` (the commit that holds part I).
     ///
@@ -82,6 +83,9 @@ impl Repo {
         let view = self.store.read()?;
         let text = if text == "@" { "HEAD" } else { text };
         if let Some(name) = find_reference(&*view, text)? {
+            return Ok(name);
+        }
+        if let Some(name) = session_with_prefix(&*view, text)? {
             return Ok(name);
         }
         for name in names(text) {
@@ -279,6 +283,9 @@ fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
         return Ok(Some(commit));
     }
     hashed?;
+    if let Some(name) = session_with_prefix(view, text)? {
+        return target(view, &name);
+    }
     // A part: the commit that holds it.
     match part(text) {
         Some((base, _)) if !base.is_empty() => resolve(view, on, base).map(Some),
@@ -339,7 +346,10 @@ fn earlier(view: &dyn View, on: &On, base: &str, back: usize) -> Result<Option<C
         ("HEAD" | "@", On::Branch(branch)) => branch.clone(),
         (name, _) => match find_reference(view, name)? {
             Some(name) => name,
-            None => return Ok(None),
+            None => match session_with_prefix(view, name)? {
+                Some(name) => name,
+                None => return Ok(None),
+            },
         },
     };
     if back == 0 {
@@ -399,6 +409,52 @@ fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
         }
     }
     Ok(None)
+}
+
+/// The one session whose id begins so: the id alone, or `TOOL/` before it, as lists show it.
+///
+/// # Errors
+///
+/// [`Error::AmbiguousRevision`] where several begin so.
+fn session_with_prefix(view: &dyn View, text: &str) -> Result<Option<RefName>> {
+    let typed = text.strip_prefix("refs/").unwrap_or(text);
+    let typed = typed.strip_prefix("sessions/").unwrap_or(typed);
+    // Lists show what they cut off.
+    let typed = typed.strip_suffix('…').unwrap_or(typed);
+    let (tool, id) = match typed.split_once('/') {
+        Some((tool, id)) => (Some(tool), id),
+        None => (None, typed),
+    };
+    if id.len() < HashPrefix::MIN_DIGITS {
+        return Ok(None);
+    }
+    let mut found: Vec<RefName> = Vec::new();
+    for (name, _) in view.references(RefName::SESSIONS)? {
+        let begins = name.as_session().is_some_and(|(other, own)| {
+            tool.is_none_or(|tool| tool == other) && own.starts_with(id)
+        });
+        // What is below one that is found, its sub-agents, is not meant.
+        let is_below = |above: &RefName| {
+            let rest = name.as_str().strip_prefix(above.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if begins && !found.iter().any(is_below) {
+            found.push(name);
+        }
+    }
+    match found.as_slice() {
+        [] => Ok(None),
+        [_] => Ok(found.pop()),
+        several => Err(Error::AmbiguousRevision {
+            text: text.to_owned(),
+            candidates: several
+                .iter()
+                .take(CANDIDATES)
+                .filter_map(|name| name.as_session())
+                .map(|(tool, id)| format!("{tool}/{id}"))
+                .collect(),
+        }),
+    }
 }
 
 /// The full names that `text` may stand for, in the order in which they are tried.

@@ -6,6 +6,7 @@ use crate::hash::CommitHash;
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
+use crate::history::parting::Parting;
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
 use crate::history::{path, provider};
@@ -35,7 +36,7 @@ pub struct Status {
     pub provider: ProviderSays,
     /// The session that this history came from.
     pub session: Option<(RefName, SessionRow)>,
-    /// How many messages of that session are not on this path.
+    /// How many messages of that session came in after the branch left it.
     pub session_new: u64,
     /// The budget, in tokens, if one is set.
     pub budget: Option<u64>,
@@ -89,11 +90,10 @@ impl Repo {
         let (mut session, mut session_new) = (None, 0);
         if let Some(tip) = &tip {
             session = path::session_of(&*view, tip)?;
-            if let Some((name, _)) = &session
+            if let (Some((name, _)), Some(branch)) = (&session, head.branch())
                 && let Some(RefValue::Commit(theirs)) = view.reference(name)?
             {
-                let adopted = Adopted::of(&*view, name, &theirs, tip)?;
-                session_new = new_on(&*view, &theirs, tip, adopted.newest())?;
+                session_new = new_in(&*view, (name, &theirs), (branch, tip))?;
             }
         }
         drop(view);
@@ -121,19 +121,29 @@ impl Repo {
     }
 }
 
-/// How many commits lead to `theirs` that `ours` neither has nor has taken over, up to `adopted`.
-fn new_on(
+/// How many commits of a session came in since a branch left it or took it over last; none on a fork.
+fn new_in(
     view: &dyn View,
-    theirs: &CommitHash,
-    ours: &CommitHash,
-    adopted: Option<CommitHash>,
+    (session, theirs): (&RefName, &CommitHash),
+    (branch, ours): (&RefName, &CommitHash),
 ) -> Result<u64> {
     let Some(row) = view.commit(theirs)? else {
         return Ok(0);
     };
-    let mut shared = path::shared_commits(view, theirs, ours)?;
-    if let Some(adopted) = adopted {
-        shared = shared.max(view.commit(&adopted)?.map_or(0, |row| row.depth + 1));
+    let adopted = Adopted::of(view, session, theirs, ours)?.newest();
+    let after = match adopted {
+        Some(_) => adopted,
+        None => {
+            let parting = Parting::of(view, (session, theirs), (branch, ours))?;
+            match parting.is_fork {
+                true => return Ok(0),
+                false => parting.after,
+            }
+        }
+    };
+    let mut known = path::shared_commits(view, theirs, ours)?;
+    if let Some(after) = after {
+        known = known.max(view.commit(&after)?.map_or(0, |row| row.depth + 1));
     }
-    Ok(row.depth + 1 - shared)
+    Ok(row.depth + 1 - known)
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
 use crate::history::chain::Chain;
+use crate::history::parting::Parting;
 use crate::history::{Repo, load, path};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, Part, RefName, RefValue,
@@ -47,7 +48,8 @@ pub fn adopt(
         Some(ours) => {
             let taken = Adopted::of(&*tx, session, &theirs, ours)?;
             let base = match taken.newest() {
-                None => path::last_shared(&*tx, &theirs, ours)?,
+                // What a fork left aside stays aside.
+                None => Parting::of(&*tx, (session, &theirs), (branch, ours))?.after,
                 newest => newest,
             };
             (taken, base)

@@ -151,6 +151,7 @@ fn comes_back(
     }
     let again = Repo::ephemeral().expect("a repository");
     let file = SessionInput {
+        problem: None,
         input: Box::new(&*out),
         format,
         stem: stem.to_owned(),

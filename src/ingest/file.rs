@@ -1,20 +1,24 @@
-//! A file as an importer's input, and its fingerprint.
+//! A file as an importer's input, and its fingerprint. One that its tool has compressed since is read
+//! as what it was.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::packed::{self, Packed};
+use super::plain::PlainFile;
 use crate::error::{Error, Result};
 use crate::hash::{Fingerprint, HashBytes};
-use crate::interop::Input;
+use crate::interop::{Input, Problem};
 
 /// How much of a source is read, kept and compressed at once.
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 
-/// An open file, as long as it was when it was opened.
-pub struct FileInput {
-    file: File,
-    size_bytes: u64,
+/// An open file, as long as it was when it was opened; of a compressed one, what is inside.
+pub struct FileInput(Kind);
+
+enum Kind {
+    Plain(PlainFile),
+    Packed(Packed),
 }
 
 impl FileInput {
@@ -22,52 +26,55 @@ impl FileInput {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be read or is no regular file, [`Error::EmptyFile`].
+    /// [`Error::Io`] if it cannot be read or is no regular file, [`Error::EmptyFile`],
+    /// [`Error::TornFile`].
     pub fn open(path: &Path) -> Result<Self> {
-        // Looked at before it is opened: to open a pipe would wait for somebody to write to it.
-        let meta = fs::metadata(path).map_err(Error::io(path))?;
-        if !meta.is_file() {
-            let kind = if meta.is_dir() {
-                io::Error::from(io::ErrorKind::IsADirectory)
-            } else {
-                io::Error::other("not a regular file")
-            };
-            return Err(Error::Io {
-                path: path.to_owned(),
-                source: kind,
-            });
+        Self::open_up_to(path, u64::MAX)
+    }
+
+    /// Opens a regular file of which no more than the first `limit_bytes` matter: a compressed one is
+    /// not read through for its length then.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileInput::open`].
+    pub(crate) fn open_up_to(path: &Path, limit_bytes: u64) -> Result<Self> {
+        let plain = PlainFile::open(path)?;
+        let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
+        if !packed::is_packed(&front) {
+            return Ok(Self(Kind::Plain(plain)));
         }
-        let file = File::open(path).map_err(Error::io(path))?;
-        let meta = file.metadata().map_err(Error::io(path))?;
-        if meta.len() == 0 {
-            return Err(Error::EmptyFile {
+        let packed = Packed::open(plain, limit_bytes).map_err(Error::io(path))?;
+        match packed.size_bytes() {
+            0 => Err(Error::TornFile {
                 path: path.to_owned(),
-            });
+            }),
+            _ => Ok(Self(Kind::Packed(packed))),
         }
-        Ok(Self {
-            file,
-            size_bytes: meta.len(),
-        })
+    }
+
+    /// What is wrong with the file itself, whatever is in it.
+    pub(super) fn problem(&self) -> Option<Problem> {
+        match &self.0 {
+            Kind::Plain(_) => None,
+            Kind::Packed(packed) => packed.problem(),
+        }
     }
 }
 
 impl Input for FileInput {
     fn size_bytes(&self) -> u64 {
-        self.size_bytes
+        match &self.0 {
+            Kind::Plain(file) => file.size_bytes(),
+            Kind::Packed(packed) => packed.size_bytes(),
+        }
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        std::os::unix::fs::FileExt::read_at(&self.file, &mut buffer[..want], offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        std::os::windows::fs::FileExt::seek_read(&self.file, &mut buffer[..want], offset)
+        match &self.0 {
+            Kind::Plain(file) => file.read_at(offset, buffer),
+            Kind::Packed(packed) => packed.read_at(offset, buffer),
+        }
     }
 }
 

@@ -231,6 +231,7 @@ impl Intake<'_> {
             input,
             format,
             stem,
+            ..
         } = self.file;
         let file = SourceFile::of(&**input)?;
         let (placed, purged) = self.place(&file)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::file::FileInput;
+use super::tool_dirs::stem;
 use crate::error::{Error, Result};
 use crate::interop::{
     Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
@@ -16,6 +17,8 @@ const REPORTED_PROBLEMS: usize = 10;
 /// A session file, or what stands for one, in a known format.
 pub(super) struct SessionInput<'a> {
     pub(super) input: Box<dyn Input + 'a>,
+    /// What is wrong with it before anybody reads it.
+    pub(super) problem: Option<Problem>,
     pub(super) format: &'static Format,
     /// The name of a session that holds none: its file's, or its directory's where the file is
     /// called like every other session's.
@@ -41,13 +44,15 @@ impl SessionInput<'_> {
             }
             (Some(format), _) | (None, Some(format)) => format,
         };
-        let own = path.file_stem().unwrap_or_default();
+        let own = &*stem(path);
         let absolute = std::path::absolute(path).unwrap_or_default();
         let directory = absolute.parent().and_then(Path::file_name);
         let is_common = format.common_stem.is_some_and(|common| own == common);
-        let stem = directory.filter(|_| is_common).unwrap_or(own);
-        let stem = stem.to_string_lossy().into();
+        let directory = directory.filter(|_| is_common);
+        let stem = directory.map_or(own.into(), |directory| directory.to_string_lossy());
+        let stem = stem.into_owned();
         Ok(Self {
+            problem: input.problem(),
             input: Box::new(input),
             format,
             stem,
@@ -57,6 +62,9 @@ impl SessionInput<'_> {
     /// Reads all of it.
     pub(super) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
         let options = ImportOptions { stem: &self.stem };
+        if let Some(problem) = &self.problem {
+            sink.problem(problem.clone())?;
+        }
         (self.format.read)(&*self.input, options, sink)
     }
 }

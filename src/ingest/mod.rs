@@ -18,7 +18,9 @@ mod laws;
 mod outgoing;
 #[cfg(test)]
 mod overtaken;
+mod packed;
 mod place;
+mod plain;
 #[cfg(test)]
 mod purges;
 mod record;

@@ -9,6 +9,12 @@ use crate::interop::Format;
 use crate::interop::Home;
 use crate::interop::records::first_line;
 
+/// How long a first line may be, in a compressed file.
+const FIRST_BYTES: u64 = 1 << 20;
+
+/// What a compressed file's name ends with.
+const PACKED: &str = ".zst";
+
 /// The tools' own directories, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct ToolDirs(pub Vec<(&'static Format, PathBuf)>);
@@ -90,13 +96,25 @@ fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
     let mut files = session_files(&directory.join((home.sessions)(cwd)), home.depth);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let read = || first_line(&FileInput::open(path).ok()?).ok()?;
+        let read = || first_line(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()?;
         (home.belongs)(&name, cwd, &read)
     });
     files
 }
 
-/// Every regular file below `directory` that could be a session (`.json` or `.jsonl`), by path.
+/// A session file's name without directory and extension, compressed or not.
+pub fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
+    plain
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into()
+}
+
+/// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, or one of them
+/// compressed), by path.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
     let mut files = session_files(directory, 16);
     files.sort();
@@ -112,8 +130,14 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         let Ok(kind) = entry.file_type() else {
             continue;
         };
-        let extension = path.extension().unwrap_or_default();
-        let is_meta = path.to_string_lossy().ends_with(".meta.json");
+        let name = path.to_string_lossy();
+        let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
+        let extension = plain.extension().unwrap_or_default().to_owned();
+        let is_meta = name.ends_with(".meta.json");
+        // A tool that goes on with a compressed session makes a plain file again; that one counts.
+        if plain.as_os_str() != path.as_os_str() && plain.exists() {
+            continue;
+        }
         if kind.is_dir() {
             if depth > 0 {
                 files.extend(session_files(&path, depth - 1));

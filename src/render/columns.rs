@@ -38,6 +38,26 @@ pub fn cut(text: &str, cols: usize) -> String {
     }
 }
 
+/// `text` cut to `cols` columns in its middle, where a `…` stands: names that begin alike are told
+/// apart by their ends, of which more is kept.
+pub fn cut_inside(text: &str, cols: usize) -> String {
+    if width_cols(text) <= cols {
+        return text.to_owned();
+    }
+    let head = cut(text, cols / 3 + 1);
+    let room = cols.saturating_sub(width_cols(&head));
+    let mut tail: Vec<char> = Vec::new();
+    let mut used = 0;
+    for c in text.chars().rev() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            break;
+        }
+        tail.push(c);
+    }
+    head + &tail.into_iter().rev().collect::<String>()
+}
+
 /// How many columns the widest of these takes.
 pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
     let widths = texts.into_iter().map(|text| width_cols(text.as_ref()));
@@ -47,6 +67,19 @@ pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_cut_in_its_middle() {
+        assert_eq!(cut_inside("abc", 3), "abc");
+        assert_eq!(
+            cut_inside("claude-code-12345678/agent-9", 12),
+            "clau…agent-9"
+        );
+        for cols in 1..30 {
+            let cut = cut_inside("日本語-claude-code-1234567日本", cols);
+            assert!(width_cols(&cut) <= cols, "{cols}: {cut}");
+        }
+    }
 
     #[test]
     fn a_cut_never_takes_more_columns_than_it_may() {

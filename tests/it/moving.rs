@@ -83,7 +83,7 @@ fn the_first_commit_keeps_head_attached() {
     let sandbox = Sandbox::with_messages(&FOUR[..1]);
     insta::assert_snapshot!(walk(&sandbox, &["branch", "checkout main", "reflog"]), @r#"
     $ tract branch
-    * main  73ccde1  2026-03-14 12:02:00  11 tokens
+    * main  73ccde1  2026-03-14 12:02:00  11 tokens  Name a river.
     $ tract checkout main
     --- stderr
     Already on main, at 73ccde1 ("Name a river.")
@@ -189,8 +189,8 @@ fn a_detached_head_is_read_only() {
     $ tract commit -r user -m yes
     70ef009 user
     $ tract branch
-    * idea  70ef009  2026-03-14 12:13:00  24 tokens
-      main  90c2e1d  2026-03-14 12:05:00  35 tokens
+    * idea  70ef009  2026-03-14 12:13:00  24 tokens  Name a river.
+      main  90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.
     "#
     );
 }
@@ -506,8 +506,8 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     --- stderr
     early begins at 73ccde1 ("Name a river.")
     $ tract branch
-    * main   90c2e1d  2026-03-14 12:05:00  35 tokens
-      early  73ccde1  2026-03-14 12:02:00  11 tokens
+    * main   90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.
+      early  73ccde1  2026-03-14 12:02:00  11 tokens  Name a river.
     $ tract branch -m early first
     --- stderr
     early is now called first
@@ -515,8 +515,8 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     --- stderr
     main is now called trunk
     $ tract branch
-    * trunk  90c2e1d  2026-03-14 12:05:00  35 tokens
-      first  73ccde1  2026-03-14 12:02:00  11 tokens
+    * trunk  90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.
+      first  73ccde1  2026-03-14 12:02:00  11 tokens  Name a river.
     $ tract checkout -b x
     --- stderr
     On a new branch x, at 90c2e1d ("Lake Constance.")
@@ -534,9 +534,9 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     On x, at 90c2e1d ("Lake Constance.")
     hint: back: tract redo
     $ tract branch
-      trunk  90c2e1d  2026-03-14 12:05:00  35 tokens
-    * x      90c2e1d  2026-03-14 12:05:00  35 tokens
-      first  73ccde1  2026-03-14 12:02:00  11 tokens
+      trunk  90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.
+    * x      90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.
+      first  73ccde1  2026-03-14 12:02:00  11 tokens  Name a river.
     $ tract tag v1 :2
     --- stderr
     v1 is 0683750 ("The Elbe.")

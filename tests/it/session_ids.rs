@@ -125,3 +125,98 @@ fn two_ids_never_share_a_name() {
     assert!(sessions(&sandbox).iter().all(|name| name.len() < 400));
     sandbox.ok(&["log", "-n", "0"]);
 }
+
+#[test]
+fn whatever_is_shown_of_a_session_names_it() {
+    let sandbox = Sandbox::new();
+    let [one, two] = ["883070b6-aaaa-4c8f", "883f70b6-bbbb-4c8f"];
+    let texts = [
+        session(one, &["first", "ok"]),
+        session(two, &["second", "ok"]),
+    ];
+    imports(&sandbox, &texts);
+    let tip = sandbox.ok(&["rev-parse", &format!("sessions/gemini/{one}")]);
+    for shown in [
+        "883070b6",
+        "883070b6…",
+        "8830",
+        "gemini/883070b6",
+        "gemini/883070b6…",
+        "sessions/gemini/8830",
+        one,
+    ] {
+        assert_eq!(sandbox.ok(&["rev-parse", shown]), tip, "{shown}");
+    }
+    assert!(
+        sandbox
+            .ok(&["log", "gemini/8830", "-n", "0"])
+            .contains("first")
+    );
+    assert!(sandbox.ok(&["log", "8830~1", "-n", "0"]).contains("first"));
+    assert!(sandbox.ok(&["rev-parse", "8830@{0}"]) == tip);
+    insta::assert_snapshot!(sandbox.tract(&["log", "gemini/883"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'gemini/883'
+    hint: `tract log --oneline` lists them
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["log", "codex/8830"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'codex/8830'
+    hint: `tract log --oneline` lists them
+    ");
+    // What several begin with names none of them.
+    let sandbox = Sandbox::new();
+    let alike = ["883070b6-aaaa", "883070b6-bbbb"].map(|id| session(id, &["hello"]));
+    imports(&sandbox, &alike);
+    insta::assert_snapshot!(sandbox.tract(&["log", "883070b6"]), @r"
+    exit code: 1
+    --- stderr
+    error: '883070b6' is the beginning of several commits
+    hint: one of these?
+      gemini/883070b6-aaaa
+      gemini/883070b6-bbbb
+    ");
+}
+
+#[test]
+fn branches_tell_themselves_apart_at_80_columns() {
+    let sandbox = Sandbox::new();
+    let talk = |text: &str| format!("[{{\"role\":\"user\",\"content\":\"{text}\"}}]");
+    for name in ["first", "second"] {
+        sandbox.write(
+            &format!("a-recording-of-all-conversations-of-the-airline/{name}.json"),
+            talk(&format!(
+                "What the {name} passenger asked before the flight left"
+            )),
+        );
+    }
+    sandbox.write(
+        "gemini.json",
+        session("5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70", &["Rivers?"]),
+    );
+    for (branch, file) in [
+        ("recordings/of/the/airline/in/one/year/first", "first"),
+        ("recordings/of/the/airline/in/one/year/second", "second"),
+    ] {
+        let file = format!("a-recording-of-all-conversations-of-the-airline/{file}.json");
+        sandbox.ok(&["import", "--as", branch, &file]);
+    }
+    sandbox.ok(&["import", "gemini.json"]);
+    insta::assert_snapshot!(sandbox.ok(&["branch"]), @r"
+      gemini-5b0c9a1e                               ade9182  2026-01-02 03:04:00  10 tokens  Rivers?
+    * recordings/of/the/airline/in/one/year/first   ce66636  -                    16 tokens  openai  What the first passenger asked before the flight left
+      recordings/of/the/airline/in/one/year/second  9f37448  -                    16 tokens  openai  What the second passenger asked before the flight left
+    ");
+    let Some(drawn) = sandbox.on_terminal("80", &["branch"]) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(drawn, @r"
+      BRANCH                      COMMIT   LAST        TOKENS  ABOUT
+      gemini-5b0c9a1e             ade9182  2026-01-02      10  Rivers?
+    * recordin…in/one/year/first  ce66636  -               16  What the first passe…
+      recordin…n/one/year/second  9f37448  -               16  What the second pass…
+    ");
+}

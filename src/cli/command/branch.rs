@@ -1,11 +1,16 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
+use std::collections::HashMap;
+
 use tract::history::{BranchRow, On};
 use tract::model::{Head, RefName};
-use tract::render::{Calendar, Label, Line, plural, table, tokens};
+use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, typed};
+
+/// How little room a name gets.
+const LEAST_NAME_COLS: usize = 24;
 
 /// List, start, rename or delete branches
 ///
@@ -83,36 +88,77 @@ fn list(app: &mut App) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let (calendar, room) = (app.calendar(), app.ui.width_cols());
-    let cells = rows.iter().map(|row| cells(row, &calendar, room)).collect();
+    let room = app.ui.width_cols();
+    let names = names(&rows, room);
+    let calendar = app.calendar();
+    let mut cells: Vec<Vec<Line>> = Vec::new();
+    for (row, name) in rows.iter().zip(names) {
+        cells.push(self::cells(row, &name, &calendar, room.is_some()));
+    }
+    if room.is_some() {
+        let heads = ["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
+        cells.insert(0, heads.map(|head| Label::Dim.of(head)).to_vec());
+    }
     Ok(app.ui.print_all(table::list(cells, &[3], room))?)
 }
 
+/// The branches' names as there is room for them: cut in the middle, but for those that would be
+/// alike then.
+fn names(rows: &[BranchRow], room: Option<usize>) -> Vec<String> {
+    let whole = rows.iter().map(|row| row.name.short().to_owned());
+    let whole: Vec<String> = whole.collect();
+    let Some(room) = room else { return whole };
+    let most = (room / 3).max(LEAST_NAME_COLS);
+    let cut: Vec<String> = whole
+        .iter()
+        .map(|name| columns::cut_inside(name, most))
+        .collect();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for name in &cut {
+        *times.entry(name).or_default() += 1;
+    }
+    let told = whole.into_iter().zip(&cut);
+    told.map(|(whole, cut)| match times[cut.as_str()] {
+        1 => cut.clone(),
+        _ => whole,
+    })
+    .collect()
+}
+
 /// Name, hash, last activity, tokens, and what it is about.
-fn cells(row: &BranchRow, calendar: &Calendar, room: Option<usize>) -> Vec<Line> {
+fn cells(row: &BranchRow, name: &str, calendar: &Calendar, is_headed: bool) -> Vec<Line> {
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
         false => ("  ", Label::Branch),
     };
-    let name = label.of(format!("{mark}{}", row.name.short()));
+    let tokens = match is_headed {
+        true => tokens(row.tokens),
+        false => format!("{} tokens", tokens(row.tokens)),
+    };
     vec![
-        name.cut(room.map_or(usize::MAX, |room| room / 2)),
+        label.of(format!("{mark}{name}")),
         Label::Hash.of(row.tip.short()),
         Label::Time.of(calendar.listed(row.last)),
-        Label::Tokens.of(format!("{} tokens", tokens(row.tokens))),
-        about(row).into(),
+        Label::Tokens.of(tokens),
+        about(row, is_headed).into(),
     ]
 }
 
-/// Tool, active compactions and title.
-fn about(row: &BranchRow) -> String {
+/// Tool, unless the name says it, active compactions, and title or first prompt; that comes first
+/// where the line may be cut.
+fn about(row: &BranchRow, is_cut: bool) -> String {
     let compactions = match row.compactions {
         0 => String::new(),
         count => plural(u64::from(count), "compaction"),
     };
     let tool = row.tool.as_deref().unwrap_or_default();
-    let title = row.title.as_deref().unwrap_or_default();
-    let mut words = vec![tool, &compactions, title];
+    let is_said = row.name.short().starts_with(tool);
+    let title = row.title.as_deref().or(row.prompt.as_deref());
+    let tool = if is_said { "" } else { tool };
+    let mut words = vec![tool, &compactions, title.unwrap_or_default()];
+    if is_cut {
+        words.reverse();
+    }
     words.retain(|word| !word.is_empty());
     words.join("  ")
 }

@@ -7,7 +7,7 @@ use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
-use crate::cli::{App, Failure, Typed, budgeted, input};
+use crate::cli::{App, Failure, Typed, budgeted, input, position};
 
 /// Append one message, or replace one
 ///
@@ -76,6 +76,7 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
+    let begun = position::begun(&repo, &on)?;
     let role = args.role.as_deref().map(str::parse).transpose()?;
     let expect = match args.expect.as_deref() {
         None => None,
@@ -111,6 +112,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
     let reported = report(&repo, &held.commits, &drafts, app);
+    position::tell_begun(begun.as_ref(), app);
     held.tell(&repo, &on, app);
     if let Some((entry, old)) = &target
         && old.role == Role::User

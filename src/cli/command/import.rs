@@ -16,7 +16,7 @@ use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
 
 use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, imported, left, progress};
+use crate::cli::{App, Exit, Failure, imported, left, position, progress};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -339,7 +339,9 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     }
     if files.is_empty() {
         let failure = Failure::refused("no session files in there");
-        return Err(failure.with_hint("files that end in .jsonl or .json are looked at"));
+        return Err(
+            failure.with_hint("files that end in .jsonl, .json or .jsonl.zst are looked at")
+        );
     }
     Ok(files)
 }
@@ -408,6 +410,8 @@ fn one(
 /// Appends what is new in the imported sessions to a branch.
 fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Result<(), Failure> {
     let branch = RefName::branch(onto)?;
+    let begun = position::begun(repo, &On::Branch(branch.clone()))?;
+    position::tell_begun(begun.as_ref(), app);
     for session in &report.sessions {
         let what = format!("import --onto {onto}");
         let count = ingest::adopt(repo, &session.name, &branch, app.now(), &what)?;

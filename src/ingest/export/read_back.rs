@@ -114,6 +114,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
     }
     let repo = Repo::ephemeral()?;
     let file = SessionInput {
+        problem: None,
         input: Box::new(input),
         format,
         stem: stem.to_owned(),
