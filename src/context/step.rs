@@ -22,7 +22,12 @@ impl Context {
     /// Folds the next commit into the visible list alone. `None` where it names anything that
     /// isn't visible: then only [`Order`](crate::context::Order) knows.
     pub fn step(&self, hash: CommitHash, commit: &Commit) -> Option<Self> {
-        let mut next = self.clone();
+        self.clone().advance(hash, commit)
+    }
+
+    /// The same where the context before is not needed any more: nothing of it is copied.
+    pub fn advance(self, hash: CommitHash, commit: &Commit) -> Option<Self> {
+        let mut next = self;
         match &commit.operation {
             Operation::Append { content } => {
                 let entry = Entry::new(EntryId::of(hash), *content, None);

@@ -84,7 +84,7 @@ impl<'a> Chain<'a> {
         hash: CommitHash,
         commit: &Commit,
     ) -> Result<()> {
-        if let Some(context) = &self.context {
+        if let Some(context) = self.context.take() {
             self.context = Some(load::next(view, context, hash, commit)?);
         }
         self.since = self.since.map(|since| since + 1);
@@ -130,7 +130,9 @@ impl<'a> Chain<'a> {
         if let Some(whole) = &mut self.whole {
             whole.ahead.push((hash, commit.clone()));
         }
-        let next = self.context(view)?.step(hash, commit);
+        self.context(view)?;
+        let before = self.context.take();
+        let next = before.and_then(|context| context.advance(hash, commit));
         let takes_whole = next.is_none();
         self.context = Some(match (next, &mut self.whole) {
             (Some(next), _) => next,

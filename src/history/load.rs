@@ -165,7 +165,7 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
     };
     let rows = view.ancestors(tip, base.as_ref(), usize::MAX)?;
     for row in rows.iter().rev() {
-        match context.step(row.hash, &row.commit) {
+        match context.advance(row.hash, &row.commit) {
             Some(next) => context = next,
             None => return Ok(order(view, tip)?.context()),
         }
@@ -176,11 +176,11 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
 /// The context at a commit from that at its parent.
 pub(crate) fn next(
     view: &dyn View,
-    before: &Context,
+    before: Context,
     hash: CommitHash,
     commit: &Commit,
 ) -> Result<Context> {
-    match before.step(hash, commit) {
+    match before.advance(hash, commit) {
         Some(next) => Ok(next),
         None => context(view, &hash),
     }

@@ -100,7 +100,7 @@ impl Repo {
             (_, None) => (Context::default(), load::context(&*view, hash)?),
             (_, Some(parent)) => {
                 let before = load::context(&*view, parent)?;
-                let after = load::next(&*view, &before, *hash, &row.commit)?;
+                let after = load::next(&*view, before.clone(), *hash, &row.commit)?;
                 (before, after)
             }
         };

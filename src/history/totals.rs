@@ -44,16 +44,18 @@ impl Along {
 
     /// Takes the next commit in and says what it changed.
     pub(crate) fn step(&mut self, view: &dyn View, row: &CommitRow) -> Result<Change> {
+        if let Operation::Append { .. } = row.commit.operation {
+            self.take(view, row)?;
+            return Ok(Change::appended(&self.context));
+        }
         let before = self.context.clone();
         self.take(view, row)?;
-        Ok(match &row.commit.operation {
-            Operation::Append { .. } => Change::appended(&self.context),
-            _ => Change::between(&before, &self.context),
-        })
+        Ok(Change::between(&before, &self.context))
     }
 
     fn take(&mut self, view: &dyn View, row: &CommitRow) -> Result<()> {
-        self.context = load::next(view, &self.context, row.hash, &row.commit)?;
+        let before = std::mem::take(&mut self.context);
+        self.context = load::next(view, before, row.hash, &row.commit)?;
         self.depth = row.depth + 1;
         Ok(())
     }

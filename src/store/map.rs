@@ -377,6 +377,10 @@ impl Sources for MapSession<'_> {
         Ok(maps.sources.iter().map(|(row, _)| row.clone()).collect())
     }
 
+    fn has_sources(&self) -> Result<bool> {
+        Ok(!self.maps.borrow().sources.is_empty())
+    }
+
     fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
         let maps = self.maps.borrow();
         let behind = maps.records.keys();

@@ -83,6 +83,9 @@ pub trait Sources {
     /// All sources.
     fn all_sources(&self) -> Result<Vec<SourceRow>>;
 
+    /// Whether there is any.
+    fn has_sources(&self) -> Result<bool>;
+
     /// The sources that any of these commits has records in, each once, by number.
     fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>>;
 

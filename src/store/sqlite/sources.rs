@@ -71,6 +71,11 @@ impl Sources for Session<'_> {
         self.all(sql, [], source_row)
     }
 
+    fn has_sources(&self) -> Result<bool> {
+        let found = self.first("SELECT 1 FROM sources LIMIT 1", [], |_| Ok(()))?;
+        Ok(found.is_some())
+    }
+
     fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
         let sql = keyed::<CommitHash>(concat!(
             "SELECT DISTINCT source FROM keys CROSS JOIN commits ON hash = key AND ",
