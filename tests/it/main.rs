@@ -35,6 +35,7 @@ mod importing_at_once;
 mod importing_roo;
 mod layers;
 mod leaving;
+mod live_requests;
 mod looking;
 mod moving;
 mod naming;

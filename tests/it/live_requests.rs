@@ -1,0 +1,344 @@
+//! What `compile --for` gives beside the requests that the vendors' clients really sent: sessions that
+//! they wrote while every request was recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::conditions::real_sessions;
+use crate::sandbox::Sandbox;
+
+/// A request: its number in the story, and its messages.
+struct Sent {
+    number: u64,
+    messages: Vec<Value>,
+}
+
+/// The requests of a file in which what is said once is referred to from then on.
+fn requests(path: &Path) -> Vec<Sent> {
+    let text = std::fs::read_to_string(path).expect("reads");
+    let mut all: Vec<Vec<Value>> = Vec::new();
+    let mut sent = Vec::new();
+    for line in text.lines() {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let mut messages: Vec<Value> = Vec::new();
+        let same = row["body"]["messages"].as_str();
+        match same.and_then(|same| same.strip_prefix("same as ")) {
+            Some(number) => {
+                let number: usize = number.parse().expect("a number");
+                messages.clone_from(&all[number - 1]);
+            }
+            None => {
+                for message in row["body"]["messages"].as_array().into_iter().flatten() {
+                    let same = message["same_as"].as_array();
+                    let place = same.map(|same| (&same[0], &same[1]));
+                    let place = place.map(|(a, b)| (a.as_u64().unwrap(), b.as_u64().unwrap()));
+                    let whole = match place {
+                        None => message.clone(),
+                        Some((number, at)) => {
+                            let from = all.get(number as usize - 1).unwrap_or(&messages);
+                            from[at as usize].clone()
+                        }
+                    };
+                    messages.push(whole);
+                }
+            }
+        }
+        if let Some("main" | "subagent") = row["kind"].as_str() {
+            sent.push(Sent {
+                number: row["n"].as_u64().expect("a number"),
+                messages: shapes(&messages),
+            });
+        }
+        all.push(messages);
+    }
+    sent
+}
+
+/// The client's own context, which is made anew for each request and stands in no record.
+const CONTEXT: &str = "As you answer the user's questions, you can use the following context:";
+
+/// Messages in one shape of several that mean the same.
+fn shapes(messages: &[Value]) -> Vec<Value> {
+    let shaped = messages.iter().map(|message| {
+        let blocks = match &message["content"] {
+            Value::String(text) => vec![json!({"type": "text", "text": text})],
+            Value::Array(blocks) => blocks.clone(),
+            _ => Vec::new(),
+        };
+        let is_context = |block: &Value| {
+            let text = block["text"].as_str().unwrap_or_default();
+            text.find(CONTEXT).is_some_and(|at| at < 100)
+        };
+        let blocks = blocks.into_iter().filter(|block| !is_context(block));
+        let blocks: Vec<Value> = blocks.map(shape).collect();
+        json!({"content": blocks, "role": message["role"]})
+    });
+    let is_said = |message: &Value| message["content"] != json!([]);
+    shaped.filter(is_said).collect()
+}
+
+fn shape(mut block: Value) -> Value {
+    block = plain(block);
+    if block["type"] == "tool_result" {
+        let content = match block["content"].take() {
+            Value::Array(parts) if parts.len() == 1 && parts[0]["type"] == "text" => {
+                parts[0]["text"].clone()
+            }
+            Value::Null => json!(""),
+            Value::Array(parts) if parts.is_empty() => json!(""),
+            content => content,
+        };
+        block["content"] = content;
+        if block["is_error"] == json!(false) {
+            block
+                .as_object_mut()
+                .expect("an object")
+                .shift_remove("is_error");
+        }
+    }
+    block
+}
+
+/// Keys in order, and no `cache_control`: it is about money, not meaning.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(key, _)| key != "cache_control");
+            let sorted: BTreeMap<String, Value> =
+                fields.map(|(key, value)| (key, plain(value))).collect();
+            sorted.into_iter().collect()
+        }
+        Value::Array(values) => values.into_iter().map(plain).collect(),
+        value => value,
+    }
+}
+
+/// What differs, known by its story and by what both sides hold: a closed list, which stands in
+/// `docs/fidelity.md` with its counts.
+fn cause(story: &str, client: &str, tract: &str) -> Option<&'static str> {
+    let is_hook = |text: &str| {
+        ["PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
+            .iter()
+            .any(|event| {
+                text.contains(&format!("{event} hook")) || text.contains(&format!("{event}:"))
+            })
+    };
+    let amended = [
+        r#""input":{},"name":"ExitPlanMode""#,
+        r#""name":"SendMessage""#,
+    ];
+    let causes = [
+        (
+            "plan mode's instructions",
+            client.contains("Plan mode is active.") || client.contains("## Re-entering Plan Mode"),
+        ),
+        (
+            "a hook at a tool, while the client runs",
+            story.starts_with("hooks") && (is_hook(client) || is_hook(tract)),
+        ),
+        (
+            "a sub-agent's list of agents",
+            client.contains("Available agent types for the Agent tool:"),
+        ),
+        (
+            "the thinking of another model",
+            !client.contains(r#""thinking""#) && tract.contains(r#""thinking""#),
+        ),
+        (
+            "`Tool loaded.` beside a reference",
+            client.contains("Tool loaded."),
+        ),
+        (
+            "a call's input that the client amends in the file",
+            amended.iter().any(|call| client.contains(call)),
+        ),
+        (
+            "a call that a kill left open",
+            story == "interrupted" && tract.contains("[no result: interrupted]"),
+        ),
+        (
+            "a prompt of white space",
+            client == r#"{"content":[{"text":"   ","type":"text"}],"role":"user"}"#,
+        ),
+        ("what a goal asks on the side", story == "slash"),
+    ];
+    let found = causes.into_iter().find(|(_, is)| *is);
+    found.map(|(cause, _)| cause)
+}
+
+/// The session files of a story, sub-agents' included.
+fn sessions(story: &Path) -> Vec<PathBuf> {
+    let files = tract::ingest::tool_dirs::walk_directory(story);
+    let is_session = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".jsonl") && name != "requests.jsonl" && name != "resumed.jsonl"
+    };
+    files.into_iter().filter(is_session).collect()
+}
+
+/// The commits of the replies, by the number that the canned server wrote into each.
+fn replies(sandbox: &Sandbox) -> BTreeMap<u64, BTreeSet<String>> {
+    let mut found: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+    let names = "SELECT name FROM refs WHERE target IS NOT NULL ORDER BY name";
+    let mut names = database.prepare(names).expect("SQL");
+    let names = names.query_map([], |row| row.get(0)).expect("reads");
+    let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
+    for name in names {
+        let log = sandbox.ok(&["log", &name, "-n", "0", "--format", "%H %r %s"]);
+        for line in log.lines() {
+            let mut words = line.splitn(3, ' ');
+            let (hash, role, text) = (words.next(), words.next(), words.next());
+            let (Some(hash), Some("assistant"), Some(text)) = (hash, role, text) else {
+                continue;
+            };
+            let digits = |open: &str| {
+                let digits = text.split(open).nth(1)?.get(..4)?;
+                digits.parse::<u64>().ok()
+            };
+            if let Some(number) = digits("(").or_else(|| digits("answer, ")) {
+                found.entry(number).or_default().insert(hash.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// How many of the client's messages are the same, and the others, each with what stands there here.
+fn compared(client: &[Value], tract: &[Value]) -> (usize, Vec<(String, String)>) {
+    let text =
+        |messages: &[Value]| -> Vec<String> { messages.iter().map(ToString::to_string).collect() };
+    let (client, tract) = (text(client), text(tract));
+    let (mut same, mut others) = (0, Vec::new());
+    for op in capture_diff_slices(Algorithm::Myers, &client, &tract) {
+        match op {
+            DiffOp::Equal { len, .. } => same += len,
+            op => {
+                let theirs = tract[op.new_range()].join("\n");
+                let ours = &client[op.old_range()];
+                others.extend(ours.iter().map(|one| (one.clone(), theirs.clone())));
+                if ours.is_empty() {
+                    others.push((String::new(), theirs));
+                }
+            }
+        }
+    }
+    (same, others)
+}
+
+#[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
+fn what_claude_code_sent_for_a_reply_is_what_compile_says() {
+    let stories = real_sessions().join("../live/claude-code");
+    let Ok(stories) = std::fs::read_dir(&stories) else {
+        eprintln!("skipped: no recorded requests beside TRACT_REAL_SESSIONS");
+        return;
+    };
+    let mut stories: Vec<PathBuf> = stories
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    stories.retain(|path| path.join("requests.jsonl").is_file());
+    stories.sort();
+    let (mut all, mut same, mut unanswered) = (0, 0, 0);
+    let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut unknown = Vec::new();
+    for story in &stories {
+        let name = story.file_name().unwrap_or_default().to_string_lossy();
+        let sandbox = Sandbox::new();
+        for file in sessions(story) {
+            let file = file.display().to_string();
+            // Odd lines are part of some stories.
+            sandbox
+                .command(&["import", "-q", &file])
+                .output()
+                .expect("runs");
+        }
+        let sent = requests(&story.join("requests.jsonl"));
+        let replies = replies(&sandbox);
+        let compiled = |hash: &String| -> Vec<Value> {
+            let done = sandbox.command(&["compile", "--for", hash, "--format", "anthropic"]);
+            let done = { done }.output().expect("runs");
+            let request: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
+            shapes(
+                request["messages"]
+                    .as_array()
+                    .map_or(&[][..], Vec::as_slice),
+            )
+        };
+        let (mut here, mut total) = (0, 0);
+        for (request, hashes) in paired(&sent, &replies, &compiled) {
+            let Some(hashes) = hashes else {
+                unanswered += 1;
+                continue;
+            };
+            let tries = hashes
+                .iter()
+                .map(|hash| compared(&request.messages, &compiled(hash)));
+            let best = tries.max_by_key(|(same, _)| *same).expect("one at least");
+            total += request.messages.len();
+            here += best.0;
+            for (client, tract) in best.1 {
+                match cause(&name, &client, &tract) {
+                    // What is there in addition counts for nothing but its cause.
+                    Some(_) if client.is_empty() => {}
+                    Some(cause) => *causes.entry(cause).or_default() += 1,
+                    None => unknown.push(format!(
+                        "{name} {}: {client:.200} | {tract:.200}",
+                        request.number
+                    )),
+                }
+            }
+        }
+        println!("{name:22} {:3} requests, {here:4} of {total:4}", sent.len());
+        (all, same) = (all + total, same + here);
+    }
+    println!("together {same} of {all}; {unanswered} requests without a reply in the file");
+    for (cause, count) in &causes {
+        println!("  {cause}: {count}");
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    assert!(all > 3_000 && same * 1_000 >= all * 973, "{same} of {all}");
+}
+
+/// Each request with the commits of its reply. Where the client asked on the side the numbers are not
+/// those of the requests: then by their order, or by what fits best.
+fn paired<'a>(
+    sent: &'a [Sent],
+    replies: &'a BTreeMap<u64, BTreeSet<String>>,
+    compiled: &dyn Fn(&String) -> Vec<Value>,
+) -> Vec<(&'a Sent, Option<&'a BTreeSet<String>>)> {
+    let known = |request: &Sent| replies.get(&request.number);
+    if sent.iter().all(|request| known(request).is_some()) {
+        return sent
+            .iter()
+            .map(|request| (request, known(request)))
+            .collect();
+    }
+    if sent.len() == replies.len() {
+        return sent.iter().zip(replies.values().map(Some)).collect();
+    }
+    let mut pairs: Vec<_> = sent
+        .iter()
+        .map(|request| (request, known(request)))
+        .collect();
+    let numbers: BTreeSet<u64> = sent.iter().map(|request| request.number).collect();
+    for (number, hashes) in replies {
+        if numbers.contains(number) {
+            continue;
+        }
+        let messages = hashes.iter().next().map(compiled).unwrap_or_default();
+        let open = pairs.iter_mut().filter(|(_, found)| found.is_none());
+        let best = open.max_by_key(|(request, _)| {
+            let (same, others) = compared(&request.messages, &messages);
+            same as i64 - others.len() as i64
+        });
+        if let Some(best) = best {
+            best.1 = Some(hashes);
+        }
+    }
+    pairs
+}
