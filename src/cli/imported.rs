@@ -22,7 +22,7 @@ const FILES_LISTED: usize = 20;
 pub fn tell_all(
     repo: &Repo,
     reports: &[(PathBuf, ImportReport)],
-    is_verbose: bool,
+    (is_verbose, is_kin): (bool, &dyn Fn(&Path) -> bool),
     app: &mut App,
 ) -> Result<(), Failure> {
     if reports.len() > FILES_LISTED && !is_verbose {
@@ -33,7 +33,9 @@ pub fn tell_all(
         return Ok(());
     }
     for (file, report) in reports {
-        tell(repo, file, report, (reports.len() == 1, is_verbose), app)?;
+        let named = reports.iter().filter(|(file, _)| !is_kin(file)).count();
+        let alone = named == 1 && !is_kin(file);
+        tell(repo, file, report, (alone, is_verbose), app)?;
     }
     Ok(())
 }
@@ -125,6 +127,13 @@ fn tell(
         app.ui.status(headline(repo, report.format, session, app)?);
         if alone || is_verbose {
             details(session, is_verbose, app);
+        }
+        if let Some(begins_in) = &session.end.begins_in
+            && session.outcome != Outcome::Unchanged
+        {
+            app.ui.hint(format!(
+                "its beginning is in session {begins_in}: import that one, then this one again"
+            ));
         }
     }
     if sessions.is_empty() {

@@ -7,6 +7,7 @@ mod annotation;
 mod answer;
 mod app;
 mod budgeted;
+mod coming;
 mod command;
 mod completion;
 mod conversation;

@@ -376,6 +376,7 @@ mod tests {
             what: "import",
             counter: None,
             moves_head: false,
+            is_aside: false,
         };
         let report = import(repo, path, &request, &mut |_| {}).ok()?;
         let mine = RefName::branch("mine").expect("a name");

@@ -22,6 +22,7 @@ const REQUEST: ImportRequest<'_> = ImportRequest {
     what: "import",
     counter: None,
     moves_head: false,
+    is_aside: false,
 };
 
 fn sources(tool: &str) -> Vec<PathBuf> {

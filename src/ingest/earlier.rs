@@ -96,6 +96,7 @@ fn bring_in(repo: &Repo, format: Option<&'static Format>, path: &Path) -> Import
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(repo, path, &request, &mut |_| {}).expect("imports")
 }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
+use super::bases::KeptBases;
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
 use super::report::ImportReport;
@@ -40,6 +41,8 @@ pub struct ImportRequest<'a> {
     pub branch: Option<&'a str>,
     /// Whether a HEAD without commits goes to the branch that this makes.
     pub moves_head: bool,
+    /// Whether it comes in beside another session, to which it belongs: its branch is not the first.
+    pub is_aside: bool,
     /// The time of the operation.
     pub now: Millis,
     /// The command, for the operations.
@@ -119,6 +122,7 @@ pub(super) fn take_in(
         let is_last = attempt == ATTEMPTS;
         let holds = is_last && file.input.size_bytes() <= HELD_BYTES;
         let share = if holds { usize::MAX } else { SLICE_WORK };
+        let bases = KeptBases::of(&*repo.store, file.format, &*file.input)?;
         let mut intake = Intake {
             store: &*repo.store,
             request,
@@ -133,10 +137,12 @@ pub(super) fn take_in(
             progress: &mut *progress,
         };
         let last_purge = intake.last_purge;
-        let read = file.read(&mut intake).and_then(|()| match strict {
-            Some(path) => intake.problems.refuse(path),
-            None => Ok(()),
-        });
+        let read = file
+            .read(Some(&bases), &mut intake)
+            .and_then(|()| match strict {
+                Some(path) => intake.problems.refuse(path),
+                None => Ok(()),
+            });
         let ended = match read {
             Ok(()) => intake.finish(),
             Err(error) => {
@@ -282,7 +288,7 @@ impl Intake<'_> {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),
-                (None, 0) if empty => Some(match &unborn {
+                (None, 0) if empty && !self.request.is_aside => Some(match &unborn {
                     Some(branch) if self.request.moves_head => branch.short().to_owned(),
                     _ => "main".to_owned(),
                 }),

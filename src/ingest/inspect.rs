@@ -6,8 +6,8 @@ use super::file::FileInput;
 use super::tool_dirs::stem;
 use crate::error::{Error, Result};
 use crate::interop::{
-    Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
-    Step, foreign, sniff,
+    Action, Bases, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart,
+    Sink, Step, foreign, sniff,
 };
 use crate::model::{HideKind, Role, preview};
 
@@ -59,9 +59,12 @@ impl SessionInput<'_> {
         })
     }
 
-    /// Reads all of it.
-    pub(super) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
-        let options = ImportOptions { stem: &self.stem };
+    /// Reads all of it, with what it begins with in other files.
+    pub(super) fn read(&self, bases: Option<&dyn Bases>, sink: &mut dyn Sink) -> Result<()> {
+        let options = ImportOptions {
+            stem: &self.stem,
+            bases,
+        };
         if let Some(problem) = &self.problem {
             sink.problem(problem.clone())?;
         }
@@ -78,7 +81,7 @@ impl SessionInput<'_> {
 /// [`Error::StrictImport`] if anything is wrong in it, and as [`import`](super::import).
 pub fn check_strict(path: &Path, format: Option<&'static Format>) -> Result<()> {
     let mut found = Problems::default();
-    SessionInput::open(path, format)?.read(&mut found)?;
+    SessionInput::open(path, format)?.read(None, &mut found)?;
     found.refuse(path)
 }
 
@@ -108,7 +111,7 @@ pub struct Inspected {
 /// As [`import`](super::import).
 pub fn inspect(path: &Path) -> Result<Inspected> {
     let mut found = Inspected::default();
-    SessionInput::open(path, None)?.read(&mut found)?;
+    SessionInput::open(path, None)?.read(None, &mut found)?;
     Ok(found)
 }
 

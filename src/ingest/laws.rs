@@ -46,6 +46,7 @@ fn bring_in(repo: &Repo, path: &Path, now: Millis) -> (u64, Option<RefName>) {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     let session = &report.sessions[0];

@@ -4,6 +4,7 @@
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
 mod adopt;
+mod bases;
 #[cfg(test)]
 mod coming_back;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod file;
 mod folder;
 mod import;
 mod inspect;
+pub mod kin;
 #[cfg(test)]
 mod laws;
 mod outgoing;

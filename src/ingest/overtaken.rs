@@ -38,6 +38,7 @@ fn bring_in(repo: &Repo, path: &Path) -> Result<ImportReport> {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(repo, path, &request, &mut |_| {})
 }

@@ -1,14 +1,15 @@
 //! Which ref a session that came in belongs to, and the refs that move for it.
 
+use super::bases::descent_of;
 use super::report::{BranchOutcome, ImportedSession, Outcome};
-use super::session::{Session, refs_of};
+use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::load;
+use crate::history::{load, path};
 use crate::interop::Format;
 use crate::model::{RefName, RefValue, Span};
-use crate::store::{CommitRow, SessionRow, Tx, View};
+use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 
 /// The ref of a session, and how it got there.
 pub(super) struct Placement {
@@ -18,6 +19,8 @@ pub(super) struct Placement {
     outcome: Outcome,
     /// The file is an earlier state of what is here: no ref moves back to it.
     pub(super) is_older: bool,
+    /// The session goes on in a newer file: what this one ends with stands beside it.
+    is_left: bool,
 }
 
 impl Placement {
@@ -41,13 +44,25 @@ impl Placement {
             old: Some(*old),
             outcome,
             is_older,
+            is_left: false,
+        };
+        if let Some(placed) = in_files(view, format, session, file, &candidates)? {
+            return Ok(placed);
+        }
+        // What it begins with was here before, and is not any more.
+        let has_lost = |old: &CommitHash| match tip {
+            Some(tip) if session.end.begins_in.is_some() => Ok(shares_nothing(view, old, &tip)?),
+            _ => Ok::<_, Error>(false),
         };
         for (name, old, sources) in &candidates {
             if Some(*old) == tip {
                 return Ok(at(name, old, Outcome::Unchanged, false));
             }
             if sources.iter().any(|source| file.is(source)) {
-                return Ok(at(name, old, Outcome::Grown, false));
+                return Ok(match has_lost(old)? {
+                    true => at(name, old, Outcome::Unchanged, true),
+                    false => at(name, old, Outcome::Grown, false),
+                });
             }
         }
         for (name, old, sources) in &candidates {
@@ -55,7 +70,7 @@ impl Placement {
                 Some(tip) => view.is_ancestor(old, &tip)? || same_messages(view, old, &tip)?,
                 None => false,
             };
-            if goes_on || file.grown_from(sources)?.is_some() {
+            if goes_on || file.grown_from(sources)?.is_some() && !has_lost(old)? {
                 return Ok(at(name, old, Outcome::Grown, false));
             }
             if let Some(source) = file.beginning_of(view, sources)? {
@@ -74,6 +89,7 @@ impl Placement {
                 _ => Outcome::Rewritten,
             },
             is_older: false,
+            is_left: false,
         })
     }
 
@@ -98,10 +114,14 @@ impl Placement {
         mut session: Session,
         chosen: Option<&str>,
     ) -> Result<ImportedSession> {
+        let left = match self.is_left {
+            true => std::mem::replace(&mut session.paths[0].tip, self.old),
+            false => self.old,
+        };
         if self.is_older {
             session.paths.truncate(1);
             session.paths[0].tip = self.old;
-        } else {
+        } else if !self.is_left {
             let row = SessionRow {
                 title: session.end.title.clone(),
                 cwd: session.end.cwd.clone(),
@@ -110,10 +130,18 @@ impl Placement {
             tx.put_session(&self.name, &row)?;
         }
         let tip = session.paths[0].tip;
+        let agents = agents_branch(tx, &self.name, &session)?;
+        if let (Some(left), Some(tip)) = (left, tip) {
+            let goes_on = session.start.descent.goes_on(&session.start.id);
+            // What came in without its beginning is on the new path, with it.
+            if self.is_left || goes_on && !shares_nothing(tx, &left, &tip)? {
+                session.paths.extend(leaf(tx, &self.name, &left, &tip)?);
+            }
+        }
         let mut branch = BranchOutcome::None;
         if let Some(tip) = tip {
             tx.set_reference(&self.name, Some(&RefValue::Commit(tip)))?;
-            branch = follow(tx, &self.name, self.old, tip, chosen)?;
+            branch = follow(tx, &self.name, self.old, tip, chosen.or(agents.as_deref()))?;
         }
         let mut further = Vec::new();
         for path in session.paths.drain(1..) {
@@ -154,6 +182,87 @@ impl Placement {
     }
 }
 
+/// A ref of the session, where it was, and the files that are kept of it.
+type Candidate = (RefName, CommitHash, Vec<SourceRow>);
+
+/// The place of a session that goes on in several files, of which the newest counts: what stands in an
+/// earlier one alone was taken back. None for any other session.
+fn in_files(
+    view: &dyn View,
+    format: &Format,
+    session: &Session,
+    file: &SourceFile<'_>,
+    candidates: &[Candidate],
+) -> Result<Option<Placement>> {
+    let (tip, start) = (session.paths[0].tip, &session.start);
+    for (name, old, sources) in candidates {
+        let mut others = Vec::with_capacity(sources.len());
+        for source in sources {
+            // A file that has grown, or that was grown, is no other one.
+            if !file.is(source) && file.grown_from(std::slice::from_ref(source))?.is_none() {
+                others.push(descent_of(view, format, source)?);
+            }
+        }
+        let goes_on = start.descent.goes_on(&start.id);
+        if !goes_on && !others.iter().any(|other| other.goes_on(&start.id)) {
+            continue;
+        }
+        let is_left = others.iter().any(|other| other.begun > start.descent.begun);
+        let known = sources.iter().any(|source| file.is(source));
+        let is_here = match tip {
+            Some(tip) => tip == *old || view.is_ancestor(&tip, old)?,
+            None => true,
+        };
+        let outcome = match known && (is_here || is_left) {
+            true => Outcome::Unchanged,
+            false => Outcome::Grown,
+        };
+        return Ok(Some(Placement {
+            name: name.clone(),
+            old: Some(*old),
+            outcome,
+            is_older: false,
+            is_left,
+        }));
+    }
+    Ok(None)
+}
+
+/// Whether two paths have no commit in common.
+fn shares_nothing(view: &dyn View, one: &CommitHash, other: &CommitHash) -> Result<bool> {
+    Ok(path::last_shared(view, one, other)?.is_none())
+}
+
+/// A path for what a session no longer leads to, unless it has one.
+fn leaf(
+    view: &dyn View,
+    session: &RefName,
+    left: &CommitHash,
+    tip: &CommitHash,
+) -> Result<Option<Path>> {
+    if left == tip || view.is_ancestor(left, tip)? {
+        return Ok(None);
+    }
+    let named = |number: usize| format!("leaf-{number}");
+    for number in 1.. {
+        let name = named(number);
+        let known = load::tip(view, &session.path(&name)?)?;
+        let free = match known {
+            None => true,
+            Some(known) if known == *left || view.is_ancestor(left, &known)? => return Ok(None),
+            Some(known) => view.is_ancestor(&known, left)?,
+        };
+        if free {
+            return Ok(Some(Path {
+                name: Some(name),
+                title: None,
+                tip: Some(*left),
+            }));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether the records of a source behind `old` reach as far as those behind the end of a session.
 fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Session) -> Result<bool> {
     let end = |spans: &[Span]| spans.iter().map(|span| span.offset + span.len).max();
@@ -178,6 +287,30 @@ fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<
     let new = view.ancestors(new, None, usize::MAX)?;
     let same = |(old, new): (&CommitRow, &CommitRow)| old.commit.operation == new.commit.operation;
     Ok(old.len() <= new.len() && old.iter().rev().zip(new.iter().rev()).all(same))
+}
+
+/// The branch of a session that another one's agent started: below the branch of that one, where it is
+/// new and that one is here.
+fn agents_branch(tx: &dyn Tx, name: &RefName, session: &Session) -> Result<Option<String>> {
+    let Some((parent, tool)) = session
+        .start
+        .descent
+        .spawned_by
+        .as_ref()
+        .zip(name.as_session())
+    else {
+        return Ok(None);
+    };
+    let above = tx.follower(&RefName::session(tool.0, parent))?;
+    let (Some(above), None) = (above, tx.follower(name)?) else {
+        return Ok(None);
+    };
+    let first = above.path(&format!("agent-{}", session.start.id))?;
+    let free = match tx.reference(&first)? {
+        None => first,
+        Some(_) => return Ok(None),
+    };
+    Ok(Some(free.short().to_owned()))
 }
 
 /// Moves the branch that follows a session, or makes it.

@@ -67,6 +67,7 @@ fn bring_in(repo: &Repo, format: &str, path: &Path, seen: &mut dyn FnMut()) -> I
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(repo, path, &request, &mut |_| seen()).expect("imports")
 }

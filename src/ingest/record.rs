@@ -249,6 +249,7 @@ impl<'a> Recorder<'a> {
             what: self.request.what,
             counter: None,
             moves_head: self.request.moves_head,
+            is_aside: false,
         };
         let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
         drop(file);

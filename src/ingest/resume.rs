@@ -101,7 +101,10 @@ pub fn resume(
         (bytes, remarks)
     };
     let mut read = Contents::default();
-    let options = ImportOptions { stem: &session.id };
+    let options = ImportOptions {
+        stem: &session.id,
+        ..ImportOptions::default()
+    };
     (session.format.read)(&bytes.as_slice(), options, &mut read)?;
     let row = ResumeRow {
         commit: *commit,

@@ -586,6 +586,7 @@ mod tests {
             what: "import",
             counter: Some(&counter),
             moves_head: false,
+            is_aside: false,
         };
         let repo = Repo::ephemeral().expect("a repository");
         let first = hashed(|| {

@@ -89,7 +89,10 @@ impl Session {
 
 pub(super) fn read(format: &Format, bytes: &[u8]) -> Told {
     let mut told = Told::default();
-    let options = ImportOptions { stem: "stem" };
+    let options = ImportOptions {
+        stem: "stem",
+        ..ImportOptions::default()
+    };
     (format.read)(&bytes, options, &mut told).expect("bytes can be read");
     assert!(!told.open, "a session without an end");
     told

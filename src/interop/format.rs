@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::head::SourceHead;
 use super::stream::reader::EventReader;
-use super::{Exporter, Importer};
+use super::{Descent, Exporter, Importer};
 use crate::model::Millis;
 
 /// One session format.
@@ -71,6 +71,12 @@ pub struct Home {
     pub belongs: fn(name: &str, cwd: &str, first_line: &dyn Fn() -> Option<String>) -> bool,
     /// Where the sessions of all working directories lie.
     pub everywhere: Everywhere,
+    /// The folders of the tool's directory in which files that belong together lie.
+    pub beside: &'static [&'static str],
+    /// What a file's first line says of other sessions, and the file's own session's id.
+    pub descent: fn(first_line: &str) -> Option<(String, Descent)>,
+    /// The number that a record bears among all of its session, by its first bytes.
+    pub number: fn(record: &[u8]) -> Option<u64>,
     /// How to go on with a session there.
     pub resume: Option<Resume>,
 }

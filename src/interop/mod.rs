@@ -18,6 +18,7 @@ mod codex;
 mod codex_exec;
 #[cfg(test)]
 mod contract;
+mod descent;
 mod event_log;
 pub mod foreign;
 mod format;
@@ -46,6 +47,7 @@ use crate::error::Result;
 use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
+pub use descent::{Base, Bases, Descent};
 pub use format::{Everywhere, Format, Home, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
@@ -111,10 +113,12 @@ impl Input for &[u8] {
 }
 
 /// What an importer is told.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct ImportOptions<'a> {
     /// The file's name without directory and extension, for sessions that hold no id.
     pub stem: &'a str,
+    /// Where what a session begins with is, if it stands in another file.
+    pub bases: Option<&'a dyn Bases>,
 }
 
 /// Reads all of a source, which the sniffer took for this format, into a sink.
@@ -178,6 +182,8 @@ pub struct SessionStart {
     pub id: String,
     /// The id of the session whose history it begins with, where the file says so.
     pub forked_from: Option<String>,
+    /// What the file says of others.
+    pub descent: Descent,
 }
 
 impl SessionStart {
@@ -185,7 +191,7 @@ impl SessionStart {
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
-            forked_from: None,
+            ..Self::default()
         }
     }
 }
@@ -381,6 +387,10 @@ pub struct SessionEnd {
     pub absent: Vec<String>,
     /// Lone surrogates that became U+FFFD.
     pub lone_surrogates: u64,
+    /// The session that it begins with and that is not here, or not as far.
+    pub begins_in: Option<String>,
+    /// The sessions that its agent started, by their ids.
+    pub started: Vec<String>,
 }
 
 impl SessionEnd {

@@ -323,6 +323,7 @@ fn a_line_of_50_mb_comes_in_whole() {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = tract::ingest::import(&repo, &path, &request, &mut |_| {}).expect("imports");
     assert_eq!((report.sessions.len(), report.problem_count), (3, 0));

@@ -198,6 +198,7 @@ fn wrong(
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = ingest::import(&repo, &path, &request, &mut |_| {})?;
     let problems = report.problems.iter().map(|problem| problem.reason.clone());

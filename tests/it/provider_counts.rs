@@ -20,6 +20,7 @@ fn paths(path: &Path) -> (Repo, Vec<(String, Vec<CommitHash>)>) {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(&repo, path, &request, &mut |_| {}).expect("comes in");
     let mut found = Vec::new();

@@ -62,6 +62,7 @@ fn take(repo: &Repo, path: &Path) -> ImportReport {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(repo, path, &request, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
@@ -378,6 +379,7 @@ fn formats_of_others_are_named_as_unknown() {
                 what: "import",
                 counter: None,
                 moves_head: false,
+                is_aside: false,
             };
             let repo = Repo::ephemeral().unwrap();
             let result = import(&repo, &path, &request, &mut |_| {});

@@ -62,6 +62,7 @@ fn import_into(repo: &Repo, path: &Path) -> Outcome {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     report.sessions[0].outcome

@@ -79,6 +79,7 @@ pub fn imported(path: &Path) -> Option<Repo> {
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     import(&repo, path, &request, &mut |_| {}).expect("imports");
     repo.head(&On::Head).expect("a head").commit()?;
@@ -300,6 +301,7 @@ fn a_growing_file_is_replayed_whole() {
             what: "import",
             counter: None,
             moves_head: false,
+            is_aside: false,
         };
         let report = import(&repo, &path, &request, &mut |_| {}).expect("imports");
         let name = &report.sessions[0].name;

@@ -68,6 +68,7 @@ impl Task {
             what: "import",
             counter: None,
             moves_head: false,
+            is_aside: false,
         };
         let report = import(&self.repo, &file, &request, &mut |_| {}).expect("imported");
         assert_eq!(report.problem_count, 0);

@@ -51,6 +51,7 @@ fn long_sessions() -> Vec<Repo> {
             what: "import",
             counter: None,
             moves_head: false,
+            is_aside: false,
         };
         import(&repo, &folder.join(file), &request, &mut |_| {}).unwrap();
         repo

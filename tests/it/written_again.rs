@@ -286,6 +286,7 @@ fn no_format_brings_back_what_was_erased() {
                 what: "import",
                 counter: None,
                 moves_head: false,
+                is_aside: false,
             };
             import(&repo, &file, &request, &mut |_| {}).expect("imports")
         };

@@ -15,6 +15,7 @@ use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
 
+use crate::cli::coming::{Coming, Queue};
 use crate::cli::named::{self, Spool};
 use crate::cli::{App, Exit, Failure, imported, left, position, progress};
 
@@ -117,9 +118,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
                 .and_then(|facts| facts.modified())
                 .ok()
         };
-        let newest = (0..files.len()).max_by_key(|at| modified(&files[*at]));
+        let is_own = |at: &usize| !ingest::kin::is_agents(&files[*at]);
+        let newest = (0..files.len())
+            .filter(is_own)
+            .max_by_key(|at| modified(&files[*at]));
         files[..=newest.unwrap_or(0)].rotate_right(1);
     }
+    let mut queue = Queue::of(&repo, &files, &before)?;
     let counter = match args.hook {
         true => None,
         false => Some(Counter::load(app.encoding(&repo)?)),
@@ -132,7 +137,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         bar.set_length(files.len() as u64);
         bar
     });
-    for file in &files {
+    while let Some(coming) = queue.next() {
+        let file = &coming.file;
         if let Some(bar) = &many {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             bar.set_message(tract::render::Line::from(&*name).text());
@@ -142,11 +148,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         match one(
             &repo,
             (file, spools.at(file)),
-            args,
+            (args, &coming),
             (counter.as_ref(), bar),
             app,
         ) {
             Ok(report) => {
+                queue.agents_of(&repo, file, &report)?;
                 if report.problem_count > 0 {
                     worst = Some(Exit::Damaged);
                 }
@@ -184,9 +191,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(failure.with_hint(format!("known formats: {}", formats::names())));
     }
     passed.tell(args.verbose, app);
-    imported::tell_all(&repo, &reports, args.verbose, app)?;
+    let is_kin = |file: &Path| !files.iter().any(|named| named == file);
+    imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
     if let Some(onto) = &args.onto {
-        for (_, report) in &reports {
+        let named = reports.iter().filter(|(file, _)| !is_kin(file));
+        for (_, report) in named {
             append(&repo, report, onto, app)?;
         }
     }
@@ -374,18 +383,22 @@ fn open(
 fn one(
     repo: &Repo,
     (file, read): (&Path, &Path),
-    args: &Args,
+    (args, coming): (&Args, &Coming),
     (counter, many): (Option<&Counter>, Option<&ProgressBar>),
     app: &App,
 ) -> Result<ImportReport, Failure> {
     let what = format!("import {}", file.display());
     let request = ImportRequest {
         format: args.format,
-        branch: args.branch.as_deref(),
+        branch: match coming.is_kin {
+            true => None,
+            false => args.branch.as_deref().or(coming.branch.as_deref()),
+        },
         now: app.now(),
         what: &what,
         counter,
-        moves_head: !app.names_a_branch(),
+        moves_head: !app.names_a_branch() && !coming.is_aside,
+        is_aside: coming.is_aside,
     };
     // Of many files the one bar counts files.
     let bar = match many {

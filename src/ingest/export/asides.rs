@@ -38,6 +38,7 @@ pub(super) fn asides(
     let mut told = Told::default();
     let options = ImportOptions {
         stem: origin.stem(),
+        ..ImportOptions::default()
     };
     (format.read)(&input, options, &mut told)?;
     // A path of its own has nothing beside it.

@@ -126,6 +126,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
         what: "export",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = take_in(&repo, &file, &request, None, &mut |_| {})?;
     let Some(tip) = report.sessions.first().and_then(|session| session.tip) else {

@@ -130,6 +130,7 @@ pub fn tree_of_file(path: &Path, format: Option<&'static Format>) -> Result<Tree
         what: "import",
         counter: None,
         moves_head: false,
+        is_aside: false,
     };
     let report = import(&repo, path, &request, &mut |_| {})?;
     if report.sessions.len() > 1 {

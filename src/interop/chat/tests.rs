@@ -63,7 +63,10 @@ impl Sink for Collected {
 
 fn import(format: &Format, bytes: &[u8]) -> Collected {
     let mut collected = Collected::default();
-    let options = ImportOptions { stem: "f" };
+    let options = ImportOptions {
+        stem: "f",
+        ..ImportOptions::default()
+    };
     (format.read)(&bytes, options, &mut collected).expect("bytes can be read");
     collected
 }

@@ -57,6 +57,9 @@ pub static CLAUDE_CODE: Format = Format {
             depth: 1,
             is_session: |name| !name.starts_with("agent-"),
         },
+        beside: &[],
+        descent: |_| None,
+        number: |_| None,
         resume: Some(Resume {
             command: &["claude", "--resume"],
             new_id: |_, random| {

@@ -124,6 +124,7 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
         return SessionStart {
             id: options.stem.to_owned(),
             forked_from: recorded.filter(|id| id != options.stem),
+            ..SessionStart::default()
         };
     }
     SessionStart::new(recorded.unwrap_or_else(|| options.stem.to_owned()))

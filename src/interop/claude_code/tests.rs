@@ -59,7 +59,15 @@ impl Kept {
 
 fn import(bytes: &[u8], stem: &str) -> Kept {
     let mut kept = Kept::default();
-    (CLAUDE_CODE.read)(&bytes, ImportOptions { stem }, &mut kept).expect("reads");
+    (CLAUDE_CODE.read)(
+        &bytes,
+        ImportOptions {
+            stem,
+            ..ImportOptions::default()
+        },
+        &mut kept,
+    )
+    .expect("reads");
     kept
 }
 

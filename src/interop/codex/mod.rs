@@ -10,8 +10,10 @@
 //! `codex-rs/protocol` and `codex-rs/rollout` of <https://github.com/openai/codex>.
 
 mod asides;
+mod beginning;
 mod hides;
 mod history;
+mod inherited;
 mod kept;
 mod opening;
 mod pairs;
@@ -58,6 +60,9 @@ pub static CODEX: Format = Format {
             depth: 3,
             is_session: |_| true,
         },
+        beside: &["sessions", "archived_sessions"],
+        descent: record::descent,
+        number: record::number,
         resume: Some(Resume {
             command: &["codex", "resume"],
             // The tool orders its sessions by ids that hold the time.

@@ -5,13 +5,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::json::{Raw, decode, string};
+use crate::interop::spans::members;
+use crate::interop::{Base, Descent};
+use crate::model::Millis;
+use crate::wire::json::{Raw, decode, string, word};
 
 /// One line, enveloped or legacy.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     pub timestamp: Raw<'a>,
+    /// Its number among the session's records, those before the file included; older files have none.
+    pub ordinal: Raw<'a>,
     pub r#type: Raw<'a>,
     pub payload: Raw<'a>,
     /// Legacy: the type of a line that is no item.
@@ -25,12 +30,39 @@ pub(super) fn cwd(first_line: &str) -> Option<String> {
     cwd.map(str::to_owned)
 }
 
+impl Record<'_> {
+    /// When it was written.
+    pub fn time(&self) -> Option<Millis> {
+        word(self.timestamp).and_then(|text| Millis::parse(&text))
+    }
+}
+
+/// What a rollout's first line says of other sessions, and its own session's id.
+pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
+    let record = serde_json::from_str::<Record<'_>>(first_line).ok()?;
+    if word(record.r#type)? != "session_meta" {
+        return None;
+    }
+    let meta = serde_json::from_str::<SessionMeta<'_>>(record.payload?.get()).ok()?;
+    Some((string(meta.id)?, meta.descent()))
+}
+
+/// The number of the record that begins so.
+pub(super) fn number(record: &[u8]) -> Option<u64> {
+    let (members, _) = members(record, 0);
+    let found = members.into_iter().find(|(key, _)| key == "ordinal");
+    std::str::from_utf8(&record[found?.1]).ok()?.parse().ok()
+}
+
 /// A `session_meta`, or the first line of a legacy file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct SessionMeta<'a> {
     pub id: Raw<'a>,
+    pub timestamp: Raw<'a>,
     pub forked_from_id: Raw<'a>,
+    pub parent_thread_id: Raw<'a>,
+    pub history_base: Raw<'a>,
     pub cwd: Raw<'a>,
     pub source: Raw<'a>,
     pub base_instructions: Raw<'a>,
@@ -48,12 +80,34 @@ impl SessionMeta<'_> {
             .filter(|text| !text.is_empty())
     }
 
+    /// What it says of other sessions.
+    pub fn descent(&self) -> Descent {
+        let base = decode::<HistoryBase>(self.history_base).map(|base| Base {
+            session: base.thread_id,
+            records: base.end_ordinal_exclusive,
+            size_bytes: base.end_byte_offset,
+        });
+        Descent {
+            base,
+            spawned_by: string(self.parent_thread_id).or_else(|| self.spawned_by()),
+            begun: word(self.timestamp).and_then(|text| Millis::parse(&text)),
+        }
+    }
+
     /// The thread that spawned this one, where `source` says so.
     pub fn spawned_by(&self) -> Option<String> {
         let source: Value = decode(self.source)?;
         let parent = &source["subagent"]["thread_spawn"]["parent_thread_id"];
         parent.as_str().map(str::to_owned)
     }
+}
+
+/// Where a session's records begin: in another file, up to a place of it.
+#[derive(Debug, Deserialize)]
+struct HistoryBase {
+    thread_id: String,
+    end_ordinal_exclusive: u64,
+    end_byte_offset: Option<u64>,
 }
 
 /// A `turn_context`: what of it belongs to the request.
@@ -83,6 +137,28 @@ pub(super) struct Event<'a> {
     pub thread_name: Raw<'a>,
     pub num_turns: Raw<'a>,
     pub info: Raw<'a>,
+    pub thread_id: Raw<'a>,
+    pub new_thread_id: Raw<'a>,
+    pub item: Raw<'a>,
+}
+
+/// What an `item_completed` says of other threads.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Item<'a> {
+    receiver_thread_ids: Raw<'a>,
+    agent_thread_id: Raw<'a>,
+}
+
+impl Event<'_> {
+    /// The threads that it names; the session's own may be among them.
+    pub fn threads(&self) -> Vec<String> {
+        let item = decode::<Item<'_>>(self.item).unwrap_or_default();
+        let mut threads: Vec<String> = decode(item.receiver_thread_ids).unwrap_or_default();
+        let others = [self.thread_id, self.new_thread_id, item.agent_thread_id];
+        threads.extend(others.into_iter().filter_map(string));
+        threads
+    }
 }
 
 /// A `token_count`'s `info`.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::history::{prompt_text, typed};
+use super::inherited::Inherited;
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
 use crate::interop::records::{self, LineReader, each_line};
@@ -23,7 +24,7 @@ pub(super) fn import(
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut reader = Reader::new(sink, options.stem);
+    let mut reader = Reader::new(sink, options);
     reader.end.lone_surrogates = each_line(input, &mut reader)?;
     reader.finish()
 }
@@ -33,8 +34,11 @@ pub(super) fn import(
 struct Opening {
     start: SessionStart,
     spawned_by: Option<String>,
-    system: Option<(String, Span, Option<Millis>)>,
+    system: Option<SystemPrompt>,
 }
+
+/// A system prompt with its record's place and time.
+pub(super) type SystemPrompt = (String, Option<Span>, Option<Millis>);
 
 /// A message of the user's on the path.
 pub(super) struct UserEntry {
@@ -45,13 +49,18 @@ pub(super) struct UserEntry {
 
 pub(super) struct Reader<'s> {
     sink: &'s mut dyn Sink,
-    stem: &'s str,
+    pub(super) options: ImportOptions<'s>,
+    /// How far another file is read, while it is one.
+    pub(super) inherited: Option<Inherited>,
     /// The record just read: its line, its place, its time.
-    line: u64,
-    span: Span,
-    time: Option<Millis>,
+    pub(super) line: u64,
+    pub(super) span: Span,
+    pub(super) time: Option<Millis>,
     opening: Option<Opening>,
     started: bool,
+    id: String,
+    /// The file's own system prompt, until it is told.
+    pub(super) own_system: Option<SystemPrompt>,
     /// The reply that is being read.
     group: Option<Step>,
     /// A finished reply that has no count yet, and its outputs.
@@ -63,7 +72,9 @@ pub(super) struct Reader<'s> {
     total: Option<TokenUsage>,
     /// The settings in force, and those that the next step brings.
     settings: Settings,
-    changes: Settings,
+    pub(super) changes: Settings,
+    /// The settings that the first record of another file brought.
+    pub(super) brought: Settings,
     pub(super) system: Option<StepEntry>,
     pub(super) last: Option<StepEntry>,
     pub(super) users: Vec<UserEntry>,
@@ -76,15 +87,18 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(sink: &'s mut dyn Sink, stem: &'s str) -> Self {
+    fn new(sink: &'s mut dyn Sink, options: ImportOptions<'s>) -> Self {
         Self {
             sink,
-            stem,
+            options,
+            inherited: None,
             line: 0,
             span: Span::default(),
             time: None,
             opening: None,
             started: false,
+            id: String::new(),
+            own_system: None,
             group: None,
             held: Vec::new(),
             steps: 0,
@@ -92,6 +106,7 @@ impl<'s> Reader<'s> {
             total: None,
             settings: Settings::new(),
             changes: Settings::new(),
+            brought: Settings::new(),
             system: None,
             last: None,
             users: Vec::new(),
@@ -103,20 +118,29 @@ impl<'s> Reader<'s> {
     }
 
     pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
+        if self.inherited.is_some() {
+            // It was told of when its own file came in.
+            return Ok(());
+        }
         self.sink.problem(Problem::new(self.line, reason))
     }
 
     pub(super) fn other(&mut self, kind: impl Into<String>) {
-        self.end.other(kind);
+        if self.inherited.is_none() {
+            self.end.other(kind);
+        }
     }
 
     fn value(&mut self, value: &RawValue) -> Result<()> {
         let Ok(record) = serde_json::from_str::<Record<'_>>(value.get()) else {
             return self.problem("not a record");
         };
-        let prompt = self.prompt.take();
         let kind = word(record.r#type).unwrap_or_default();
-        self.time = word(record.timestamp).and_then(|text| Millis::parse(&text));
+        if self.inherited.is_some() && !self.inherits(&kind, &record)? {
+            return Ok(());
+        }
+        let prompt = self.prompt.take();
+        self.time = record.time();
         let other = match (&*kind, record.payload, word(record.record_type)) {
             ("session_meta", Some(payload), _) => return self.session_meta(payload),
             ("response_item", Some(payload), _) => return self.item(payload),
@@ -159,15 +183,16 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         let system = meta.system_prompt();
-        let system = system.map(|text| (text, self.span, self.time));
+        let system = system.map(|text| (text, Some(self.span), self.time));
         let brings_system = system.is_some();
         let counted = match &mut self.opening {
             None => {
                 self.setting("dynamic_tools", meta.dynamic_tools)?;
                 self.opening = Some(Opening {
                     start: SessionStart {
-                        id: id.unwrap_or_else(|| self.stem.to_owned()),
+                        id: id.unwrap_or_else(|| self.options.stem.to_owned()),
                         forked_from: string(meta.forked_from_id),
+                        descent: meta.descent(),
                     },
                     spawned_by: meta.spawned_by(),
                     system,
@@ -192,7 +217,7 @@ impl<'s> Reader<'s> {
     }
 
     /// A setting that the next step brings.
-    fn setting(&mut self, key: &str, value: Raw<'_>) -> Result<()> {
+    pub(super) fn setting(&mut self, key: &str, value: Raw<'_>) -> Result<()> {
         let Some(value) = value else { return Ok(()) };
         if let Err(error) = depth::check_json(key, value.get(), 1) {
             return self.problem(error.to_string());
@@ -208,21 +233,40 @@ impl<'s> Reader<'s> {
         }
         self.started = true;
         let opening = self.opening.take().unwrap_or_else(|| Opening {
-            start: SessionStart::new(self.stem),
+            start: SessionStart::new(self.options.stem),
             ..Opening::default()
         });
+        let base = opening.start.descent.base.clone();
+        self.id.clone_from(&opening.start.id);
+        self.own_system = opening.system;
         self.sink.session(opening.start)?;
-        if let Some((text, span, time)) = opening.system {
-            let action = Action::Append(Message::text(Role::System, text));
-            let step = Step {
-                time,
-                records: vec![span],
-                ..self.step(action)
-            };
-            self.system = self.number(&step);
-            self.sink.step(step)?;
+        if let Some(base) = base {
+            self.begin_with(&base)?;
         }
-        Ok(())
+        self.tell_system(None)
+    }
+
+    /// Tells of the system prompt, once: the file's own, unless it is the one of what comes before.
+    pub(super) fn tell_system(&mut self, before: Option<SystemPrompt>) -> Result<()> {
+        if self.system.is_some() {
+            self.own_system = None;
+            return Ok(());
+        }
+        let own = self.own_system.take();
+        let same = match (&own, &before) {
+            (Some(own), Some(before)) => own.0 == before.0,
+            (own, _) => own.is_none(),
+        };
+        let Some((text, span, time)) = (if same { before } else { own }) else {
+            return Ok(());
+        };
+        let step = Step {
+            time,
+            records: span.into_iter().collect(),
+            ..self.step(Action::Append(Message::text(Role::System, text)))
+        };
+        self.system = self.number(&step);
+        self.sink.step(step)
     }
 
     /// A step by the record just read, with the settings that are due.
@@ -230,6 +274,7 @@ impl<'s> Reader<'s> {
         Step {
             time: self.time,
             settings: std::mem::take(&mut self.changes),
+            records: self.own_span().collect(),
             ..Step::new(action, self.span)
         }
     }
@@ -307,8 +352,9 @@ impl<'s> Reader<'s> {
                         *self.calls.entry(id.clone()).or_default() += 1;
                     }
                 }
+                let span = self.own_span();
                 if let Some(step) = &mut self.group {
-                    step.records.push(self.span);
+                    step.records.extend(span);
                     if let Action::Append(message) = &mut step.action {
                         message.parts.extend(parts);
                     }
@@ -360,6 +406,9 @@ impl<'s> Reader<'s> {
             self.other("event_msg");
             return Ok(());
         };
+        if let "item_completed" | "collab_agent_spawn_end" = kind.as_str() {
+            self.starts(event.threads());
+        }
         match kind.as_str() {
             "user_message" => {
                 if let (Some(prompt), Some(user)) = (prompt, self.users.last_mut()) {
@@ -367,7 +416,7 @@ impl<'s> Reader<'s> {
                 }
             }
             "token_count" => self.count(event.info)?,
-            "thread_name_updated" => {
+            "thread_name_updated" if self.inherited.is_none() => {
                 let name = string(event.thread_name).filter(|name| !name.is_empty());
                 self.end.title = name.or(self.end.title.take());
             }
@@ -385,6 +434,16 @@ impl<'s> Reader<'s> {
         }
         self.other(format!("event_msg/{kind}"));
         Ok(())
+    }
+
+    /// Notes the threads that are not the session's own.
+    fn starts(&mut self, threads: Vec<String>) {
+        for thread in threads {
+            let is_own = self.inherited.is_some() || thread == self.id;
+            if !is_own && !self.end.started.contains(&thread) {
+                self.end.started.push(thread);
+            }
+        }
     }
 
     /// Nothing that follows belongs to the reply before.
@@ -462,7 +521,10 @@ impl<'s> Reader<'s> {
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        match &mut self.inherited {
+            Some(inherited) => inherited,
+            None => self.sink,
+        }
     }
 
     fn restart(&self) -> Option<&'static str> {

@@ -43,6 +43,9 @@ pub static GEMINI: Format = Format {
             depth: 2,
             is_session: |name| name.starts_with("session-") && name.ends_with(".json"),
         },
+        beside: &[],
+        descent: |_| None,
+        number: |_| None,
         resume: None,
     }),
     #[cfg(test)]

@@ -44,7 +44,10 @@ impl Sink for Read {
 
 fn read(text: &str) -> Read {
     let mut read = Read::default();
-    let options = ImportOptions { stem: "task" };
+    let options = ImportOptions {
+        stem: "task",
+        ..ImportOptions::default()
+    };
     (ROO.read)(&text.as_bytes(), options, &mut read).expect("it can be read");
     read
 }

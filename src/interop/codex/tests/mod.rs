@@ -52,7 +52,10 @@ impl Sink for Collected {
 impl Collected {
     fn of(bytes: &[u8]) -> Self {
         let mut collected = Self::default();
-        let options = ImportOptions { stem: "stem" };
+        let options = ImportOptions {
+            stem: "stem",
+            ..ImportOptions::default()
+        };
         (CODEX.read)(&bytes, options, &mut collected).expect("bytes can be read");
         assert_eq!((collected.sessions.len(), collected.ends.len()), (1, 1));
         collected
