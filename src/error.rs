@@ -252,6 +252,14 @@ pub enum Error {
         /// What it is, where that is known: `a Qwen Code session`.
         known: Option<&'static str>,
     },
+    /// A file that begins as JSON and is none.
+    #[error("{}: {reason}", path.display())]
+    BrokenFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// A file with nothing in it.
     #[error("{}: the file is empty", path.display())]
     EmptyFile {

@@ -2,11 +2,11 @@
 
 use tract::Error;
 use tract::history::surgery::Extent;
-use tract::history::{Call, CommitOptions, Committed, On, Repo, Verdict};
+use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Verdict};
 use tract::model::Draft;
-use tract::render::{grouped, plural, tokens};
+use tract::render::{Label, Line, grouped, plural, tokens};
 
-use super::{App, Failure, Summariser, failure, outcome, summariser};
+use super::{App, Exit, Failure, Summariser, failure, outcome, summariser};
 
 /// What was committed, and what the budget made of it.
 pub struct Held {
@@ -14,6 +14,8 @@ pub struct Held {
     pub commits: Vec<Committed>,
     /// The verdict, and the budget.
     verdict: Option<(Verdict, u64)>,
+    /// Whether the budget asks for more than a warning.
+    acts: bool,
 }
 
 /// Commits within the budget, where one is set.
@@ -28,8 +30,12 @@ pub fn commit(
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let Some(budget) = repo.config()?.budget()? else {
         let commits = repo.commit(call, drafts, options)?;
-        let verdict = None;
-        return Ok(Held { commits, verdict });
+        let (verdict, acts) = (None, false);
+        return Ok(Held {
+            commits,
+            verdict,
+            acts,
+        });
     };
     let within = match repo.commit_within(call, drafts, options, &budget) {
         Err(error @ Error::OverBudget { .. }) => {
@@ -41,15 +47,21 @@ pub fn commit(
     Ok(Held {
         commits: within.commits,
         verdict: Some((within.verdict, budget.max)),
+        acts: budget.action != BudgetAction::Warn,
     })
 }
 
 impl Held {
     /// Says what the budget had to say, and has a summary made where it asks for one.
-    pub fn tell(&self, repo: &Repo, on: &On, app: &mut App) {
+    ///
+    /// # Errors
+    ///
+    /// Where what it asks for did not keep it: the commit stands, and all has been said.
+    pub fn tell(&self, repo: &Repo, on: &On, app: &mut App) -> Result<(), Failure> {
         let (Some((verdict, max)), Some(last)) = (&self.verdict, self.commits.last()) else {
-            return;
+            return Ok(());
         };
+        let not_kept = Err(Failure::Quiet(Exit::NotAllowed));
         let smaller = match verdict {
             Verdict::Over { .. } | Verdict::Compact { .. } => {
                 outcome::smaller(app, repo, on).unwrap_or_default()
@@ -62,13 +74,39 @@ impl Held {
                 tell(&Verdict::Over { total: *total }, *max, last, &smaller, app);
                 app.ui
                     .notice("budget.action names a command of another user's; it was not run");
+                Ok(())
             }
             Verdict::Compact { command, .. } => {
                 tell(verdict, *max, last, &smaller, app);
-                compact(repo, on, command, app);
+                match compact(repo, on, command, app) {
+                    true => Ok(()),
+                    false => {
+                        self.tell_committed(&smaller, app);
+                        not_kept
+                    }
+                }
             }
-            _ => tell(verdict, *max, last, &smaller, app),
+            Verdict::Over { .. } if self.acts => {
+                tell(verdict, *max, last, "", app);
+                app.ui.warn("hiding the oldest messages cannot make it fit");
+                self.tell_committed(&smaller, app);
+                not_kept
+            }
+            _ => {
+                tell(verdict, *max, last, &smaller, app);
+                Ok(())
+            }
         }
+    }
+
+    /// Says that the message is there though the budget is not kept, and what to do.
+    fn tell_committed(&self, smaller: &str, app: &mut App) {
+        let Some(first) = self.commits.first() else {
+            return;
+        };
+        let line = Line::from("the message was committed all the same, as ");
+        app.ui.complain(line + Label::Hash.of(first.hash.short()));
+        app.ui.complain(Label::Hint.of("hint:") + " " + smaller);
     }
 }
 
@@ -80,7 +118,9 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut 
         Verdict::Fits => {}
         Verdict::Over { total } => {
             app.ui.warn(over(*total));
-            app.ui.hint(smaller);
+            if !smaller.is_empty() {
+                app.ui.hint(smaller);
+            }
         }
         Verdict::Truncated {
             hidden,
@@ -103,13 +143,13 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut 
 }
 
 /// Has the command of `budget.action` summarise what came before the current turn. The commit
-/// stands whatever comes of it.
-fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
+/// stands whatever comes of it. Whether it was done.
+fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> bool {
     if !repo.is_own() {
         app.ui
             .warn("the command is another user's, as the repository is, and was not run");
         app.ui.hint("tract compact --exec CMD runs one of yours");
-        return;
+        return true;
     }
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
@@ -118,10 +158,15 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) {
         summariser.compact(repo, call, &Extent::KeepTurn, &options, app)
     });
     match done {
-        Ok(done) => summariser::tell(on, &done, app),
+        Ok(done) => {
+            summariser::tell(on, &done, app);
+            true
+        }
         Err(why) => {
             app.ui.warn("the context is over budget still");
-            why.report(&mut app.ui);
+            // What to do about it is said below.
+            app.ui.complain(why.line());
+            false
         }
     }
 }

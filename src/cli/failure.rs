@@ -146,6 +146,7 @@ fn exit(error: &Error) -> Exit {
         | Error::NewerDatabase { .. }
         | Error::Malformed { .. }
         | Error::StrictImport { .. }
+        | Error::BrokenFile { .. }
         | Error::TornFile { .. } => Exit::Damaged,
         Error::UnknownRole { .. }
         | Error::EmptyMessage
@@ -308,6 +309,9 @@ fn hint(error: &Error) -> Option<String> {
         } => {
             let path = shell_word(&path.display().to_string());
             Some(format!("gunzip -c {path} | tract import -"))
+        }
+        Error::BrokenFile { .. } => {
+            Some("mend it there; --format F reads what can be read of it as F".into())
         }
         Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
             let names = formats::names();

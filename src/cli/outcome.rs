@@ -21,7 +21,7 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, 
     Ok(SurgeryOptions { encoding, dry_run })
 }
 
-/// What `--to-budget` and `--as-counted` ask for.
+/// What `--to-budget` and `--by-our-count` ask for.
 pub fn budget(
     app: &App,
     repo: &Repo,

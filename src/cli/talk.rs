@@ -50,7 +50,8 @@ impl Talk<'_> {
     pub fn ask(&self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
         let asked = Message::text(Role::User, prompt);
         let held = self.commit(vec![Draft::append(asked.clone())], app)?;
-        held.tell(self.repo, &self.on, app);
+        // A turn goes on where the budget is not kept: that has been said.
+        let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;
         let (request, notices) = request::payload(self.repo, &head, None, &self.options)?;
         for notice in notices {

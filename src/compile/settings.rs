@@ -70,7 +70,12 @@ pub(super) fn request_keys(
     let mut out = String::new();
     let mut has_tools = false;
     for &(key, form) in keys {
-        let Some(value) = stored(settings, key) else {
+        let renamed = || {
+            let is_asked = key == "max_completion_tokens" && provider == Provider::OpenAi;
+            let is_asked = is_asked && counts_thinking(settings);
+            is_asked.then(|| stored(settings, "max_tokens")).flatten()
+        };
+        let Some(value) = stored(settings, key).or_else(renamed) else {
             match key {
                 "model" => remarks.push(Notice::NoModel),
                 "max_tokens" if provider == Provider::Anthropic => {
@@ -113,6 +118,23 @@ pub(super) fn request_keys(
         }
     }
     out
+}
+
+/// Whether the model is one of OpenAI's that think: they refuse `max_tokens`.
+///
+/// # Source
+///
+/// OpenAI, API reference, chat completions, `max_tokens`: "not compatible with o-series models".
+fn counts_thinking(settings: &Settings) -> bool {
+    let model = settings.get("model");
+    let model = model.and_then(|model| serde_json::from_str::<String>(model).ok());
+    let model = model.unwrap_or_default();
+    // Routers put the provider's name before it.
+    let name = model.rsplit('/').next().unwrap_or_default();
+    ["o1", "o3", "o4", "gpt-5"].iter().any(|begin| {
+        let rest = name.strip_prefix(begin);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    })
 }
 
 /// The setting under `key`, or under the other provider's word for the same thing.

@@ -30,12 +30,7 @@ impl SessionInput<'_> {
     pub(super) fn open(path: &Path, given: Option<&'static Format>) -> Result<Self> {
         let input = FileInput::open(path)?;
         let format = match (given, sniff::sniff(&input)?) {
-            (None, None) => {
-                return Err(Error::UnknownFormat {
-                    path: path.to_owned(),
-                    known: foreign::called(&input)?,
-                });
-            }
+            (None, None) => return Err(unknown(path, &input)),
             (Some(given), Some(found))
                 if found != given && !(found.bare_messages && given.bare_messages) =>
             {
@@ -69,6 +64,20 @@ impl SessionInput<'_> {
             sink.problem(problem.clone())?;
         }
         (self.format.read)(&*self.input, options, sink)
+    }
+}
+
+/// Why a file whose format nobody knows is none: it is another tool's, it is broken, or neither.
+pub fn unknown(path: &Path, input: &dyn Input) -> Error {
+    let path = path.to_owned();
+    let found = || match foreign::called(input)? {
+        None => Ok((None, sniff::broken(input)?)),
+        known => Ok((known, None)),
+    };
+    match found() {
+        Ok((_, Some(reason))) => Error::BrokenFile { path, reason },
+        Ok((known, None)) => Error::UnknownFormat { path, known },
+        Err(error) => error,
     }
 }
 

@@ -39,7 +39,7 @@ pub use export::{ExportOptions, Exported, export, session_format, session_meant}
 pub use file::FileInput;
 pub use folder::FolderInput;
 pub use import::{ImportRequest, Progress, import, import_strict};
-pub use inspect::{Inspected, check_strict, inspect};
+pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,

@@ -53,6 +53,8 @@ pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use stream::{EventReader, EventStream, Telling, messages_of};
 
+pub use records::json_error;
+
 pub(crate) use crate::wire::attached;
 
 /// A source's bytes, read at any place.

@@ -339,7 +339,8 @@ fn each_value(
                 harmless: true,
                 ..Problem::new(line.number, "the last line is torn")
             },
-            false => Problem::new(line.number, format!("bad JSON: {failure}")),
+            // In a line of several objects it counts from the one before.
+            false => Problem::new(line.number, json_error("bad JSON", &failure, from)),
         })?;
         match next {
             Some(next) => from = next,
@@ -352,6 +353,21 @@ fn each_value(
             .problem(Problem::new(line.number, "invalid UTF-8"))?;
     }
     Ok(number)
+}
+
+/// What is wrong with a JSON text, and where, said once: `bad JSON at column 7: expected value`. Its
+/// line is counted where there are several; `before` bytes stand before the text on its first one.
+pub fn json_error(what: &str, error: &serde_json::Error, before: usize) -> String {
+    let text = error.to_string();
+    let (line, column) = (error.line(), error.column());
+    let reason = text.strip_suffix(&format!(" at line {line} column {column}"));
+    let reason = reason.unwrap_or(&text);
+    match line {
+        // What is another value than it should be is so as a whole.
+        0 | 1 if before + column == 0 => format!("{what}: {reason}"),
+        0 | 1 => format!("{what} at column {}: {reason}", before + column),
+        _ => format!("{what} at line {line}, column {column}: {reason}"),
+    }
 }
 
 /// The first line of a source, mended; none if there is none.

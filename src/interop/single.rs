@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::anthropic::ANTHROPIC;
 use super::openai::OPENAI;
+use super::records::json_error;
 use super::{Action, ImportOptions, Problem, Sink, Step, sniff};
 use crate::error::{Error, Result};
 use crate::model::Message;
@@ -17,7 +18,7 @@ pub fn message(text: &str) -> Result<Message> {
     let bad = |detail: String| Error::input("message", detail);
     let text = text.trim();
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
-        return Err(bad(format!("not JSON: {error}")));
+        return Err(bad(json_error("not JSON", &error, 0)));
     }
     if !text.starts_with('{') {
         return Err(bad("not a JSON object".to_owned()));

@@ -6,7 +6,7 @@
 use super::foreign::foreign;
 use super::formats::FORMATS;
 use super::head::{SourceHead, front, is_complete};
-use super::records::without_mark;
+use super::records::{json_error, without_mark};
 use super::spans::skip_space;
 use super::sse::{self, SseLine};
 use super::{Format, Input};
@@ -38,6 +38,26 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
         }),
         None => None,
     })
+}
+
+/// What is wrong with a source that begins as JSON and is none, neither as a whole nor in its first
+/// line; none where that is not so, or where it is too long to tell.
+///
+/// # Errors
+///
+/// [`crate::Error::Io`] if the source cannot be read.
+pub fn broken(input: &dyn Input) -> Result<Option<String>> {
+    let bytes = front(input)?;
+    let is_whole = bytes.len() as u64 == input.size_bytes();
+    let bytes = without_mark(&bytes);
+    let begins = matches!(bytes.get(skip_space(bytes, 0)), Some(b'{' | b'['));
+    let first = bytes.split(|byte| *byte == b'\n').next();
+    let parses = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text);
+    if !is_whole || !begins || first.is_some_and(|line| parses(line).is_ok()) {
+        return Ok(None);
+    }
+    let wrong = parses(bytes).err();
+    Ok(wrong.map(|error| json_error("broken JSON", &error, 0)))
 }
 
 /// Whether the bytes begin as server-sent events do.

@@ -39,7 +39,7 @@ fn a_warning_follows_a_commit_that_goes_beyond() {
     hint: tract truncate --to-budget 80%
     ");
     insta::assert_snapshot!(sandbox.tract(&["-q", "commit", "-r", "user", "-m", "Fine."]), @r"
-    4f69c05 user 6 tokens
+    4f69c059ebf3a1439e0d40dab7925b176b3230b4d5376eefde4f06a17f77329f
     --- stderr
     warning: 97 tokens, over the budget of 90
     ");
@@ -127,9 +127,12 @@ fn where_truncating_cannot_help_the_message_stands() {
     let sandbox = nearly_full("truncate");
     let long = "A reply that is longer than all of the budget. ".repeat(10);
     insta::assert_snapshot!(commit(&sandbox, "assistant", &long), @r"
+    exit code: 1
     698f678 assistant 115 tokens
     --- stderr
     warning: 190 tokens, over the budget of 90
+    warning: hiding the oldest messages cannot make it fit
+    the message was committed all the same, as 698f678
     hint: tract compact puts a summary in place of what is old
     ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 7);
@@ -163,13 +166,15 @@ fn a_summary_is_made_once_the_commit_is() {
 fn a_commit_stands_where_no_summary_is_made() {
     let sandbox = nearly_full("compact:echo no network >&2; exit 7");
     insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    exit code: 1
     155da27 assistant 16 tokens
     --- stderr
     91 tokens, over the budget of 90: asking echo no network >&2; exit 7
     no network
     warning: the context is over budget still
     error: 'echo no network >&2; exit 7' made no summary: it ended with exit code 7
-    hint: nothing was changed
+    the message was committed all the same, as 155da27
+    hint: tract truncate --to-budget 80%
     ");
 }
 

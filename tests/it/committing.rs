@@ -98,7 +98,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], "not json"), @r"
     exit code: 2
     --- stderr
-    error: standard input: not JSON: expected ident at line 1 column 2
+    error: standard input: not JSON at column 2: expected ident
     ");
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user");
 }

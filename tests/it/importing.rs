@@ -120,7 +120,7 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--strict", "broken.jsonl"]), @r"
     exit code: 3
     --- stderr
-    problem: broken.jsonl:13: bad JSON: EOF while parsing a string at line 1 column 29
+    problem: broken.jsonl:13: bad JSON at column 29: EOF while parsing a string
     error: 1 problem in broken.jsonl; nothing was imported
     hint: without --strict, the good part comes in and the problems are listed
     ");
@@ -130,7 +130,7 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
       no messages, kept      2 records (-v lists them)
       not in the file        system prompt, tool definitions
-    problem: broken.jsonl:13: bad JSON: EOF while parsing a string at line 1 column 29
+    problem: broken.jsonl:13: bad JSON at column 29: EOF while parsing a string
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
 }

@@ -58,6 +58,7 @@ mod restoring;
 mod resuming;
 mod roo_laws;
 mod sandbox;
+mod saying;
 mod screen;
 mod second_reader;
 mod session_ids;

@@ -225,9 +225,9 @@ fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
     exit code: 1
     --- stderr
     error: hiding all that may go leaves 19,875 tokens, more than 19,000; the provider counts 1.20 times as much, and 19,381 on top
-    hint: tract compact puts a summary in place of what is old; --as-counted leaves out what the provider counts on top
+    hint: tract compact puts a summary in place of what is old; --by-our-count leaves out what the provider counts on top
     ");
-    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--as-counted"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--by-our-count"]), @r"
     --- stderr
     Hid 7 messages (-670 tokens); HEAD is now 2c5f8ac
     ");

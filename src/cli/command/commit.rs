@@ -7,7 +7,7 @@ use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
-use crate::cli::{App, Failure, Typed, budgeted, input, position};
+use crate::cli::{App, Failure, Typed, budgeted, failure, input, position};
 
 /// Append one message, or replace one
 ///
@@ -16,13 +16,15 @@ use crate::cli::{App, Failure, Typed, budgeted, input, position};
 /// say that it is.
 ///
 /// Where `tract config budget.max` sets a budget and the message goes beyond it, budget.action says
-/// what happens: a warning, a refusal, the oldest messages hidden, or a summary.
+/// what happens: a warning, a refusal, the oldest messages hidden, or a summary. Where those cannot
+/// keep it, the message is committed all the same, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract commit -r user -m 'Please use the streaming parser.'
   tract commit -r assistant -F reply.md --model gpt-5 --temperature 0.7
   cargo test 2>&1 | tract commit --call call_17 -
+  hash=$(tract -q commit -r user -m 'Go on.')   the new commit's hash, and no more
   tract commit --edit :1 -m 'a better first prompt'
   tract commit --json reply.json          one message as OpenAI or Anthropic write it
   tract commit --batch messages.jsonl     one a line, all or none")]
@@ -37,7 +39,7 @@ pub struct Args {
     #[arg(short = 'F', long, value_name = "FILE", group = "text")]
     file: Option<PathBuf>,
     /// `-`: the text is on standard input
-    #[arg(value_name = "-", group = "text", value_parser = ["-"], hide_possible_values = true)]
+    #[arg(value_name = "-", group = "text")]
     stdin: Option<String>,
     /// A file (or -) with one message in a provider's form
     #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call"])]
@@ -75,6 +77,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    if let Some(text) = args.stdin.as_deref().filter(|text| *text != "-") {
+        let failure = Failure::usage(format!("'{text}' stands alone: a text comes with -m"));
+        let role = args.role.as_deref().unwrap_or("user");
+        let text = failure::shell_word(text);
+        return Err(failure.with_hint(format!("tract commit -r {role} -m {text}")));
+    }
     let (repo, on) = (app.repo()?, app.on()?);
     let begun = position::begun(&repo, &on)?;
     let role = args.role.as_deref().map(str::parse).transpose()?;
@@ -113,18 +121,24 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     // What cannot be said is no reason to leave the rest undone.
     let reported = report(&repo, &held.commits, &drafts, app);
     position::tell_begun(begun.as_ref(), app);
-    held.tell(&repo, &on, app);
+    let kept = held.tell(&repo, &on, app);
     if let Some((entry, old)) = &target
         && old.role == Role::User
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
     {
         app.ui.hint("later replies still answer the old text");
     }
-    reported
+    reported.and(kept)
 }
 
-/// Prints short hash, role, and tokens where a count is known already.
+/// Prints short hash, role, and tokens where a count is known already; with `-q` the hash alone.
 fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
+    if app.globals.quiet {
+        for committed in done {
+            app.ui.print(Label::Hash.of(committed.hash.to_string()))?;
+        }
+        return Ok(());
+    }
     let contents = done.iter().zip(drafts);
     let contents: Vec<_> = contents
         .flat_map(|(made, _)| made.commit.operation.contents())
@@ -276,7 +290,10 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
     if let Some(path) = &args.tools {
         let tools = input::read(app, path)?;
         let list = serde_json::from_str::<Vec<serde_json::Value>>(&tools);
-        list.map_err(|error| Error::input(input::name(path), format!("no JSON array: {error}")))?;
+        list.map_err(|error| {
+            let why = interop::json_error("no JSON array", &error, 0);
+            Error::input(input::name(path), why)
+        })?;
         settings.insert("tools".into(), tools.trim().to_owned());
     }
     for pair in &args.set {

@@ -10,7 +10,7 @@ use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
-use tract::interop::{Format, foreign, formats, sniff};
+use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
@@ -161,7 +161,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             }
             // A directory may hold anything.
             Err(Failure::Tract(
-                error @ (Error::UnknownFormat { .. } | Error::EmptyFile { .. }),
+                error @ (Error::UnknownFormat { .. }
+                | Error::BrokenFile { .. }
+                | Error::EmptyFile { .. }),
             )) if !is_named(file, args) => passed.note(file, &error),
             Err(failure) if files.len() == 1 => return Err(failure),
             Err(failure) => {
@@ -229,8 +231,9 @@ fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Res
         match ingest::check_strict(spools.at(file), args.format) {
             Ok(()) => {}
             // A directory may hold anything.
-            Err(Error::UnknownFormat { .. } | Error::EmptyFile { .. }) if !is_named(file, args) => {
-            }
+            Err(
+                Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. },
+            ) if !is_named(file, args) => {}
             Err(error) => {
                 if let Error::StrictImport { path, first, .. } = &error {
                     for (line, reason) in first {
@@ -281,6 +284,7 @@ impl Passed {
     fn note(&mut self, file: &Path, error: &Error) {
         let what = match error {
             Error::UnknownFormat { known, .. } => known.unwrap_or("a file in no known format"),
+            Error::BrokenFile { .. } => "a broken file",
             _ => "an empty file",
         };
         self.files.push((file.to_owned(), what));
@@ -373,8 +377,7 @@ fn open(
             return Err(Error::EmptyFile { path }.into());
         }
         if sniff::sniff(&input)?.is_none() {
-            let known = foreign::called(&input)?;
-            return Err(Error::UnknownFormat { path, known }.into());
+            return Err(ingest::unknown(&path, &input).into());
         }
     }
     app.repo_or_init()

@@ -37,8 +37,8 @@ pub struct Args {
     /// budget.max, with what the provider counts on top
     #[arg(long, value_name = "N|P%")]
     to_budget: Option<Share>,
-    /// Leave out of the budget what the provider counts on top
-    #[arg(long, requires = "to_budget")]
+    /// Hold tract's own count against the budget, not what the provider counts on top
+    #[arg(long = "by-our-count", alias = "as-counted", requires = "to_budget")]
     as_counted: bool,
     /// Say what would change, and change nothing
     #[arg(long)]
@@ -108,6 +108,6 @@ fn what(args: &Args) -> String {
     tools
         .fold(line, |line, name| line.option("--tool", Some(name)))
         .option("--to-budget", args.to_budget)
-        .flag("--as-counted", args.as_counted)
+        .flag("--by-our-count", args.as_counted)
         .line()
 }

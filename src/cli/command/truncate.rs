@@ -35,8 +35,8 @@ pub struct Args {
     /// the provider counts on top
     #[arg(long, value_name = "N|P%", group = "reach")]
     to_budget: Option<Share>,
-    /// Leave out of a budget what the provider counts on top
-    #[arg(long, conflicts_with_all = ["fraction", "keep"])]
+    /// Hold tract's own count against a budget, not what the provider counts on top
+    #[arg(long = "by-our-count", alias = "as-counted", conflicts_with_all = ["fraction", "keep"])]
     as_counted: bool,
     /// Let the task go too
     #[arg(long)]
@@ -124,7 +124,7 @@ fn cannot_fit(error: &Error, says: &ProviderSays, prunes: bool) -> Failure {
     };
     if let Some(count) = says.count() {
         what += &format!("; the provider {}", outcome::counted(count));
-        hint += "; --as-counted leaves out what the provider counts on top";
+        hint += "; --by-our-count leaves out what the provider counts on top";
     }
     Failure::refused(what).with_hint(hint)
 }
@@ -156,7 +156,7 @@ fn what(args: &Args) -> String {
         .option("--keep", args.keep)
         .option("--fraction", args.fraction)
         .option("--to-budget", args.to_budget)
-        .flag("--as-counted", args.as_counted)
+        .flag("--by-our-count", args.as_counted)
         .flag("--drop-first", args.drop_first)
         .text("--marker", args.marker.is_some())
         .option("--marker-role", args.marker_role.as_ref())
