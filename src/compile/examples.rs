@@ -439,6 +439,109 @@ fn a_whole_request_puts_the_settings_first() {
     );
 }
 
+/// Each key alone beside a model: whether it is in the request as it was, or told to be left out.
+fn is_kept(key: &str, value: &str, provider: Provider) -> bool {
+    let settings = [("model", r#""m""#), ("max_tokens", "9"), (key, value)];
+    let (payload, notices) = whole(&settings, provider);
+    let kept = payload.contains(&format!(r#""{key}":{value},"#));
+    let told = format!("the setting '{key}' is not in a form that {provider} takes; left out");
+    assert_eq!(notices == [told], !kept, "{payload} {notices:?}");
+    kept
+}
+
+#[test]
+fn what_a_request_may_say_beside_its_messages_is_kept_or_told() {
+    let both = [
+        ("metadata", r#"{"user_id":"u"}"#),
+        ("service_tier", r#""auto""#),
+        ("stream", "true"),
+        ("temperature", "1"),
+    ];
+    let openai = [
+        ("audio", r#"{"voice":"alloy","format":"wav"}"#),
+        ("functions", r#"[{"name":"f"}]"#),
+        ("function_call", r#""auto""#),
+        ("logit_bias", r#"{"50256":-100}"#),
+        ("logprobs", "true"),
+        ("metadata", r#"{"topic":"t"}"#),
+        ("modalities", r#"["text","audio"]"#),
+        ("n", "2"),
+        ("prediction", r#"{"type":"content","content":"x"}"#),
+        ("prompt_cache_key", r#""k""#),
+        ("prompt_cache_retention", r#""24h""#),
+        ("safety_identifier", r#""s""#),
+        ("service_tier", r#""flex""#),
+        ("store", "false"),
+        ("stream_options", r#"{"include_usage":true}"#),
+        ("top_logprobs", "2"),
+        ("user", r#""u""#),
+        ("verbosity", r#""low""#),
+        ("web_search_options", "{}"),
+    ];
+    let anthropic = [
+        ("cache_control", r#"{"type":"ephemeral"}"#),
+        ("container", r#""c""#),
+        ("context_management", r#"{"edits":[]}"#),
+        ("inference_geo", r#""us""#),
+        (
+            "mcp_servers",
+            r#"[{"type":"url","url":"https://e.com","name":"e"}]"#,
+        ),
+        ("output_config", r#"{"effort":"high"}"#),
+        ("output_format", r#"{"type":"json_schema","schema":{}}"#),
+        ("service_tier", r#""standard_only""#),
+        ("thinking", r#"{"type":"adaptive"}"#),
+        ("top_k", "5"),
+    ];
+    for (key, value) in both {
+        assert!(is_kept(key, value, Provider::OpenAi), "{key}");
+        assert!(is_kept(key, value, Provider::Anthropic), "{key}");
+    }
+    for (key, value) in openai {
+        assert!(is_kept(key, value, Provider::OpenAi), "{key}");
+        assert!(!is_kept(key, value, Provider::Anthropic), "{key}");
+    }
+    for (key, value) in anthropic {
+        assert!(is_kept(key, value, Provider::Anthropic), "{key}");
+        assert!(!is_kept(key, value, Provider::OpenAi), "{key}");
+    }
+    assert!(!is_kept("wished_for", "1", Provider::OpenAi));
+}
+
+#[test]
+fn a_result_with_an_id_of_no_call_goes_to_the_free_call_in_its_place() {
+    let messages = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![call("a", "{}"), call("b", "{}")]),
+        of(Role::Tool, vec![result("b", "for b")]),
+        of(Role::Tool, vec![result("x", "for whom")]),
+        of(Role::Tool, vec![result("y", "nobody's")]),
+        say(Role::User, "on"),
+        of(Role::Tool, vec![result("z", "too late")]),
+    ];
+    let (payload, notices) = openai(&messages);
+    assert!(
+        payload.contains(concat!(
+            r#"{"role":"tool","tool_call_id":"b","content":"for b"},"#,
+            r#"{"role":"tool","tool_call_id":"a","content":"for whom"},"#,
+            r#"{"role":"user","content":"on"}"#,
+        )),
+        "{payload}"
+    );
+    assert_eq!(
+        notices,
+        [
+            "2 tool results without a call left out (first: message 5)",
+            "1 tool result with an id of no call taken for the call in its place (message 4)",
+        ]
+    );
+    let (payload, _) = anthropic(&messages);
+    assert!(
+        payload.contains(r#"{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"for whom"}]}"#),
+        "{payload}"
+    );
+}
+
 #[test]
 fn tools_of_anthropics_form_become_openais() {
     let tools = r#"[{"name":"f","description":"d","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search"}]"#;

@@ -29,7 +29,7 @@ pub enum Notice {
     /// A setting that the provider knows in another form, or not at all, was left out.
     SettingLeftOut {
         /// Its key.
-        key: &'static str,
+        key: String,
         /// Whose form it lacks.
         provider: Provider,
     },

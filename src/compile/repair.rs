@@ -146,13 +146,17 @@ fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
 }
 
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
-/// call of its id.
+/// call of its id, or, if there is none, with one that it stands right behind.
 fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec<Call<'a>> {
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut ids = Ids::default();
     // The latest message with anything but results in it, before the current one.
     let mut latest_spoken = None;
+    // The latest message with calls, and the results whose id fits none, with the message that they
+    // stand right behind.
+    let mut latest_calls = None;
+    let mut stray: Vec<(Option<usize>, Given<'a>)> = Vec::new();
     let mut found = 0;
     for (index, message) in messages.iter().enumerate() {
         if rule == IdRule::UniqueInMessage {
@@ -177,21 +181,23 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec
                     content,
                     is_error,
                 } => {
+                    let given = Given {
+                        message: index,
+                        content,
+                        is_error: *is_error,
+                        found,
+                    };
+                    found += 1;
                     let Some(answered) = open.get_mut(call.as_str()).and_then(Vec::pop) else {
-                        repairs.add(Repair::UnpairedResult, index + 1);
+                        let behind = latest_calls.filter(|_| latest_spoken == latest_calls);
+                        stray.push((behind, given));
                         continue;
                     };
                     let answered = &mut calls[answered];
                     if latest_spoken.is_some_and(|spoken| spoken > answered.message) {
                         repairs.add(Repair::LateResult, index + 1);
                     }
-                    answered.answered = Some(Given {
-                        message: index,
-                        content,
-                        is_error: *is_error,
-                        found,
-                    });
-                    found += 1;
+                    answered.answered = Some(given);
                 }
                 _ => {}
             }
@@ -199,11 +205,36 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec
         if !message.is_attached() && message.parts.iter().any(is_spoken) {
             latest_spoken = Some(index);
         }
+        if message.role == Role::Assistant && message.calls().next().is_some() {
+            latest_calls = Some(index);
+        }
     }
+    place(&mut calls, stray, repairs);
     for call in calls.iter().filter(|call| call.answered.is_none()) {
         repairs.add(Repair::MissingResult, call.message + 1);
     }
     calls
+}
+
+/// Gives results whose id fits no call to the calls right before them that nothing answers: some
+/// client or gateway has changed the id.
+fn place<'a>(
+    calls: &mut [Call<'a>],
+    stray: Vec<(Option<usize>, Given<'a>)>,
+    repairs: &mut Repairs,
+) {
+    for (behind, given) in stray {
+        let is_free =
+            |call: &&mut Call<'_>| Some(call.message) == behind && call.answered.is_none();
+        let number = given.message + 1;
+        match calls.iter_mut().find(is_free) {
+            Some(call) => {
+                repairs.add(Repair::StrayResult, number);
+                call.answered = Some(given);
+            }
+            None => repairs.add(Repair::UnpairedResult, number),
+        }
+    }
 }
 
 fn is_spoken(part: &Part) -> bool {

@@ -1,7 +1,13 @@
 //! Request settings as a provider's request keys: model, limits, sampling, tools.
 //!
 //! Values are JSON texts and go in byte for byte; only tools change their frame where the other
-//! provider's form is stored. Keys that are no part of a request are passed over.
+//! provider's form is stored. What the provider takes in another form, or not at all, is left out and
+//! told; what a reply says of itself is no part of a request.
+//!
+//! # Source
+//!
+//! The providers' API references: OpenAI, "Create chat completion"; Anthropic, "Create a message",
+//! with its beta fields.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,14 +25,20 @@ enum Form {
     Text,
     Number,
     Flag,
+    /// A flag about tools: without any it is refused.
+    ToolFlag,
     Object,
+    List,
+    TextOrObject,
+    Metadata,
+    ServiceTier,
     Stop,
     ToolChoice,
     Tools,
 }
 
 /// The keys of an OpenAI request, in their fixed order.
-const OPENAI: [(&str, Form); 14] = [
+const OPENAI: [(&str, Form); 34] = [
     ("model", Form::Text),
     ("max_completion_tokens", Form::Number),
     ("max_tokens", Form::Number),
@@ -40,11 +52,31 @@ const OPENAI: [(&str, Form); 14] = [
     ("response_format", Form::Object),
     ("tools", Form::Tools),
     ("tool_choice", Form::ToolChoice),
-    ("parallel_tool_calls", Form::Flag),
+    ("parallel_tool_calls", Form::ToolFlag),
+    ("audio", Form::Object),
+    ("function_call", Form::TextOrObject),
+    ("functions", Form::List),
+    ("logit_bias", Form::Object),
+    ("logprobs", Form::Flag),
+    ("metadata", Form::Metadata),
+    ("modalities", Form::List),
+    ("n", Form::Number),
+    ("prediction", Form::Object),
+    ("prompt_cache_key", Form::Text),
+    ("prompt_cache_retention", Form::Text),
+    ("safety_identifier", Form::Text),
+    ("service_tier", Form::ServiceTier),
+    ("store", Form::Flag),
+    ("stream", Form::Flag),
+    ("stream_options", Form::Object),
+    ("top_logprobs", Form::Number),
+    ("user", Form::Text),
+    ("verbosity", Form::Text),
+    ("web_search_options", Form::Object),
 ];
 
 /// The keys of an Anthropic request, in their fixed order.
-const ANTHROPIC: [(&str, Form); 9] = [
+const ANTHROPIC: [(&str, Form); 19] = [
     ("model", Form::Text),
     ("max_tokens", Form::Number),
     ("temperature", Form::Number),
@@ -54,6 +86,31 @@ const ANTHROPIC: [(&str, Form); 9] = [
     ("thinking", Form::Object),
     ("tools", Form::Tools),
     ("tool_choice", Form::ToolChoice),
+    ("cache_control", Form::Object),
+    ("container", Form::TextOrObject),
+    ("context_management", Form::Object),
+    ("inference_geo", Form::Text),
+    ("mcp_servers", Form::List),
+    ("metadata", Form::Metadata),
+    ("output_config", Form::Object),
+    ("output_format", Form::Object),
+    ("service_tier", Form::ServiceTier),
+    ("stream", Form::Flag),
+];
+
+/// What a reply says of itself, which an import of one keeps beside its message.
+const OF_A_REPLY: [&str; 11] = [
+    "choices",
+    "created",
+    "id",
+    "object",
+    "provider",
+    "role",
+    "stop_reason",
+    "stop_sequence",
+    "system_fingerprint",
+    "type",
+    "usage",
 ];
 
 /// The keys before the messages, each with a comma after it.
@@ -110,13 +167,25 @@ pub(super) fn request_keys(
                 out.push(',');
             }
             None => {
-                remarks.push(Notice::SettingLeftOut { key, provider });
+                let key = key.to_owned();
                 if key == "max_tokens" && provider == Provider::Anthropic {
                     out.push_str(&format!(r#""max_tokens":{DEFAULT_MAX_TOKENS},"#));
                 }
+                remarks.push(Notice::SettingLeftOut { key, provider });
             }
         }
     }
+    let is_known = |key: &str| {
+        let names = |(name, _): &(&str, Form)| *name == key || other_word(name) == Some(key);
+        keys.iter().any(names) || OF_A_REPLY.contains(&key)
+    };
+    let left_out = settings
+        .iter()
+        .filter(|(key, value)| !is_known(key) && !is_null(value));
+    remarks.extend(left_out.map(|(key, _)| Notice::SettingLeftOut {
+        key: key.clone(),
+        provider,
+    }));
     out
 }
 
@@ -139,23 +208,31 @@ fn counts_thinking(settings: &Settings) -> bool {
 
 /// The setting under `key`, or under the other provider's word for the same thing.
 fn stored<'a>(settings: &'a Settings, key: &str) -> Option<&'a str> {
-    let other = match key {
-        "max_tokens" => Some("max_completion_tokens"),
-        "stop" => Some("stop_sequences"),
-        "stop_sequences" => Some("stop"),
-        _ => None,
-    };
-    [Some(key), other]
+    [Some(key), other_word(key)]
         .into_iter()
         .flatten()
         .find_map(|key| settings.get(key))
         .map(String::as_str)
-        .filter(|value| value.trim() != "null")
+        .filter(|value| !is_null(value))
+}
+
+/// Another provider's word, or an older one, for what a key says.
+fn other_word(key: &str) -> Option<&'static str> {
+    match key {
+        "max_tokens" => Some("max_completion_tokens"),
+        "stop" => Some("stop_sequences"),
+        "stop_sequences" => Some("stop"),
+        _ => None,
+    }
+}
+
+fn is_null(value: &str) -> bool {
+    value.trim() == "null"
 }
 
 impl Form {
     fn concerns_tools(self) -> bool {
-        matches!(self, Self::ToolChoice | Self::Flag)
+        matches!(self, Self::ToolChoice | Self::ToolFlag)
     }
 
     /// The value's JSON text, if it is what the provider takes.
@@ -164,8 +241,18 @@ impl Form {
         let fits = match self {
             Self::Text => parsed.is_string(),
             Self::Number => parsed.is_number(),
-            Self::Flag => parsed.is_boolean(),
+            Self::Flag | Self::ToolFlag => parsed.is_boolean(),
             Self::Object => parsed.is_object(),
+            Self::List => parsed.is_array(),
+            Self::TextOrObject => parsed.is_string() || parsed.is_object(),
+            Self::Metadata => parsed.as_object().is_some_and(|fields| match provider {
+                Provider::Anthropic => fields.keys().all(|key| key == "user_id"),
+                _ => fields.values().all(serde_json::Value::is_string),
+            }),
+            Self::ServiceTier => parsed.as_str().is_some_and(|tier| match provider {
+                Provider::Anthropic => matches!(tier, "auto" | "standard_only"),
+                _ => tier != "standard_only",
+            }),
             Self::Stop => {
                 if parsed.is_string() && provider == Provider::Anthropic {
                     return Some(format!("[{value}]"));

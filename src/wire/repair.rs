@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub enum Repair {
     /// A result that answers no call was dropped.
     UnpairedResult,
+    /// A result with an id of no call went to the free call in its place.
+    StrayResult,
     /// A call without result got a synthetic one.
     MissingResult,
     /// A call without result was left out.
@@ -60,6 +62,10 @@ impl Repair {
             Self::UnpairedResult => (
                 "tool result without a call left out",
                 "tool results without a call left out",
+            ),
+            Self::StrayResult => (
+                "tool result with an id of no call taken for the call in its place",
+                "tool results with ids of no calls taken for the calls in their places",
             ),
             Self::MissingResult => (
                 "tool call without result answered as interrupted",

@@ -222,7 +222,8 @@ fn own_replies() -> impl Strategy<Value = Vec<Message>> {
     proptest::collection::vec(message, 1..5)
 }
 
-/// Whether the last message answers a call that the earlier ones leave open.
+/// Whether the last message answers a call that the earlier ones leave open: by its id, or, where its
+/// id fits none, by its place.
 fn answers_an_open_call(messages: &[Message]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     let (last, earlier) = messages.split_last().expect("there is a last one");
@@ -239,7 +240,11 @@ fn answers_an_open_call(messages: &[Message]) -> bool {
             }
         }
     }
-    last.results().any(|call| open.contains(&call))
+    let calls =
+        |message: &&Message| message.role == Role::Assistant && message.calls().next().is_some();
+    let latest = earlier.iter().rev().find(calls);
+    let has_free = latest.is_some_and(|latest| latest.calls().any(|call| open.contains(&call)));
+    last.results().any(|call| open.contains(&call) || has_free)
 }
 
 /// What may follow the bytes that stay.
