@@ -34,6 +34,8 @@ pub enum ProviderSays {
     Nothing,
     /// Nothing since the newest hide or edit, but something before it.
     NothingSince,
+    /// Numbers that are no counts: zero, or more than any context has.
+    NoCount,
     /// What it counts, as far as can be learnt from it.
     Counts {
         /// In terms of our count.
@@ -50,7 +52,7 @@ impl ProviderSays {
     pub fn count(&self) -> Option<&ProviderCount> {
         match self {
             Self::Counts { count, .. } => Some(count),
-            Self::Nothing | Self::NothingSince => None,
+            Self::Nothing | Self::NothingSince | Self::NoCount => None,
         }
     }
 
@@ -107,7 +109,10 @@ pub(super) fn says(
     let (mut model, mut model_of_replies) = (None, None);
     let mut replies: Vec<CountedReply> = Vec::new();
     let mut last = None;
+    let mut is_told = false;
     for (at, (row, (shown, usage))) in rows.iter().zip(spoken.iter().zip(told)).enumerate() {
+        is_told |= usage.is_some();
+        let usage = usage.filter(Usage::is_count);
         let tokens = counts[before + at].tokens;
         model = row.commit.settings.get("model").or(model);
         if let Some(usage) = usage {
@@ -132,6 +137,7 @@ pub(super) fn says(
             number,
             usage,
         },
+        _ if is_told => ProviderSays::NoCount,
         _ => ProviderSays::NothingSince,
     })
 }

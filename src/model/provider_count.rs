@@ -4,6 +4,8 @@
 //! prompt, its tools, thinking that is sent sealed. So its count is taken as `overhead + factor × ours`.
 //! Deliberately absent: which replies a context holds ([`crate::history`]).
 
+use super::Usage;
+
 /// A reply of which the provider said what it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountedReply {
@@ -45,6 +47,14 @@ const LIKELY: f64 = 1.2;
 const LIKELY_WEIGHT: f64 = 1_000.0;
 /// What no vocabulary exceeds; beyond it, what is not in the file has grown.
 const FACTORS: (f64, f64) = (0.5, 3.0);
+
+impl Usage {
+    /// Whether it can be what somebody counted: zero, and more than any context has, is said by
+    /// gateways that do not count.
+    pub fn is_count(&self) -> bool {
+        (1..=LARGEST).contains(&self.input_tokens) && self.output_tokens <= LARGEST
+    }
+}
 
 impl ProviderCount {
     /// Learnt from `replies`, oldest first, all by one model, each sent what the one before was sent

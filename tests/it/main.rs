@@ -40,6 +40,7 @@ mod looking;
 mod moving;
 mod naming;
 mod nesting;
+mod odd_records;
 #[cfg(unix)]
 mod owners;
 mod pages;

@@ -165,6 +165,11 @@ fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
             let what = "by our count; the provider's are from before the newest hide or edit";
             (what.to_owned(), false)
         }
+        ProviderSays::NoCount => {
+            let what =
+                "by our count; what the replies say of theirs is zero, or beyond any context";
+            (what.to_owned(), false)
+        }
         ProviderSays::Counts { count, .. } if count.is_fitted() => {
             let replies = plural(count.replies as u64, "reply");
             let what = format!("the provider {} ({replies})", outcome::counted(count));
