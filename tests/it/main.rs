@@ -49,8 +49,11 @@ mod parts;
 mod provider_counts;
 mod pruning;
 mod purging;
+#[cfg(unix)]
 mod readme;
 mod real_sessions;
+#[cfg(unix)]
+mod recipes;
 mod recording;
 mod recording_laws;
 mod replaying;
@@ -65,6 +68,8 @@ mod second_reader;
 mod session_ids;
 mod shells;
 mod showing;
+#[cfg(unix)]
+mod shown;
 mod surgery_laws;
 mod talking;
 mod terminal;
