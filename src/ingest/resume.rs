@@ -1,6 +1,7 @@
 //! A commit's context as a new session that its tool can go on with.
 
 use std::collections::HashSet;
+use std::io;
 
 use super::outgoing::{Kept, outgoing};
 use super::session::digest;
@@ -8,7 +9,10 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::path::session_of;
 use crate::history::{Repo, load};
-use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Shape, Sink, Step};
+use crate::interop::records::each_record;
+use crate::interop::{
+    Action, BranchStart, Document, Format, ImportOptions, Input, Shape, Sink, Step,
+};
 use crate::model::{Message, Millis, Operation, Part, Role, Span, preview, tombstone};
 use crate::store::{CommitRow, ResumeRow, View};
 
@@ -85,6 +89,11 @@ pub fn resume(
             native,
             opening: opening(&*view, &path, session.format)?,
             provider: session.provider.clone(),
+            state: match native {
+                true => state(&*view, &path, session.format)?,
+                false => Vec::new(),
+            },
+            is_whole: context.hidden_entries() == 0,
             fresh: true,
             seed: session.seed,
             ..Document::default()
@@ -142,6 +151,62 @@ fn opening(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Optio
         }
     }
     Ok(None)
+}
+
+/// The records behind a path that say how things stood in the tool, up to the path's end in each file.
+fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<String>> {
+    let Some(resume) = format.resume() else {
+        return Ok(Vec::new());
+    };
+    let hashes: Vec<CommitHash> = path.iter().rev().map(|row| row.hash).collect();
+    let mut sources: Vec<(u64, u64)> = Vec::new();
+    for (source, spans) in view.records(&hashes)?.into_iter().flatten() {
+        let end = spans.iter().map(|span| span.offset + span.len).max();
+        let end = end.unwrap_or(0);
+        match sources.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, known)) => *known = end.max(*known),
+            None => sources.push((source, end)),
+        }
+    }
+    let mut found = Vec::new();
+    for (id, end) in sources {
+        let row = view.source(id)?;
+        let Some(row) = row.filter(|row| row.format == format.name) else {
+            continue;
+        };
+        let input = KeptSource {
+            view,
+            id,
+            size_bytes: row.size_bytes.min(end),
+        };
+        each_record(&input, &mut |_, text| {
+            if (resume.state)(text) {
+                found.push(text.to_owned());
+            }
+        })?;
+    }
+    Ok(found)
+}
+
+/// A kept file up to somewhere.
+struct KeptSource<'a> {
+    view: &'a dyn View,
+    id: u64,
+    size_bytes: u64,
+}
+
+impl Input for KeptSource<'_> {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = (buffer.len() as u64).min(self.size_bytes.saturating_sub(offset));
+        let bytes = self.view.source_bytes(self.id, Span { offset, len });
+        let bytes = bytes.map_err(io::Error::other)?;
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
 }
 
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;

@@ -100,6 +100,9 @@ pub struct Resume {
     /// Where below the tool's directory a new session lies: by working directory, id, and local
     /// date and time as `YYYY-MM-DDThh-mm-ss`.
     pub file: fn(cwd: &str, id: &str, local_time: &str) -> String,
+    /// Whether a record says how things stand in the tool: what it has told the model of itself, with
+    /// which settings a turn is made. It goes by the newest of them.
+    pub state: fn(record: &str) -> bool,
     /// The file in the tool's directory that says which provider its sessions talk to, and where it
     /// does, for sessions that came from elsewhere.
     pub provider: Option<ProviderSetting>,

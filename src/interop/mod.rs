@@ -470,6 +470,10 @@ pub struct Document {
     pub native: bool,
     /// The first record of the session that it came from.
     pub opening: Option<String>,
+    /// The records that say how things stood in the tool, of a session of its own, in their order.
+    pub state: Vec<String>,
+    /// Whether all that was ever said is among the messages: nothing is hidden.
+    pub is_whole: bool,
     /// The provider that the tool talks to by its settings.
     pub provider: Option<String>,
     /// Seed of the ids that are made: the same seed gives the same ids.

@@ -68,6 +68,7 @@ pub static CLAUDE_CODE: Format = Format {
                 uuid::Builder::from_random_bytes(id).into_uuid().to_string()
             },
             file: |cwd, id, _| format!("projects/{}/{id}.jsonl", slug(cwd)),
+            state: |_| false,
             provider: None,
         }),
     }),

@@ -19,6 +19,7 @@ mod opening;
 mod pairs;
 mod record;
 mod session;
+mod standing;
 mod write;
 
 use super::format::{Everywhere, Format, Home, Resume, Shape};
@@ -77,6 +78,7 @@ pub static CODEX: Format = Format {
                 let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");
                 format!("sessions/{date}/rollout-{local_time}-{id}.jsonl")
             },
+            state: standing::is_state,
             provider: Some(("config.toml", opening::provider)),
         }),
     }),

@@ -90,6 +90,7 @@ pub(super) fn export(
         writer.item(&item)?;
     }
     writer.asides(messages.len())?;
+    writer.standing()?;
     writer.out.flush().map_err(Error::io("export"))?;
     Ok(remarks.into_words())
 }

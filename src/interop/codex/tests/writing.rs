@@ -326,3 +326,62 @@ fn real_rollouts_go_out_as_they_came() {
         assert_eq!(Collected::of(fresh.as_bytes()).problems, [], "{name}");
     }
 }
+
+#[test]
+fn a_resumed_session_says_how_things_stood() {
+    let bytes = data("plain.jsonl");
+    let collected = Collected::of(&bytes);
+    let messages = outgoing(&bytes, &collected);
+    let world = |full: bool, said: &str| {
+        format!(
+            r#"{{"timestamp":"t","ordinal":4,"type":"world_state","payload":{{"full":{full},"state":{{"a":"{said}"}}}}}}"#
+        )
+    };
+    let turn = |model: &str| {
+        format!(
+            r#"{{"timestamp":"t","type":"turn_context","payload":{{"cwd":"/old","model":"{model}","mode":{{"a":1}}}}}}"#
+        )
+    };
+    let document = Document {
+        session_id: "id".to_owned(),
+        cwd: "/new".to_owned(),
+        fresh: true,
+        native: true,
+        is_whole: true,
+        state: vec![
+            world(true, "old"),
+            turn("m1"),
+            world(true, "new"),
+            turn("m2"),
+            world(false, "newer"),
+        ],
+        ..Document::default()
+    };
+    let last = |document: &Document| -> Vec<String> {
+        let (text, _) = export(&messages, document);
+        let records = text.lines().filter(|line| line.contains("\"a\":"));
+        let payloads = records.map(|line| line.split_once("\"payload\":").expect("one").1);
+        payloads.map(str::to_owned).collect()
+    };
+    let turned = r#"{"cwd":"/new","model":"m2","mode":{"a":1}}}"#;
+    assert_eq!(
+        last(&document),
+        [
+            r#"{"full":true,"state":{"a":"new"}}}"#,
+            r#"{"full":false,"state":{"a":"newer"}}}"#,
+            turned
+        ]
+    );
+    // What the model was told may be among what is hidden.
+    let hidden = Document {
+        is_whole: false,
+        ..document
+    };
+    assert_eq!(last(&hidden), [turned]);
+    // An export stays as it was.
+    let kept = Document {
+        fresh: false,
+        ..hidden
+    };
+    assert!(last(&kept).is_empty());
+}
