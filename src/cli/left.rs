@@ -154,15 +154,31 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Fail
     for row in &mut rows {
         row[0] = shortened(&row[0], &ids);
     }
+    let is_terminal = app.ui.width_cols().is_some();
+    let first = rows.first().map_or("ID".to_owned(), |row| row[0].clone());
+    let is_here = rows.iter().any(|row| !row[4].is_empty());
+    if is_terminal {
+        // Where there is a heading, a number says no noun.
+        for row in &mut rows {
+            row[3] = without_nouns(&row[3]);
+        }
+        let heads = ["ID", "AGE", "TOOL", "MESSAGES", "HERE", "ABOUT", ""];
+        rows.insert(0, heads.map(str::to_owned));
+    }
     let widths = [0, 1, 2, 3, 4].map(|at| columns::widest(rows.iter().map(|row| &row[at])));
-    for [id, age, tool, size, here, title, file] in &rows {
-        let mut line = Label::Hash.of(id).left(widths[0]) + "  ";
-        line += Label::Time.of(age).left(widths[1]) + "  ";
-        line += Label::Session.of(tool).left(widths[2]) + "  ";
-        line += Label::Tokens.of(size).right(widths[3]) + "  ";
-        line += Label::Good.of(here).left(widths[4]) + "  ";
+    for (number, [id, age, tool, size, here, title, file]) in rows.iter().enumerate() {
+        let is_head = is_terminal && number == 0;
+        let label = |label: Label| if is_head { Label::Dim } else { label };
+        let mut line = label(Label::Hash).of(id).left(widths[0]) + "  ";
+        line += label(Label::Time).of(age).left(widths[1]) + "  ";
+        line += label(Label::Session).of(tool).left(widths[2]) + "  ";
+        line += label(Label::Tokens).of(size).right(widths[3]) + "  ";
+        if is_here || !is_terminal {
+            line += label(Label::Good).of(here).left(widths[4]) + "  ";
+        }
         let least = line.width_cols() + 10;
         match app.ui.width_cols() {
+            Some(width) if is_head => line.fit(Label::Dim.of(title), Some(width.max(least))),
             Some(width) => line.fit(title, Some(width.max(least))),
             None => line += format!("{title}  {file}"),
         }
@@ -175,12 +191,22 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Fail
             false => format!("… and {more} older: tract import -n 0"),
         });
     }
-    let first = rows.first().map_or("ID", |row| &row[0]);
     app.ui.hint(match is_everywhere {
         true => format!("tract import {first} takes that one, tract import --all all of them"),
         false => format!("tract import {first} takes that one, tract import --last the newest"),
     });
     Ok(())
+}
+
+/// `370 messages, 2 compactions` as `370, 2 compacted`.
+fn without_nouns(size: &str) -> String {
+    let number = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    match size.split_once(", ") {
+        None => number(size),
+        Some((messages, compactions)) => {
+            format!("{}, {} compacted", number(messages), number(compactions))
+        }
+    }
 }
 
 /// As much of an id as tells it from the others.

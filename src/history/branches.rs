@@ -8,7 +8,9 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path};
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount};
+use crate::model::{
+    Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount, reads_as_typed,
+};
 use crate::store::{ContentRow, TagNote, Tx, View};
 
 /// A branch, with what a list says about it.
@@ -251,6 +253,7 @@ impl Repo {
 
 /// One line of the first thing that the user said on the path to `tip`.
 fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
+    let mut first = None;
     for depth in 0..PROMPT_SEARCH {
         let Some(commit) = view.ancestor_at(tip, depth)? else {
             break;
@@ -262,10 +265,14 @@ fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
         let is_prompt =
             |row: &ContentRow| row.role == Role::User && !row.attached && row.results == 0;
         if let Some(row) = row.filter(is_prompt) {
-            return Ok(Some(row.preview));
+            if reads_as_typed(&row.preview) {
+                return Ok(Some(row.preview));
+            }
+            // What a tool puts before it is better than nothing.
+            first = first.or(Some(row.preview));
         }
     }
-    Ok(None)
+    Ok(first)
 }
 
 /// Points a new name at what `target` names.

@@ -9,7 +9,7 @@ use crate::interop::{
     Action, Bases, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart,
     Sink, Step, foreign, sniff,
 };
-use crate::model::{HideKind, Role, preview};
+use crate::model::{HideKind, Role, preview, reads_as_typed};
 
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
@@ -181,9 +181,15 @@ impl Sink for Inspected {
             _ if self.branched => {}
             Action::Append(message) => {
                 self.messages += 1;
-                let is_prompt = message.role == Role::User && message.results().next().is_none();
-                if is_prompt && self.prompt.is_none() {
-                    self.prompt = Some(preview(&message));
+                let is_own = message.role == Role::User && message.attached.is_none();
+                let is_prompt = is_own && message.results().next().is_none();
+                let is_typed = |text: &String| reads_as_typed(text);
+                if is_prompt && !self.prompt.as_ref().is_some_and(is_typed) {
+                    let prompt = preview(&message);
+                    // What a tool puts before it is better than nothing.
+                    if self.prompt.is_none() || is_typed(&prompt) {
+                        self.prompt = Some(prompt);
+                    }
                 }
             }
             Action::Hide(hide) => {

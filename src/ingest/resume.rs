@@ -13,7 +13,9 @@ use crate::interop::records::each_record;
 use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Input, Shape, Sink, Step,
 };
-use crate::model::{Message, Millis, Operation, Part, Role, Span, preview, tombstone};
+use crate::model::{
+    Message, Millis, Operation, Part, Role, Span, preview, reads_as_typed, tombstone,
+};
 use crate::store::{CommitRow, ResumeRow, View};
 
 /// How long the first record of a session may be, to be looked at.
@@ -225,7 +227,7 @@ fn first_prompt(view: &dyn View, path: &[CommitRow]) -> Result<Option<String>> {
     Ok(typed.next().map(|message| preview(&message)))
 }
 
-/// Whether a message reads as one that a person typed: tools put theirs into tags.
+/// Whether a message reads as one that a person typed.
 fn is_typed(message: &Message) -> bool {
     let text = message.parts.iter().find_map(|part| match part {
         Part::Text { text } => Some(text.trim_start()),
@@ -233,7 +235,7 @@ fn is_typed(message: &Message) -> bool {
     });
     message.role == Role::User
         && *message != tombstone(Role::User)
-        && text.is_some_and(|text| !text.is_empty() && !text.starts_with(['<', '#']))
+        && text.is_some_and(reads_as_typed)
 }
 
 /// Collects the contents on the main path of a session.

@@ -34,7 +34,7 @@ pub use commit::{
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
 pub use nearest::nearest;
-pub use preview::{PREVIEW_BYTES, preview};
+pub use preview::{PREVIEW_BYTES, preview, reads_as_typed};
 pub use priority::Priority;
 pub use provider_count::{CountedReply, ProviderCount};
 pub use refs::{Head, RefName, RefValue};

@@ -340,3 +340,28 @@ fn what_is_no_message_is_one_line_and_its_list_under_v() {
       not in the file        system prompt, tool definitions
     "#);
 }
+
+#[test]
+fn on_a_terminal_the_title_gets_the_room_and_what_a_tool_put_first_is_no_prompt() {
+    let sandbox = Sandbox::empty();
+    left(&sandbox, ID, SESSION, 3);
+    let wrapped = UNTITLED.replace(
+        "Which rivers",
+        "<local-command-caveat>Caveat: the messages below were made by the user</local-command-caveat>",
+    );
+    let second = UNTITLED
+        .replace("\"u1\"", "\"u2\"")
+        .replace("null", "\"u1\"");
+    let other = "77777777-7d42-4c8f-9e36-2f1d8a6b4c70";
+    left(&sandbox, other, &(wrapped + &second), 90);
+    let Some(drawn) = sandbox.on_terminal("80", &["import"]) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(drawn, @r"
+    ID        AGE        TOOL                MESSAGES  ABOUT
+    5b0c9a1e  4 min ago  claude-code  34, 1 compacted  Read the bank's amounts, and…
+    77777777  1 h ago    claude-code                2  Which rivers are there?
+    hint: tract import 5b0c9a1e takes that one, tract import --last the newest
+    ");
+}

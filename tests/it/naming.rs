@@ -90,8 +90,8 @@ fn a_branch_like_a_hash_that_is_there_is_reached_by_its_full_name() {
     On refs/heads/[NAME], at 8822737 ("two")
     "#);
     insta::assert_snapshot!(said(&["branch"]), @r"
-      main                fb779ee  2026-03-14 12:04:00  18 tokens
-    * refs/heads/[NAME]  8822737  2026-03-14 12:03:00  13 tokens
+      main                fb779ee  2026-03-14 12:04:00  18 tokens  one
+    * refs/heads/[NAME]  8822737  2026-03-14 12:03:00  13 tokens  one
     ");
     insta::assert_snapshot!(said(&["commit", "-r", "user", "-m", "four"]), @"8abd7cd user");
     sandbox.ok(&["checkout", "HEAD^"]);
@@ -160,8 +160,8 @@ fn a_session_like_a_hash_gets_a_branch_that_is_not() {
         sandbox.ok(&["import", path.to_str().expect("UTF-8")]);
     }
     insta::assert_snapshot!(sandbox.ok(&["branch"]), @r"
-      codex-cafe  4104e1d  2026-01-01 00:00:01   9 tokens  codex
-    * main        f8f1039  2026-01-01 00:00:01  10 tokens  codex
+      codex-cafe  4104e1d  2026-01-01 00:00:01   9 tokens  cafe
+    * main        f8f1039  2026-01-01 00:00:01  10 tokens  codex  deadbeef
     ");
     sandbox.ok(&[
         "rev-parse",
