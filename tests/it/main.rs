@@ -16,6 +16,7 @@ mod choosing;
 mod circles;
 mod code;
 mod codex_files;
+mod codex_live;
 mod committing;
 mod compacting;
 mod concurrency;
