@@ -1,8 +1,9 @@
 //! What a model would be sent at a commit.
 
-use tract::compile::{Compiled, RequestOptions, compile};
+use tract::compile::{Compiled, Contents, RequestOptions, compile_as_said};
 use tract::hash::CommitHash;
 use tract::history::Repo;
+use tract::ingest::said;
 
 use super::Failure;
 
@@ -21,9 +22,14 @@ pub fn payload(
         Some(reply) => repo.settings(&repo.context(reply)?)?,
         None => repo.settings(&context)?,
     };
+    // Whoever asks for all of a request wants the one that a provider's cache knows.
+    let contents = match options.whole_request {
+        true => said(repo, &context, options.provider)?,
+        false => Contents::new(),
+    };
     let Compiled {
         payload, notices, ..
-    } = compile(&messages, &settings, options)?;
+    } = compile_as_said(&messages, &contents, &settings, options)?;
     let mut notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
     if let Some((_, session)) = repo.session_of(commit)?
         && !session.absent.is_empty()

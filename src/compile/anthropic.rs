@@ -1,10 +1,12 @@
 //! Requests in Anthropic's Messages form: adjacent messages of one role merged, results first.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
+use crate::compile::said::{Contents, Said};
 use crate::compile::server_tools::{Pairing, pair_server_tools};
 use crate::compile::turn::{Form, Numbered, Turn, Voice};
 use crate::model::{Message, Role};
@@ -17,7 +19,13 @@ const OPENING_LINE: &str = "(conversation continues)";
 
 /// Writes the request; `head` are the keys before `system`, each with a comma after it.
 /// `form` is that of what a client attached.
-pub(super) fn write(messages: &[Message], head: &str, form: Form, repairs: &mut Repairs) -> Body {
+pub(super) fn write(
+    messages: &[Message],
+    contents: &Contents,
+    head: &str,
+    form: Form,
+    repairs: &mut Repairs,
+) -> Body {
     let leading = messages
         .iter()
         .take_while(|message| message.role.is_system())
@@ -37,11 +45,7 @@ pub(super) fn write(messages: &[Message], head: &str, form: Form, repairs: &mut 
                 turn.attach(spoken.number, parts.collect());
             }
             Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(
-                    blocks(&spoken, repairs)
-                        .iter()
-                        .map(|block| block.block.json()),
-                );
+                system.extend(blocks(&spoken, repairs));
             }
             Item::Spoken(spoken) => {
                 let blocks = blocks(&spoken, repairs);
@@ -75,7 +79,8 @@ pub(super) fn write(messages: &[Message], head: &str, form: Form, repairs: &mut 
             let voice = Voice::User;
             closed.insert(0, Closed { voice, blocks });
         }
-        finish(head, &system, &closed, client, repairs)
+        let said = Said::of(contents);
+        finish(head, &system, &closed, client, said, repairs)
     };
     if !pairing
         .iter()
@@ -95,42 +100,56 @@ pub(super) fn write(messages: &[Message], head: &str, form: Form, repairs: &mut 
 /// Puts the parts of the payload together.
 fn finish(
     head: &str,
-    system: &[String],
+    system: &[Numbered<'_>],
     runs: &[Closed<'_, '_>],
     client: bool,
+    mut said: Said<'_>,
     repairs: &mut Repairs,
 ) -> Body {
     let mut payload = format!("{{{head}");
     let mut stable_bytes = payload.len();
     if !system.is_empty() {
-        payload.push_str(r#""system":["#);
-        push_list(&mut payload, system);
-        stable_bytes = payload.len();
-        payload.push_str("],");
+        payload.push_str(r#""system":"#);
+        let system: Vec<&Numbered<'_>> = system.iter().collect();
+        match contents(&system, &mut said) {
+            Content::Blocks(blocks) => {
+                payload.push('[');
+                push_list(&mut payload, blocks);
+                stable_bytes = payload.len();
+                payload.push_str("],");
+            }
+            Content::Text(text) => payload = payload + &text + ",",
+        }
     }
     payload.push_str(r#""messages":["#);
     for (index, run) in runs.iter().enumerate() {
         if index > 0 {
             payload.push(',');
         }
-        let blocks = run.blocks.iter().map(|block| block.block.json());
         let role = match run.voice {
             Voice::User => "user",
             Voice::Assistant => "assistant",
             // One text, as a string.
             Voice::System => {
                 payload.push_str(r#"{"role":"system","content":"#);
-                payload.extend(blocks);
+                payload.extend(run.blocks.iter().map(|block| block.block.json()));
                 payload.push('}');
                 continue;
             }
         };
-        payload.push_str(&format!(r#"{{"role":"{role}","content":["#));
-        push_list(&mut payload, blocks);
-        if !client || run.voice == Voice::Assistant {
-            stable_bytes = payload.len();
+        payload.push_str(&format!(r#"{{"role":"{role}","content":"#));
+        match contents(&run.blocks, &mut said) {
+            Content::Blocks(blocks) => {
+                payload.push('[');
+                push_list(&mut payload, blocks);
+                if !client || run.voice == Voice::Assistant {
+                    stable_bytes = payload.len();
+                }
+                payload.push_str("]}");
+            }
+            // Another message of the same role would make a list of it.
+            Content::Text(text) => payload = payload + &text + "}",
         }
-        payload.push_str("]}");
     }
     // A reply at the end is a beginning for the model to go on from; it may not end in white
     // space. Once a message follows, the space is there again: the bytes before it stay.
@@ -152,6 +171,35 @@ fn finish(
         stable_bytes,
         nothing_to_send: runs.is_empty(),
     }
+}
+
+/// What a message holds.
+enum Content<'a> {
+    Blocks(Vec<Cow<'a, str>>),
+    /// A string's JSON.
+    Text(Cow<'a, str>),
+}
+
+/// Blocks as their client wrote them, where that is known.
+fn contents<'a>(blocks: &[&Numbered<'_>], said: &mut Said<'a>) -> Content<'a> {
+    let mut written: Vec<Cow<'a, str>> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let json = block.block.json();
+        let has_space = matches!(block.block, Block::Text(text) if text.trim_end() != text);
+        let known = match has_space {
+            // Its end may have to go.
+            true => None,
+            false => said.block(block.number, &json),
+        };
+        match known {
+            Some(text) if text.starts_with('"') && blocks.len() == 1 => {
+                return Content::Text(text.into());
+            }
+            Some(block) if !block.starts_with('"') => written.push(block.into()),
+            _ => written.push(json.into()),
+        }
+    }
+    Content::Blocks(written)
 }
 
 /// Messages of one role in a row.

@@ -1,6 +1,8 @@
 //! What single messages become, byte for byte, and what is told about it.
 
-use crate::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
+use crate::compile::{
+    Compiled, Contents, Notice, Provider, Repair, RequestOptions, compile, compile_as_said,
+};
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings};
 
 fn made(messages: &[Message], provider: Provider) -> Compiled {
@@ -540,6 +542,43 @@ fn a_result_with_an_id_of_no_call_goes_to_the_free_call_in_its_place() {
         payload.contains(r#"{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"for whom"}]}"#),
         "{payload}"
     );
+}
+
+#[test]
+fn what_stays_of_a_request_stays_whatever_its_shapes_were() {
+    let texts = [
+        Role::System,
+        Role::User,
+        Role::Assistant,
+        Role::User,
+        Role::User,
+    ];
+    let messages = texts.map(|role| say(role, "hi"));
+    let contents: Contents = vec![vec![r#""hi""#.to_owned()]; messages.len()];
+    for provider in [Provider::Anthropic, Provider::OpenAi] {
+        let options = RequestOptions {
+            provider,
+            ..RequestOptions::default()
+        };
+        let made = |count: usize| {
+            let messages = &messages[..count];
+            compile_as_said(messages, &contents, &Settings::new(), &options).expect("made")
+        };
+        for count in 1..messages.len() {
+            let (before, after) = (made(count), made(count + 1));
+            let stays = &before.payload[..before.stable_bytes];
+            assert!(
+                after.payload.starts_with(stays),
+                "{stays}\n{}",
+                after.payload
+            );
+        }
+        assert!(
+            made(3)
+                .payload
+                .contains(r#"{"role":"user","content":"hi"}"#)
+        );
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod prefix;
 pub mod provider;
 mod repair;
 pub mod request;
+mod said;
 mod server_tools;
 mod settings;
 mod text;
@@ -22,6 +23,7 @@ mod turn;
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
 pub use provider::Provider;
-pub use request::{Compiled, RequestOptions, compile};
+pub use request::{Compiled, RequestOptions, compile, compile_as_said};
+pub use said::Contents;
 
 pub use crate::wire::Repair;

@@ -8,20 +8,34 @@
 use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
+use crate::compile::said::{Contents, as_said};
 use crate::model::Message;
 use crate::wire::json::{push_list, quoted};
 use crate::wire::openai::{MessageWriter, result_content, tool_message};
 use crate::wire::{INTERRUPTED, Repairs};
 
 /// Writes the request; `head` are the keys before `messages`, each with a comma after it.
-pub(super) fn write(messages: &[Message], head: &str, repairs: &mut Repairs) -> Body {
+pub(super) fn write(
+    messages: &[Message],
+    contents: &Contents,
+    head: &str,
+    repairs: &mut Repairs,
+) -> Body {
+    let as_said = |written, number: usize| as_said(written, contents.get(number - 1));
     let mut written = Vec::with_capacity(messages.len());
     for item in arrange(messages, IdRule::UniqueInMessage, repairs) {
         match item {
-            Item::Spoken(spoken) => written.extend(message(&spoken, repairs)),
-            Item::Answers(answers) => {
-                written.extend(answers.iter().map(|answer| answered(answer, repairs)));
+            Item::Spoken(spoken) => {
+                let message = message(&spoken, repairs);
+                written.extend(message.map(|message| as_said(message, spoken.number)));
             }
+            Item::Answers(answers) => written.extend(answers.iter().map(|answer| {
+                let message = answered(answer, repairs);
+                match answer.content {
+                    Some(_) => as_said(message, answer.number),
+                    None => message,
+                }
+            })),
         }
     }
     let mut payload = format!(r#"{{{head}"messages":["#);

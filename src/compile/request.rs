@@ -1,5 +1,6 @@
 //! The one entry: messages and settings in, a request's bytes and notices out.
 
+use crate::compile::said::Contents;
 use crate::compile::turn::Form;
 use crate::compile::{Notice, Provider, anthropic, openai, settings, text};
 use crate::error::{Error, Result};
@@ -44,6 +45,20 @@ pub fn compile(
     settings: &Settings,
     options: &RequestOptions,
 ) -> Result<Compiled> {
+    compile_as_said(messages, &Contents::new(), settings, options)
+}
+
+/// The same where it is known how a client wrote the contents of messages.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_as_said(
+    messages: &[Message],
+    contents: &Contents,
+    settings: &Settings,
+    options: &RequestOptions,
+) -> Result<Compiled> {
     let mut repairs = Repairs::default();
     let mut remarks = Vec::new();
     let head = if options.whole_request {
@@ -52,10 +67,15 @@ pub fn compile(
         String::new()
     };
     let body = match options.provider {
-        Provider::OpenAi => openai::write(&attached::all_plain(messages), &head, &mut repairs),
+        Provider::OpenAi => openai::write(
+            &attached::all_plain(messages),
+            contents,
+            &head,
+            &mut repairs,
+        ),
         Provider::Anthropic => {
             let form = Form::of(settings);
-            anthropic::write(messages, &head, form, &mut repairs)
+            anthropic::write(messages, contents, &head, form, &mut repairs)
         }
         Provider::Text => text::write(messages, &head),
     };

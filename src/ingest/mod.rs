@@ -29,6 +29,7 @@ mod record;
 mod replay;
 mod report;
 mod resume;
+mod said;
 mod session;
 mod slices;
 mod source;
@@ -46,3 +47,4 @@ pub use replay::{
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
+pub use said::said;

@@ -31,6 +31,8 @@ pub struct Format {
     pub events: Option<fn() -> Box<dyn EventReader>>,
     /// The provider whose requests these are.
     pub provider: Option<&'static str>,
+    /// The provider that is sent the contents of its messages as its records hold them.
+    pub contents_of: Option<&'static str>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a
     /// file of one may be read as another where that is asked for.
     pub bare_messages: bool,

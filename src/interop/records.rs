@@ -16,7 +16,7 @@ use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::error::{Error, Result};
 use crate::model::Span;
 use crate::wire::Notes;
-use crate::wire::json::Object;
+use crate::wire::json::{Object, Raw, array, decode};
 
 /// The longest document that is read: 1 GiB, for it is held in memory whole.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
@@ -209,6 +209,41 @@ pub(crate) fn each_record(input: &dyn Input, each: &mut dyn FnMut(Span, &str)) -
     }
 
     each_line(input, &mut Each(each)).map(drop)
+}
+
+/// The content that a provider is sent of a record: its own, that of the message in it, or all of it
+/// where it is nothing else.
+pub(crate) fn content(record: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Head<'a> {
+        #[serde(default)]
+        message: Raw<'a>,
+        #[serde(default)]
+        content: Raw<'a>,
+    }
+    let record = record.trim();
+    if record.starts_with(['"', '[']) {
+        return Some(record.to_owned());
+    }
+    let head: Head<'_> = serde_json::from_str(record).ok()?;
+    let inner: Option<Head<'_>> = decode(head.message);
+    let Some(content) = inner.and_then(|inner| inner.content) else {
+        return head.content.map(RawValue::get).map(str::to_owned);
+    };
+    // A session says of a call who made it, which its client does not send back.
+    let blocks = serde_json::from_str::<Vec<&RawValue>>(content.get());
+    let blocks = blocks.ok().filter(|_| content.get().contains("\"caller\""));
+    Some(match blocks {
+        Some(blocks) => array(blocks.into_iter().map(|block| match block.get() {
+            block if block.starts_with('{') => {
+                let keep = |key: &str, value: &str| (key != "caller").then(|| value.to_owned());
+                rewritten(block, keep).finish()
+            }
+            block => block.to_owned(),
+        })),
+        None => content.get().to_owned(),
+    })
 }
 
 /// A source's bytes without a UTF-8 byte order mark.

@@ -59,6 +59,7 @@ mod recording;
 mod recording_laws;
 mod replaying;
 mod request_laws;
+mod requesting;
 mod restoring;
 mod resuming;
 mod roo_laws;

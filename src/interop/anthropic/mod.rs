@@ -22,6 +22,7 @@ pub static ANTHROPIC: Format = Format {
     write: write::export,
     events: None,
     provider: Some("anthropic"),
+    contents_of: Some("anthropic"),
     bare_messages: true,
     attaches: false,
     common_stem: None,

@@ -48,6 +48,7 @@ pub static ANTHROPIC_STREAM: Format = Format {
     write: write::export,
     events: Some(reader),
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

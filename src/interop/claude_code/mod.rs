@@ -42,6 +42,7 @@ pub static CLAUDE_CODE: Format = Format {
     write: write::export,
     events: None,
     provider: None,
+    contents_of: Some("anthropic"),
     bare_messages: false,
     attaches: true,
     common_stem: None,

@@ -44,6 +44,7 @@ pub static CODEX: Format = Format {
     write: write::export,
     events: None,
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

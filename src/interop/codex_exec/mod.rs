@@ -36,6 +36,7 @@ pub static CODEX_EXEC: Format = Format {
     write: write::export,
     events: Some(reader),
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

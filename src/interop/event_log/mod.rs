@@ -34,6 +34,7 @@ pub static EVENT_LOG: Format = Format {
     write: write::export,
     events: Some(|| Box::new(read::LogReader)),
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: Some("events"),

@@ -29,6 +29,7 @@ pub static GEMINI: Format = Format {
     write: write::export,
     events: None,
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

@@ -25,6 +25,7 @@ pub static OPENAI: Format = Format {
     write: write::export,
     events: None,
     provider: Some("openai"),
+    contents_of: Some("openai"),
     bare_messages: true,
     attaches: false,
     common_stem: None,

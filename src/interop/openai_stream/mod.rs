@@ -39,6 +39,7 @@ pub static OPENAI_STREAM: Format = Format {
     write: write::export,
     events: Some(reader),
     provider: None,
+    contents_of: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

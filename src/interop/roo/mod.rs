@@ -48,6 +48,7 @@ pub static ROO: Format = Format {
     write: write::export,
     events: None,
     provider: None,
+    contents_of: None,
     bare_messages: true,
     attaches: false,
     common_stem: Some("api_conversation_history"),

@@ -1,0 +1,50 @@
+//! How the client of a session wrote the contents of its messages.
+
+use std::collections::HashMap;
+
+use super::outgoing::texts;
+use crate::compile::{Contents, Provider};
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::Repo;
+use crate::interop::Format;
+use crate::interop::records::content;
+
+/// For each visible message that was not changed since the contents of its records, where a provider
+/// is sent them as they are. Reads the records of the context.
+///
+/// # Errors
+///
+/// The store's.
+pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Contents> {
+    let view = repo.store.read()?;
+    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
+    let mut known: HashMap<u64, bool> = HashMap::new();
+    let mut said = Contents::with_capacity(commits.len());
+    for (entry, records) in context.entries.iter().zip(view.records(&commits)?) {
+        let mut contents = Vec::new();
+        if !entry.edited && entry.mask.is_empty() && entry.placed.is_none() {
+            for (source, spans) in records {
+                let is_sent = match known.get(&source) {
+                    Some(is_sent) => *is_sent,
+                    None => {
+                        let row = view.source(source)?;
+                        let format = row.and_then(|row| Format::named(&row.format).ok());
+                        let of = format.and_then(|format| format.contents_of);
+                        let is_sent = of == Some(provider.as_str());
+                        known.insert(source, is_sent);
+                        is_sent
+                    }
+                };
+                if is_sent {
+                    let texts = texts(&*view, source, &spans)?;
+                    contents.extend(texts.iter().filter_map(|text| content(text)));
+                    break;
+                }
+            }
+        }
+        said.push(contents);
+    }
+    Ok(said)
+}
