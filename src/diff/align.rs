@@ -6,14 +6,32 @@ use std::collections::HashMap;
 use crate::diff::alike::{Sketch, most_alike};
 use crate::diff::list::{Alignment, align_equal, gaps};
 use crate::diff::parts::{neutral, texts};
-use crate::diff::{DiffOptions, Side};
-use crate::model::{EntryId, Message, Part, Role};
+use crate::diff::{DiffOptions, Side, answered, tools};
+use crate::model::{EntryId, Message, Part};
 
 /// How alike two messages of different histories must be to be one message that was typed anew.
 const ALIKE: f64 = 0.4;
 
-/// Which messages are the same: by name, then by content, then the most alike.
+/// A message with the tools whose calls it answers: results of two tools are never one message.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    message: &'a Message,
+    tools: &'a [&'a str],
+}
+
+/// Which messages are the same: by name, then by content, then by what they call, then the most
+/// alike.
 pub(super) fn align(before: &Side, after: &Side, options: &DiffOptions) -> Alignment {
+    let tools = [before, after].map(|side| {
+        let answered = answered(&side.messages).into_iter();
+        let names = answered.map(|calls| calls.into_iter().filter_map(tools::name).collect());
+        names.collect::<Vec<Vec<&str>>>()
+    });
+    let [old, new] = [(before, &tools[0]), (after, &tools[1])].map(|(side, tools)| {
+        let told = side.messages.iter().zip(tools);
+        let told = told.map(|(message, tools)| Told { message, tools });
+        told.collect::<Vec<Told<'_>>>()
+    });
     let places: HashMap<EntryId, usize> = (after.entries.iter().enumerate())
         .map(|(at, entry)| (entry.id, at))
         .collect();
@@ -31,10 +49,15 @@ pub(super) fn align(before: &Side, after: &Side, options: &DiffOptions) -> Align
     // which may be a copy of what it hides.
     let strange = |side: &Side, at: usize| !side.known.contains(&side.entries[at].id);
     let placed = |side: &Side, at: usize| side.entries[at].placed.is_some();
-    let any = |_: &Side, _: usize| true;
-    for wanted in [neutral, said] {
-        let equal = |old: &[&Message], new: &[&Message]| equal(old, new, |m| wanted(m, options));
-        pairs = pair_more(pairs, (before, any), (after, any), equal);
+    let any = |_: usize| true;
+    for wanted in [neutral as Wanted, said] {
+        let equal = |old: &[Told<'_>], new: &[Told<'_>]| {
+            align_equal(
+                &contents(old, wanted, options),
+                &contents(new, wanted, options),
+            )
+        };
+        pairs = pair_more(pairs, (&old, any), (&new, any), equal);
         pairs.retain(|(b, a)| {
             before.entries[*b].id == after.entries[*a].id
                 || placed(before, *b)
@@ -42,39 +65,67 @@ pub(super) fn align(before: &Side, after: &Side, options: &DiffOptions) -> Align
                 || strange(before, *b) && strange(after, *a)
         });
     }
-    pair_more(pairs, (before, strange), (after, strange), alike)
+    // Whatever was said beside it: the same call is the same step.
+    let calls = |told: &[Told<'_>], at: usize| told[at].message.calls().next().is_some();
+    let same_calls = |old: &[Told<'_>], new: &[Told<'_>]| align_equal(&called(old), &called(new));
+    pairs = pair_more(
+        pairs,
+        (&old, |at| strange(before, at) && calls(&old, at)),
+        (&new, |at| strange(after, at) && calls(&new, at)),
+        same_calls,
+    );
+    let (before, after) = (|at| strange(before, at), |at| strange(after, at));
+    pair_more(pairs, (&old, before), (&new, after), alike)
 }
 
 /// Adds the pairs that `find` sees in each gap among the messages that fit there.
-fn pair_more(
+fn pair_more<'a>(
     mut pairs: Alignment,
-    (before, fits_before): (&Side, impl Fn(&Side, usize) -> bool),
-    (after, fits_after): (&Side, impl Fn(&Side, usize) -> bool),
-    find: impl Fn(&[&Message], &[&Message]) -> Alignment,
+    (before, fits_before): (&[Told<'a>], impl Fn(usize) -> bool),
+    (after, fits_after): (&[Told<'a>], impl Fn(usize) -> bool),
+    find: impl Fn(&[Told<'a>], &[Told<'a>]) -> Alignment,
 ) -> Alignment {
-    for (b, a) in gaps(&pairs, before.entries.len(), after.entries.len()) {
-        let b: Vec<usize> = b.filter(|at| fits_before(before, *at)).collect();
-        let a: Vec<usize> = a.filter(|at| fits_after(after, *at)).collect();
+    for (b, a) in gaps(&pairs, before.len(), after.len()) {
+        let b: Vec<usize> = b.filter(|at| fits_before(*at)).collect();
+        let a: Vec<usize> = a.filter(|at| fits_after(*at)).collect();
         if b.is_empty() || a.is_empty() {
             continue;
         }
-        let old: Vec<&Message> = b.iter().map(|at| &before.messages[*at]).collect();
-        let new: Vec<&Message> = a.iter().map(|at| &after.messages[*at]).collect();
+        let old: Vec<Told<'a>> = b.iter().map(|at| before[*at]).collect();
+        let new: Vec<Told<'a>> = a.iter().map(|at| after[*at]).collect();
         pairs.extend(find(&old, &new).into_iter().map(|(x, y)| (b[x], a[y])));
     }
     pairs.sort_unstable();
     pairs
 }
 
-/// Which messages have one content, of which `wanted` is compared.
-fn equal<'a>(
-    before: &[&'a Message],
-    after: &[&'a Message],
-    wanted: impl Fn(&'a Message) -> Cow<'a, Message>,
-) -> Alignment {
-    let old: Vec<_> = before.iter().map(|message| wanted(message)).collect();
-    let new: Vec<_> = after.iter().map(|message| wanted(message)).collect();
-    align_equal(&old, &new)
+/// What of a message is compared.
+type Wanted = for<'a> fn(&'a Message, &DiffOptions) -> Cow<'a, Message>;
+
+/// What is compared of these messages: equal ones have one content.
+fn contents<'a>(
+    told: &[Told<'a>],
+    wanted: Wanted,
+    options: &DiffOptions,
+) -> Vec<(&'a [&'a str], Cow<'a, Message>)> {
+    let of = |told: &Told<'a>| (told.tools, wanted(told.message, options));
+    told.iter().map(of).collect()
+}
+
+/// The calls of each of these messages: tool and arguments.
+fn called<'a>(told: &[Told<'a>]) -> Vec<Vec<(&'a str, &'a str)>> {
+    fn call(part: &Part) -> Option<(&str, &str)> {
+        match part {
+            Part::ToolCall {
+                name, arguments, ..
+            } => Some((name, arguments)),
+            _ => None,
+        }
+    }
+    let calls = told.iter().map(|told| told.message.parts.iter());
+    calls
+        .map(|parts| parts.filter_map(call).collect())
+        .collect()
 }
 
 /// The message without what only its provider reads; the whole message if that is all.
@@ -89,27 +140,22 @@ fn said<'a>(message: &'a Message, options: &DiffOptions) -> Cow<'a, Message> {
     Cow::Owned(message)
 }
 
-/// Which messages of different contents are one message: the only ones, if they are of one role,
-/// or else the most alike of one role.
-fn alike(before: &[&Message], after: &[&Message]) -> Alignment {
+/// Which messages of different contents are one message: the only ones, if they are of one role and
+/// answer calls of the same tools, or else the most alike of such.
+fn alike(before: &[Told<'_>], after: &[Told<'_>]) -> Alignment {
+    let comparable = |old: &Told<'_>, new: &Told<'_>| {
+        old.message.role == new.message.role && old.tools == new.tools
+    };
     if let ([old], [new]) = (before, after) {
-        let same = (old.role == new.role).then_some((0, 0));
-        return same.into_iter().collect();
+        return comparable(old, new).then_some((0, 0)).into_iter().collect();
     }
-    let (old, new) = (looks(before), looks(after));
+    let sketch = |told: &Told<'_>| Sketch::of(told.message.parts.iter().flat_map(texts));
+    let old: Vec<Sketch> = before.iter().map(sketch).collect();
+    let new: Vec<Sketch> = after.iter().map(sketch).collect();
     most_alike(old.len(), new.len(), ALIKE, |b, a| {
-        match old[b].0 == new[a].0 {
-            true => old[b].1.likeness(&new[a].1),
+        match comparable(&before[b], &after[a]) {
+            true => old[b].likeness(&new[a]),
             false => 0.0,
         }
     })
-}
-
-/// What likeness goes by.
-fn looks(messages: &[&Message]) -> Vec<(Role, Sketch)> {
-    let sketch = |message: &Message| Sketch::of(message.parts.iter().flat_map(texts));
-    messages
-        .iter()
-        .map(|message| (message.role, sketch(message)))
-        .collect()
 }

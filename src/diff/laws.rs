@@ -156,6 +156,52 @@ fn strange_histories_line_up_by_content_and_then_by_likeness() {
     );
 }
 
+/// A conversation of one call and its result, with a text beside the call.
+fn step(counter: &Counter, base: u16, said: &str, tool: &str, result: &str) -> Side {
+    let call = Part::ToolCall {
+        id: format!("id{base}"),
+        name: tool.into(),
+        arguments: r#"{"path":"src/lib.rs"}"#.into(),
+        kind: None,
+    };
+    let text = (!said.is_empty()).then(|| Part::text(said));
+    let calls = Message::new(Role::Assistant, text.into_iter().chain([call]).collect());
+    let answer = Part::ToolResult {
+        call: format!("id{base}"),
+        content: vec![Part::text(result)],
+        is_error: false,
+    };
+    let answer = Message::new(Role::Tool, vec![answer]);
+    let ask = Message::text(Role::User, "Go on.");
+    let end = Message::text(Role::User, "Thanks.");
+    let all = [ask, calls, answer, end];
+    let all: Vec<_> = (base..).zip(all).collect();
+    side(counter, &all, |_| false)
+}
+
+#[test]
+fn a_call_is_the_same_whatever_is_said_beside_it() {
+    let counter = Counter::load(Encoding::O200kBase);
+    let said = "First of all I want to see how this library begins, where its documentation is, \
+        and which of its modules are public; afterwards we can speak about the names of things.";
+    let before = step(&counter, 1, "", "read", "fn main() {}");
+    let after = step(&counter, 101, said, "read", "fn main() {}");
+    assert_eq!(kinds(before, after), ["1 1 modified"]);
+}
+
+#[test]
+fn results_of_two_tools_are_never_one_message() {
+    let counter = Counter::load(Encoding::O200kBase);
+    // Alike, and even the same.
+    for other in ["No files found here", "No files found"] {
+        let before = step(&counter, 1, "", "glob", "No files found");
+        let after = step(&counter, 101, "", "grep", other);
+        let kinds = kinds(before, after);
+        assert!(kinds.contains(&"2 - removed".to_owned()), "{kinds:?}");
+        assert!(kinds.contains(&"- 2 added".to_owned()), "{kinds:?}");
+    }
+}
+
 /// Two contexts of one history: what it holds, and for each entry what each side does with it.
 fn contexts() -> impl Strategy<Value = (Side, Side)> {
     let step = (any::<Draw>(), any::<Draw>(), 0_u8..8);
@@ -293,6 +339,23 @@ proptest! {
         let diff = ContextDiff::new(before, after, &DiffOptions::default());
         let sum: i64 = diff.changes.iter().map(|change| change.delta).sum();
         prop_assert_eq!(sum + framing, diff.delta());
+    }
+
+    #[test]
+    fn messages_of_strange_histories_are_one_only_if_they_answer_the_same_tools((before, after) in contexts()) {
+        let strange = before.known.is_empty() && after.known.is_empty()
+            && !before.entries.iter().any(|one| after.entries.iter().any(|other| one.id == other.id));
+        let (old, new) = (before.messages.clone(), after.messages.clone());
+        let named = |messages: &[Message], at: usize| -> Vec<String> {
+            let calls = answered(messages).swap_remove(at);
+            calls.into_iter().filter_map(tools::name).map(str::to_owned).collect()
+        };
+        let diff = ContextDiff::new(before, after, &DiffOptions::default());
+        for change in diff.changes.iter().filter(|_| strange) {
+            if let (Some(b), Some(a)) = (change.before, change.after) {
+                prop_assert_eq!(named(&old, b), named(&new, a));
+            }
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange, Tally};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
 pub use side::Side;
-pub use tools::tools;
+pub use tools::{answered, tools};
 
 /// How contexts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
