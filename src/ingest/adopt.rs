@@ -107,6 +107,7 @@ pub fn adopt(
     for pair in pairs {
         tx.put_adopted(session, pair)?;
     }
+    tx.drop_idle_operation()?;
     tx.commit()?;
     Ok(added)
 }

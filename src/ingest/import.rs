@@ -309,6 +309,7 @@ impl Intake<'_> {
             let head = RefValue::Symbolic(branch.clone());
             tx.set_reference(&RefName::head(), Some(&head))?;
         }
+        tx.drop_idle_operation()?;
         tx.commit()?;
         Ok(ImportReport {
             format,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, as_text};
-use crate::model::Sealable;
 use crate::model::word::word;
+use crate::model::{Sealable, base64};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -152,6 +152,16 @@ pub struct Media {
     pub detail: Option<String>,
     /// The bytes, or a reference.
     pub source: MediaSource,
+}
+
+impl Media {
+    /// The bytes, where they are here.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        match &self.source {
+            MediaSource::Base64(text) => base64::decode(text),
+            MediaSource::Url(_) | MediaSource::FileId(_) => None,
+        }
+    }
 }
 
 /// Where a picture's or file's bytes are.

@@ -7,6 +7,7 @@
 //! beside another (that is [`crate::context`]).
 
 mod again;
+mod base64;
 pub mod call;
 pub mod commit;
 pub mod depth;
@@ -25,6 +26,7 @@ pub mod tokens;
 mod tombstone;
 mod total;
 mod usage;
+pub mod uses;
 #[cfg(test)]
 mod vectors;
 mod word;
@@ -45,3 +47,4 @@ pub use tokens::{Encoding, TokenCount};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
 pub use usage::Usage;
+pub use uses::{ToolUse, ToolUses};

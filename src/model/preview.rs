@@ -47,6 +47,12 @@ pub fn preview(message: &Message) -> String {
         true => format!("(interrupted) {text}"),
         false => text,
     };
+    one_line(&text)
+}
+
+/// The text on one line of at most [`PREVIEW_BYTES`] bytes: white space folded, and `…` after what
+/// was cut.
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
         let space = usize::from(!line.is_empty());

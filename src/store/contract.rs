@@ -13,7 +13,7 @@ use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
 use crate::model::searched::Literals;
 use crate::model::{
     Commit, Encoding, EntryId, Hide, HideKind, Message, Millis, Operation, PURGED, Part, PartHide,
-    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, Total, Usage,
+    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, ToolUses, Total, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -416,6 +416,17 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
         assert_eq!(row.preview, "ls");
         assert_eq!(rows[1].size_bytes, messages[2].canonical().len() as u64);
         assert_eq!(rows[2].preview, "\u{0}x");
+        let wanted: Vec<_> = asked
+            .iter()
+            .map(|hash| {
+                messages
+                    .iter()
+                    .find(|m| m.hash() == *hash)
+                    .and_then(ToolUses::of)
+            })
+            .collect();
+        assert!(wanted[0].is_some() && wanted[2].is_none());
+        assert_eq!(view.tool_uses(&asked)?, wanted);
         Ok(())
     });
 }
@@ -585,9 +596,16 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
         set(&RefName::head(), Some(&value(root)));
         set(&branch("a"), Some(&value(root)));
         set(&branch("a"), None);
+        tx.drop_idle_operation().expect("done");
         (one, two)
     });
     assert!(one < two);
+    writing(&*store, |tx| {
+        tx.begin_operation(Millis(3), "idle").expect("kept");
+        tx.set_reference(&main, Some(&value(tip))).expect("kept");
+        tx.drop_idle_operation().expect("done");
+        assert!(tx.set_reference(&main, None).is_err(), "none is open");
+    });
     let move_of =
         |operation, name: &RefName, old: Option<&RefValue>, new: Option<&RefValue>| ReflogRow {
             operation,

@@ -15,7 +15,7 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Sealed, Span,
-    TokenCount, Total, Usage, is_tombstone, preview, tombstone,
+    TokenCount, ToolUses, Total, Usage, is_tombstone, preview, tombstone,
 };
 
 #[derive(Clone, Default)]
@@ -234,6 +234,12 @@ impl Objects for MapSession<'_> {
             })
         };
         Ok(hashes.iter().map(row).collect())
+    }
+
+    fn tool_uses(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ToolUses>>> {
+        let maps = self.maps.borrow();
+        let uses = |hash| ToolUses::of(&maps.message(hash)?.1);
+        Ok(hashes.iter().map(uses).collect())
     }
 
     fn all_contents(&self) -> Result<Vec<ContentHash>> {
@@ -616,6 +622,17 @@ impl RefsMut for MapSession<'_> {
         });
         self.operation.set(Some(id));
         Ok(id)
+    }
+
+    fn drop_idle_operation(&self) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        if let Some(id) = self.operation.get()
+            && !maps.reflog.iter().any(|row| row.operation == id)
+        {
+            maps.operations.pop();
+            self.operation.set(None);
+        }
+        Ok(())
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {

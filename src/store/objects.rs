@@ -5,7 +5,7 @@ use std::slice;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, Total, Usage};
+use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, ToolUses, Total, Usage};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +121,9 @@ pub trait Objects {
     fn content_row(&self, hash: &ContentHash) -> Result<Option<ContentRow>> {
         Ok(self.content_rows(slice::from_ref(hash))?.remove(0))
     }
+
+    /// How these contents use tools, in brief; none of one that uses none. Reads no body.
+    fn tool_uses(&self, contents: &[ContentHash]) -> Result<Vec<Option<ToolUses>>>;
 
     /// All contents that are here, erased ones too.
     fn all_contents(&self) -> Result<Vec<ContentHash>>;

@@ -112,6 +112,9 @@ pub trait RefsMut: Refs {
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
 
+    /// Takes the open operation back if it has moved no ref: then nothing was done.
+    fn drop_idle_operation(&self) -> Result<()>;
+
     /// Marks `purge`, an operation, as one, and takes the words of those before it.
     fn purge_operations(&self, purge: u64) -> Result<()>;
 

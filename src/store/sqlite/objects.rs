@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, Total, Usage, is_tombstone,
-    preview, tombstone,
+    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, ToolUses, Total, Usage,
+    is_tombstone, preview, tombstone,
 };
 use crate::store::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
 
@@ -333,6 +333,20 @@ impl Objects for Session<'_> {
         )
     }
 
+    fn tool_uses(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ToolUses>>> {
+        let found = self.by_key(
+            concat!(
+                "SELECT n, uses FROM keys CROSS JOIN contents ON hash = key AND ",
+                intact!(contents),
+                " CROSS JOIN tool_uses ON content = contents.id AND ",
+                intact!(tool_uses)
+            ),
+            hashes,
+            |row| Ok(ToolUses::from_text(row.get_ref(1)?.as_str()?)),
+        )?;
+        Ok(found.into_iter().map(Option::flatten).collect())
+    }
+
     fn all_contents(&self) -> Result<Vec<ContentHash>> {
         let sql = concat!("SELECT hash FROM contents WHERE ", intact!(contents));
         self.all(sql, [], |row| row.get(0))
@@ -446,7 +460,14 @@ impl ObjectsMut for Session<'_> {
         self.execute(
             "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
-        )
+        )?;
+        match ToolUses::of(message) {
+            None => Ok(()),
+            Some(uses) => self.execute(
+                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
+                params![id, uses.to_text()],
+            ),
+        }
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
@@ -560,6 +581,7 @@ impl ObjectsMut for Session<'_> {
         )?;
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
         self.drop_totals()?;
+        self.execute("DELETE FROM tool_uses WHERE content = ?1", [id])?;
         Ok(row.size_bytes)
     }
 

@@ -322,6 +322,25 @@ impl RefsMut for Session<'_> {
         u64::try_from(id).map_err(Error::store)
     }
 
+    fn drop_idle_operation(&self) -> Result<()> {
+        let Some(operation) = self.operation.get() else {
+            return Ok(());
+        };
+        let sql = concat!(
+            "SELECT 1 FROM reflog WHERE operation = ?1 AND ",
+            intact!(reflog),
+            " LIMIT 1"
+        );
+        if self.first(sql, [operation], |_| Ok(()))?.is_none() {
+            self.execute("DELETE FROM operations WHERE id = ?1", [operation])?;
+            // Nobody has seen its number, and their row has no gap.
+            let sql = "UPDATE sqlite_sequence SET seq = ?1 - 1 WHERE name = 'operations'";
+            self.execute(sql, [operation])?;
+            self.operation.set(None);
+        }
+        Ok(())
+    }
+
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));

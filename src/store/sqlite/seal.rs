@@ -9,6 +9,9 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result, ffi};
 
+use super::codec::unpack;
+use crate::model::{Message, ToolUses};
+
 /// The condition that a row of this table, or of an alias of it, is as it was written. Any other row
 /// ends the statement with an error; a row that can be made again (a count, a checkpoint) counts as
 /// absent instead.
@@ -47,6 +50,7 @@ macro_rules! intact {
         intact!(@derived "totals", "lineage", "depth", "encoding", "messages", "tokens",
             "estimates")
     };
+    (tool_uses) => { intact!(@derived "tool_uses", "content", "uses") };
     (usage) => { intact!(@ "usage", "usage", "commit_id", "input_tokens", "output_tokens") };
     (refs) => { intact!(@ "refs", "refs", "name", "target", "symbolic") };
     (operations) => {
@@ -124,7 +128,18 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
         let what = format!("a row of {table} is not as it was written");
         let code = ffi::Error::new(ffi::SQLITE_CORRUPT);
         Err(Error::SqliteFailure(code, Some(what)))
-    })
+    })?;
+    connection.create_scalar_function("tool_uses_of", 3, flags, |row| Ok(tool_uses_of(row)))
+}
+
+/// How the message of a body uses tools, as `tool_uses` holds it; nothing where it uses none or
+/// cannot be read.
+fn tool_uses_of(row: &Context<'_>) -> Option<String> {
+    let (encoding, stored, size_bytes): (i64, Vec<u8>, i64) =
+        (row.get(0).ok()?, row.get(1).ok()?, row.get(2).ok()?);
+    let body = unpack(encoding, stored, u64::try_from(size_bytes).ok()?).ok()?;
+    let message = Message::from_canonical(std::str::from_utf8(&body).ok()?).ok()?;
+    Some(ToolUses::of(&message)?.to_text())
 }
 
 /// The CRC-32 over the arguments from `first` on, each with its type and length.

@@ -13,7 +13,7 @@ use super::seal::intact;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone, preview};
+use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
 use crate::store::{Checked, Fault};
 
 /// How often it is told how far the check has come.
@@ -129,8 +129,9 @@ impl Check<'_, '_, '_> {
     fn contents(&mut self) -> Result<()> {
         let sql = concat!(
             "SELECT hash, encoding, body, size_bytes, role, preview, calls, results, ",
-            "seal IS sealed(id, hash, role, preview, size_bytes, calls, results)
-             FROM contents LEFT JOIN bodies ON content = id ORDER BY id"
+            "contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses
+             FROM contents LEFT JOIN bodies ON bodies.content = id
+                  LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id"
         );
         let session = self.session;
         session.scan(sql, [], |row| {
@@ -157,7 +158,10 @@ impl Check<'_, '_, '_> {
                             .as_str()
                             .is_ok_and(|text| text == preview(&message))
                         && row.get::<_, i64>(6)? == number(message.calls().count() as u64)
-                        && row.get::<_, i64>(7)? == number(message.results().count() as u64);
+                        && row.get::<_, i64>(7)? == number(message.results().count() as u64)
+                        && row.get::<_, Option<String>>(9).is_ok_and(|uses| {
+                            uses == ToolUses::of(&message).map(|uses| uses.to_text())
+                        });
                     if !shows || !row.get::<_, bool>(8)? {
                         self.fault(Fault::Listing { hash });
                     }
@@ -291,6 +295,7 @@ fn derived(table: &str) -> Option<&'static str> {
         "checkpoints" => Some("checkpoints"),
         "counts" => Some("token counts"),
         "totals" => Some("totals"),
+        "tool_uses" => Some("calls of tools"),
         _ => None,
     }
 }
@@ -376,6 +381,14 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
             Some(Mend::Name(_)) | None => {}
         }
     }
+    session.execute("DELETE FROM tool_uses", [])?;
+    session.execute(
+        "INSERT INTO tool_uses (content, uses, seal) SELECT id, uses, sealed(id, uses)
+         FROM (SELECT contents.id, tool_uses_of(encoding, body, size_bytes) AS uses
+               FROM contents JOIN bodies ON content = contents.id WHERE calls + results > 0)
+         WHERE uses IS NOT NULL",
+        [],
+    )?;
     for (id, mend) in commits {
         if let Some(Mend::Name(hash)) = mend
             && !kept.contains(&"commits")

@@ -1,0 +1,114 @@
+//! How a message uses tools, in brief: what a listing says of its calls, and which calls its results
+//! answer. Deliberately absent: which call of several with one id a result answers, which depends on
+//! the messages around it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::preview::one_line;
+use crate::model::{Message, Part, call};
+
+/// The calls that a message makes and the calls that it answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUses {
+    /// Its calls, in order.
+    pub calls: Vec<ToolUse>,
+    /// The ids that its results answer, in order.
+    pub answers: Vec<String>,
+}
+
+/// One call in brief. Hostile until escaped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The call's id; a conversation may repeat it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// `name key="value"` in at most [`crate::model::PREVIEW_BYTES`] bytes.
+    pub line: String,
+}
+
+impl ToolUses {
+    /// Those of a message; none where it has neither a call nor a result.
+    pub fn of(message: &Message) -> Option<Self> {
+        let uses = Self {
+            calls: message.parts.iter().filter_map(ToolUse::of).collect(),
+            answers: message.results().map(str::to_owned).collect(),
+        };
+        (!uses.calls.is_empty() || !uses.answers.is_empty()).then_some(uses)
+    }
+
+    /// As it is kept beside a message.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("strings are JSON")
+    }
+
+    /// Reads that back.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+impl ToolUse {
+    /// A part that is a call, in brief.
+    pub fn of(part: &Part) -> Option<Self> {
+        match part {
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                ..
+            } => Some(Self {
+                id: id.clone(),
+                name: name.clone(),
+                line: one_line(&call::summary(name, arguments)),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The calls that a message answers, in a line: the first, and how many there are beside it.
+pub fn answered(calls: &[ToolUse]) -> Option<String> {
+    let (first, more) = calls.split_first()?;
+    Some(match more.len() {
+        0 => first.line.clone(),
+        more => format!("{} (+{more})", first.line),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+
+    fn call(id: &str) -> Part {
+        Part::ToolCall {
+            id: id.into(),
+            name: "read".into(),
+            arguments: format!(r#"{{"path": "{}"}}"#, "é".repeat(60)),
+            kind: None,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_call_is_short_and_is_read_back() {
+        let result = Part::ToolResult {
+            call: "b\"\n".into(),
+            content: vec![Part::text("found")],
+            is_error: false,
+        };
+        let message = Message::new(Role::Assistant, vec![call("a"), result, call("a")]);
+        let uses = ToolUses::of(&message).expect("it uses tools");
+        assert_eq!(
+            (uses.calls.len(), &uses.answers[..]),
+            (2, &["b\"\n".into()][..])
+        );
+        assert!(uses.calls[0].line.starts_with("read path=\"ééé"));
+        assert!(uses.calls[0].line.len() <= crate::model::PREVIEW_BYTES);
+        assert_eq!(ToolUses::from_text(&uses.to_text()), Some(uses.clone()));
+        let line = answered(&uses.calls).expect("calls");
+        assert!(line.ends_with("… (+1)"), "{line}");
+        assert_eq!(ToolUses::of(&Message::text(Role::User, "hi")), None);
+        assert_eq!(ToolUses::from_text("{"), None);
+    }
+}
