@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tract::Error;
+use tract::error::Refusal;
 use tract::hash::HashPrefix;
 use tract::interop::formats;
 use tract::model::{Role, nearest};
@@ -286,6 +287,9 @@ fn hint(error: &Error) -> Option<String> {
             Some("is the disk full, or failing? tract log says what was kept".into())
         }
         Error::ReadOnly => Some("reading still works; writing needs .tract to be writable".into()),
+        Error::Refused(Refusal::NoSuchPart { .. }) => {
+            Some("parts are counted from 0, as tract show prints them".into())
+        }
         Error::Essential { .. } => Some("--force drops it all the same".into()),
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
@@ -301,7 +305,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Overtaken { .. } => Some("try again: it goes on from what is here now".into()),
         Error::Busy { .. } => Some("try again".into()),
-        Error::OverBudget { .. } => Some("tract status says what fills the context".into()),
+        Error::OverBudget { .. } => Some("tract status -v says what fills the context".into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
         Error::UnknownFormat {
             path,

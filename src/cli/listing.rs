@@ -1,16 +1,16 @@
-//! Commits one to a line, as `log` and `status` list them: short hash, time, operation, role,
-//! tokens, running total, preview. Aligned and cut on a terminal; aligned and whole in a pipe.
+//! Commits one to a line, as `log` and `status` list them: short hash, number, time, operation, role,
+//! tokens, running total, what is said. Aligned and cut on a terminal; aligned and whole in a pipe.
 
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
-use tract::render::{Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
+use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 
 use super::Failure;
 
 /// The fewest columns that names of refs leave to the preview.
 const PREVIEW: usize = 16;
 
-/// From how many columns on a list has room to line up its hides.
+/// From how many columns on a list has room to line up its hides, and a column for operations.
 const ROOMY: usize = 100;
 
 /// How a list is laid out.
@@ -23,6 +23,8 @@ pub struct Listing<'a> {
     pub width_cols: Option<usize>,
     /// Whether the running total has a column.
     pub running: bool,
+    /// Whether a first row says what the columns are.
+    pub heading: bool,
     /// Spaces before every line.
     pub indent: usize,
 }
@@ -39,7 +41,10 @@ pub fn verb(operation: &Operation) -> Line {
 }
 
 /// Which columns hold numbers.
-const NUMBERS: [usize; 2] = [4, 5];
+const NUMBERS: [usize; 3] = [1, 5, 6];
+
+/// What the columns are called.
+const HEADING: [&str; 7] = ["commit", "no.", "time", "what", "who", "tokens", "context"];
 
 impl Listing<'_> {
     /// Draws the rows, in their order.
@@ -47,27 +52,44 @@ impl Listing<'_> {
         let roomy = self.width_cols.is_none_or(|width| width >= ROOMY);
         // Where a hide says "tokens", the other numbers leave room for the word.
         let words = roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
-        let cells: Vec<Vec<Line>> = rows
+        let mut cells: Vec<Vec<Line>> = rows
             .iter()
             .map(|row| self.cells(row, roomy, words))
             .collect();
-        let heads = table::lines(&cells, &NUMBERS).into_iter().zip(rows);
-        heads.map(|(head, row)| self.finish(head, row)).collect()
+        if self.heading {
+            let is_used = |at: &usize| cells.iter().any(|row| !row[*at].is_empty());
+            let name = |(at, name): (usize, &str)| match is_used(&at) {
+                true => Label::Dim.of(name),
+                false => Line::new(),
+            };
+            let heading = HEADING.into_iter().enumerate().map(name).collect();
+            cells.insert(0, heading);
+        }
+        let mut heads = table::lines(&cells, &NUMBERS).into_iter();
+        let heading = self.heading.then(|| heads.next()).flatten();
+        let heading = heading.map(|head| {
+            let mut line = Line::indent(self.indent) + head + "  ";
+            line.fit(Label::Dim.of("message"), self.width_cols);
+            line
+        });
+        let lines = heads.zip(rows).map(|(head, row)| self.finish(head, row));
+        heading.into_iter().chain(lines).collect()
     }
 
     /// Adds refs and preview, within the terminal's width.
     fn finish(&self, head: Line, row: &LogRow) -> Line {
         let mut line = Line::indent(self.indent) + head;
         line += marks(&row.refs, self.head, self.width_cols, line.width_cols());
-        let preview = describe(row);
-        if !preview.is_empty() {
+        let used = line.width_cols() + 2;
+        let said = said(row, self.width_cols.map(|width| width.saturating_sub(used)));
+        if !said.is_empty() {
             line += "  ";
-            line.fit(preview, self.width_cols);
+            line += said;
         }
         line
     }
 
-    /// Hash, time, operation, role (or messages), tokens, running total.
+    /// Hash, number, time, operation, role (or messages), tokens, running total.
     fn cells(&self, row: &LogRow, roomy: bool, words: bool) -> Vec<Line> {
         let operation = &row.commit.operation;
         let (who, delta) = match operation {
@@ -88,10 +110,20 @@ impl Listing<'_> {
             }
         };
         let running = self.running.then(|| tokens(row.running));
+        // Where there is little room, that a message was added is not said.
+        let (verb, who) = match (roomy, operation) {
+            (true, _) => (verb(operation), who),
+            (false, Operation::Append { .. }) => (Line::new(), who),
+            (false, _) => (Line::new(), verb(operation) + " " + who),
+        };
+        let number = row
+            .number
+            .map_or(String::new(), |number| format!(":{number}"));
         vec![
             Label::Hash.of(row.hash.short()),
+            number.into(),
             Label::Time.of(self.calendar.listed(row.commit.time)),
-            verb(operation),
+            verb,
             who,
             Label::Tokens.of(delta),
             Label::Dim.of(running.unwrap_or_default()),
@@ -119,6 +151,22 @@ fn taken_out(row: &LogRow, roomy: bool) -> String {
     match row.messages.unsigned_abs() {
         count if roomy => format!("{sign}{}", plural(count, "message")),
         count => format!("{sign}{} msg", grouped(count)),
+    }
+}
+
+/// What a commit brings, in a line of so much room: the message, after the call that it answers.
+pub fn said(row: &LogRow, room: Option<usize>) -> Line {
+    let is_message = match &row.commit.operation {
+        Operation::Restore { .. } | Operation::Annotate { .. } => false,
+        _ => row.content.is_some(),
+    };
+    if is_message {
+        return render::row::said(row.call.as_deref(), &row.preview, room);
+    }
+    let line = Line::from(describe(row));
+    match room {
+        Some(room) => line.cut(room),
+        None => line,
     }
 }
 

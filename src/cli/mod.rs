@@ -21,6 +21,7 @@ mod interactive;
 mod left;
 mod listing;
 mod live;
+mod moment;
 mod named;
 mod outcome;
 mod page;

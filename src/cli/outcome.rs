@@ -4,12 +4,12 @@
 use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
-use tract::model::{EntryId, ProviderCount};
-use tract::render::{Label, Line, Share, grouped, plural, signed, table, tokens};
+use tract::model::{EntryId, ProviderCount, TokenCount};
+use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
 
 use super::{App, Failure, Ui};
 
-/// How many messages of a kind a dry run lists.
+/// How many messages of a kind a dry run lists on a terminal.
 const LINES: usize = 20;
 
 /// What other commands would reach, by their names.
@@ -120,7 +120,13 @@ pub fn foretell(
     surgery: &Surgery,
     gentler: &[(&str, Surgery)],
 ) -> Result<(), Failure> {
+    let repo = app.repo()?;
     let ui = &mut app.ui;
+    let how = List {
+        limit: if ui.is_terminal() { LINES } else { usize::MAX },
+        others: "in a pipe all are listed: … | less",
+        sum: true,
+    };
     let lists = [
         ("Would hide", &surgery.hidden),
         ("Would bring in", &surgery.shown),
@@ -130,11 +136,12 @@ pub fn foretell(
         if !touched.is_empty() {
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
             ui.print(Label::Strong.of(title))?;
-            list(ui, touched, LINES)?;
+            list(&repo, ui, touched, &how)?;
         }
     }
     let (before, after) = (surgery.before, surgery.after);
-    let messages = format!("{} → {}", before.messages, after.messages);
+    let [were, are] = [before, after].map(|size| grouped(size.messages as u64));
+    let messages = format!("{were} → {are}");
     let counts = format!("{} → {}", tokens(before.tokens), tokens(after.tokens));
     ui.print(format!("Messages  {messages}"))?;
     ui.print(format!("Tokens    {counts} ({})", signed(surgery.delta())))?;
@@ -195,20 +202,58 @@ pub fn kept(surgery: &Surgery) -> String {
     format!("{which}: {kept} tokens, {percent}%")
 }
 
-/// The messages one to a line, at most `limit` of them.
-pub fn list(ui: &mut Ui, touched: &[Touched], limit: usize) -> Result<(), Failure> {
-    let row = |one: &Touched| {
+/// How messages are listed.
+pub struct List {
+    /// At most so many.
+    pub limit: usize,
+    /// How one gets to see the others.
+    pub others: &'static str,
+    /// Whether a last line says how many there are, and their tokens.
+    pub sum: bool,
+}
+
+/// The messages one to a line, a tool's result with its call.
+pub fn list(repo: &Repo, ui: &mut Ui, touched: &[Touched], list: &List) -> Result<(), Failure> {
+    let listed = &touched[..touched.len().min(list.limit)];
+    let entries: Vec<EntryId> = listed.iter().map(|one| one.id).collect();
+    let calls = repo.calls_of(&entries)?;
+    let cells = |one: &Touched| {
         vec![
-            format!("  :{}", one.number).into(),
+            Line::from(format!("  :{}", one.number)),
             Label::role(one.role).of(format!("{:<9}", one.role)),
             tokens(one.tokens).into(),
-            (&one.preview).into(),
         ]
     };
-    let rows = touched.iter().take(limit).map(row).collect();
-    ui.print_all(table::list(rows, &[2], ui.width_cols()))?;
-    if touched.len() > limit {
-        ui.print(Label::Dim.of(format!("  … {} more", touched.len() - limit)))?;
+    let mut rows: Vec<Vec<Line>> = listed.iter().map(cells).collect();
+    let count = |of: &[Touched]| plural(of.len() as u64, "message");
+    let sum = |of: &[Touched]| {
+        tokens(TokenCount {
+            tokens: of.iter().map(|one| one.tokens.tokens).sum(),
+            estimated: of.iter().any(|one| one.tokens.estimated),
+        })
+    };
+    let rest = &touched[listed.len()..];
+    if !rest.is_empty() {
+        let more = format!("{} more", grouped(rest.len() as u64));
+        rows.push(vec!["  …".into(), Label::Dim.of(more), sum(rest).into()]);
+    }
+    if list.sum && touched.len() > 1 {
+        rows.push(vec![
+            "  =".into(),
+            Label::Strong.of(count(touched)),
+            sum(touched).into(),
+        ]);
+    }
+    let width = ui.width_cols();
+    for (at, mut line) in table::lines(&rows, &[2]).into_iter().enumerate() {
+        let room = width.map(|width| width.saturating_sub(line.width_cols() + 2));
+        if let Some(one) = listed.get(at) {
+            line = line + "  " + row::said(calls[at].as_deref(), &one.preview, room);
+        } else if at == listed.len() && !rest.is_empty() {
+            line += "  ";
+            line.fit(Label::Dim.of(list.others), width);
+        }
+        ui.print(line)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Files and directories that nobody else can look into: a session says what someone works on.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
@@ -53,6 +53,37 @@ pub fn replace<T>(
     file.sync_all().map_err(failed)?;
     fs::rename(&draft.0, &path).map_err(failed)?;
     Ok(done)
+}
+
+/// Writes a file, over one that is there only with `force`; one that cannot be written whole is not
+/// left behind.
+pub fn write<T>(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let write = |file: &mut dyn Write| -> Result<T, Failure> {
+        let mut out = BufWriter::new(file);
+        let done = write(&mut out)?;
+        out.flush().map_err(Error::io(path))?;
+        Ok(done)
+    };
+    if force {
+        return replace(path, write);
+    }
+    let file = create(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let what = format!("{} exists already", path.display());
+            Failure::refused(what).with_hint("--force writes over it")
+        }
+        _ => Error::io(path)(error).into(),
+    })?;
+    let done = write(&mut &file);
+    if done.is_err() {
+        // What is there in half would only be in the way of the next try.
+        let _ = fs::remove_file(path);
+    }
+    done
 }
 
 /// A file that is not whole yet, and goes if it never is.

@@ -21,7 +21,7 @@ enum Piece {
 type Say = fn(&LogRow) -> String;
 
 /// What a template can hold, empty where a row has none; the letters are stable.
-const FIELDS: [(char, Say); 11] = [
+const FIELDS: [(char, Say); 12] = [
     ('H', |row| row.hash.to_string()),
     ('h', |row| row.hash.short()),
     ('P', |row| or_empty(row.commit.parent)),
@@ -38,6 +38,9 @@ const FIELDS: [(char, Say); 11] = [
     }),
     ('d', |row| or_empty(row.commit.time.map(Millis::to_iso))),
     ('i', |row| or_empty(row.number)),
+    ('c', |row| {
+        escape::line(row.call.as_deref().unwrap_or_default()).into_owned()
+    }),
 ];
 
 fn or_empty(value: Option<impl ToString>) -> String {
@@ -98,7 +101,7 @@ impl Template {
 
 fn unknown(what: &str) -> Failure {
     Failure::usage(format!("'{what}' is no field of a template"))
-        .with_hint("%H %h %P %r %o %k %t %T %s %d %i, %n, %xNN and %%; see tract log --help")
+        .with_hint("%H %h %P %r %o %k %t %T %s %d %i %c, %n, %xNN and %%; see tract log --help")
 }
 
 #[cfg(test)]

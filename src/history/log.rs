@@ -1,20 +1,27 @@
 //! The commits of a path, newest first, each with what it did to the context and its tokens.
 
+mod sift;
+
 use std::collections::HashMap;
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::called::Callers;
 use crate::history::change::Change;
 use crate::history::counts::Counts;
+use crate::history::find::Pattern;
 use crate::history::repo::Repo;
 use crate::history::totals::{self, Along, Sums};
 use crate::history::{load, path};
-use crate::model::{Commit, Encoding, EntryId, Operation, RefName, Role, TokenCount, Total};
+use crate::model::{
+    Commit, Encoding, EntryId, Millis, Operation, RefName, Role, TokenCount, Total, uses,
+};
 use crate::store::{CommitRow, View};
 
-/// How many commits are read at once while looking for those that match.
-const PAGE: usize = 256;
+use sift::matching;
+pub(crate) use sift::wanted;
+
 /// From how many messages on their sum is kept for the next time.
 const WORTH_KEEPING: usize = if cfg!(test) { 0 } else { 64 };
 /// At every so many commits of a list the total is kept.
@@ -30,6 +37,16 @@ pub struct LogOptions {
     /// Only these operations (`append`, `hide`, …), kinds of hide (`compaction`) and the words
     /// that a listing prints for them (`compact`); empty: all.
     pub operations: Vec<String>,
+    /// Only what brings a message of this role.
+    pub role: Option<Role>,
+    /// Only messages that call this tool, whatever its case, or answer such a call.
+    pub tool: Option<String>,
+    /// Only from this time on; what bears no time is left out.
+    pub since: Option<Millis>,
+    /// Only up to this time; likewise.
+    pub up_to: Option<Millis>,
+    /// Only what brings a message with this in it, which reads bodies.
+    pub pattern: Option<Pattern>,
     /// What tokens are counted in.
     pub encoding: Encoding,
     /// Say of each message what parts it has, which reads its body.
@@ -49,6 +66,8 @@ pub struct LogRow {
     pub role: Option<Role>,
     /// One line of that message; of a restore, what it restores. Hostile until escaped.
     pub preview: String,
+    /// The calls that this message answers, in a line. Hostile until escaped.
+    pub call: Option<String>,
     /// The types of that message's parts and how many there are of each, if asked for.
     pub parts: Vec<(&'static str, usize)>,
     /// That message's content.
@@ -103,10 +122,6 @@ impl Repo {
         let rows = matching(&*view, tip, options)?;
         let kept = totals::kept(&*view, rows.iter().rev(), options.encoding)?;
         let refs = decorations(&*view)?;
-        let places = match options.numbers {
-            true => load::context(&*view, tip)?.positions(),
-            false => HashMap::new(),
-        };
         let (read, sums) = match kept {
             Some(sums) => (headlines(&*view, &rows, options.parts)?, sums),
             None => {
@@ -121,16 +136,20 @@ impl Repo {
                 (read.into_iter().map(|read| read.headline).collect(), sums)
             }
         };
+        let numbers = match options.numbers {
+            true => numbers(&*self.store.read()?, tip, &rows, &sums, &read)?,
+            false => vec![None; rows.len()],
+        };
         let rows = rows.into_iter().zip(sums.into_iter().zip(read).rev());
-        let listed = rows.map(|(row, (sums, headline))| {
-            let place = headline.entry.and_then(|id| places.get(&id));
+        let listed = rows.zip(numbers).map(|((row, (sums, headline)), number)| {
             let running = sums.at.count();
             LogRow {
                 role: headline.role,
                 preview: headline.preview,
+                call: headline.call,
                 parts: headline.parts,
                 content: headline.content,
-                number: place.map(|at| at + 1),
+                number,
                 delta: running.tokens as i64 - sums.before.count().tokens as i64,
                 messages: sums.at.messages as i64 - sums.before.messages as i64,
                 running,
@@ -163,6 +182,18 @@ impl Repo {
     }
 }
 
+impl Repo {
+    /// The commits that a log would list, newest first, without what it says of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::log`].
+    pub fn commits_of(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<CommitHash>> {
+        let rows = matching(&*self.store.read()?, tip, options)?;
+        Ok(rows.into_iter().map(|row| row.hash).collect())
+    }
+}
+
 /// The totals with which these rows, newest first, and what comes after them are known again: at what
 /// is no append, before each row that does not follow the next, and here and there on the way.
 fn worth_keeping(rows: &[CommitRow], sums: &[Sums]) -> Vec<(CommitHash, Total)> {
@@ -184,7 +215,7 @@ fn worth_keeping(rows: &[CommitRow], sums: &[Sums]) -> Vec<(CommitHash, Total)> 
 fn headlines(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<Vec<Headline>> {
     let headlines = rows.iter().rev().map(|row| Headline::of(view, row, None));
     let mut headlines = headlines.collect::<Result<Vec<_>>>()?;
-    speak(view, headlines.iter_mut().collect(), parts)?;
+    speak(view, rows, headlines.iter_mut().collect(), parts)?;
     Ok(headlines)
 }
 
@@ -211,7 +242,7 @@ fn read(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<(Context, Ve
         });
     }
     let headlines = all.iter_mut().map(|read| &mut read.headline);
-    speak(view, headlines.collect(), parts)?;
+    speak(view, rows, headlines.collect(), parts)?;
     Ok((base.unwrap_or_default(), all))
 }
 
@@ -222,6 +253,7 @@ struct Headline {
     content: Option<ContentHash>,
     role: Option<Role>,
     preview: String,
+    call: Option<String>,
     parts: Vec<(&'static str, usize)>,
 }
 
@@ -277,64 +309,72 @@ impl Headline {
     }
 }
 
-/// Adds who speaks and what, for all of them at once.
-fn speak(view: &dyn View, headlines: Vec<&mut Headline>, parts: bool) -> Result<()> {
+/// Adds who speaks and what, and what was called, for all of them at once: of these rows, newest
+/// first, the headlines, oldest first.
+fn speak(
+    view: &dyn View,
+    rows: &[CommitRow],
+    headlines: Vec<&mut Headline>,
+    parts: bool,
+) -> Result<()> {
     let contents: Vec<ContentHash> = headlines.iter().filter_map(|one| one.content).collect();
-    let rows = load::rows(view, &contents)?;
-    for headline in headlines {
-        if let Some(row) = headline.content.and_then(|content| rows.get(&content)) {
-            headline.role = Some(row.role);
-            headline.preview.clone_from(&row.preview);
-            if parts {
-                headline.parts = load::content(view, &row.hash)?.part_types();
-            }
+    let said = load::rows(view, &contents)?;
+    let is_answer = |content: &ContentHash| said.get(content).is_some_and(|row| row.results > 0);
+    let mut callers = Callers::new(view);
+    if contents.iter().any(is_answer) {
+        let speaks = |content: &ContentHash| {
+            let row = said.get(content);
+            row.is_some_and(|row| row.calls == 0 && row.results == 0)
+        };
+        callers.know(rows, speaks)?;
+    }
+    for (row, headline) in rows.iter().rev().zip(headlines) {
+        let Some(said) = headline.content.and_then(|content| said.get(&content)) else {
+            continue;
+        };
+        headline.role = Some(said.role);
+        headline.preview.clone_from(&said.preview);
+        if parts {
+            headline.parts = load::content(view, &said.hash)?.part_types();
+        }
+        if said.results > 0 {
+            headline.call = uses::answered(&callers.of(row.commit.parent, &said.hash)?);
         }
     }
     Ok(())
 }
 
-/// The commits to list, newest first: back from `tip` until there are enough.
-fn matching(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Vec<CommitRow>> {
-    let until = match &options.until {
-        None => None,
-        // Where the paths have parted, what both have is left out.
-        Some(until) => path::last_shared(view, until, tip)?,
-    };
-    let until = until.as_ref();
-    let most = match options.limit {
-        0 => usize::MAX,
-        limit => limit,
-    };
-    if options.operations.is_empty() {
-        return view.ancestors(tip, until, most);
-    }
-    let (mut found, mut next) = (Vec::new(), Some(*tip));
-    while let Some(from) = next.filter(|from| until != Some(from)) {
-        let read = view.ancestors(&from, until, PAGE)?;
-        next = read.last().and_then(|row| row.commit.parent);
-        let full = read.len() == PAGE;
-        for row in read {
-            if wanted(&row.commit.operation, &options.operations) {
-                found.push(row);
-                if found.len() == most {
-                    return Ok(found);
-                }
-            }
+/// Which number the message of each row, newest first, has in the context at `tip`; sums and
+/// headlines are of the same rows, oldest first.
+///
+/// While nothing but appends lies behind, a message that was appended has the last number that there
+/// was then, and the context need not be read.
+fn numbers(
+    view: &dyn View,
+    tip: &CommitHash,
+    rows: &[CommitRow],
+    sums: &[Sums],
+    headlines: &[Headline],
+) -> Result<Vec<Option<usize>>> {
+    let (mut next, mut places) = (Some(*tip), None);
+    let facts = sums.iter().zip(headlines).rev();
+    let number = |(row, (sums, headline)): (&CommitRow, (&Sums, &Headline))| {
+        let is_append = matches!(row.commit.operation, Operation::Append { .. });
+        let is_plain = is_append && next == Some(row.hash);
+        next = row.commit.parent.filter(|_| is_plain);
+        let Some(entry) = headline.entry else {
+            return Ok(None);
+        };
+        if is_plain {
+            return Ok(Some(sums.at.messages as usize));
         }
-        if !full {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Whether an operation is one of those that these words name.
-pub(crate) fn wanted(operation: &Operation, words: &[String]) -> bool {
-    let kind =
-        |word: &str| matches!(operation, Operation::Hide(hide) if word == hide.kind.as_str());
-    let matches =
-        |word: &String| kind(word) || word == operation.type_name() || word == operation.verb();
-    words.is_empty() || words.iter().any(matches)
+        let places = match &mut places {
+            Some(places) => places,
+            none => none.insert(load::context(view, tip)?.positions()),
+        };
+        Ok(places.get(&entry).map(|at| at + 1))
+    };
+    rows.iter().zip(facts).map(number).collect()
 }
 
 /// The refs by the commit that they point at; HEAD first.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
-use crate::history::{find, load, path};
+use crate::history::{called, find, load, path};
 use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -136,6 +136,23 @@ impl Repo {
                 entry: text.to_owned(),
             }),
         }
+    }
+
+    /// The commit that `text` names, and with `#N` the number of one of its parts, from 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`]; whether there is such a part is not looked at.
+    pub fn resolve_part(&self, on: &On, text: &str) -> Result<(CommitHash, Option<u32>)> {
+        let view = self.store.read()?;
+        let hash = resolve(&*view, on, text)?;
+        let number = match part(text) {
+            // The text of a search, or a name, may hold such a sign of its own.
+            Some(_) if text.starts_with(":/") || find_reference(&*view, text)?.is_some() => None,
+            Some((_, number)) => Some(number),
+            None => None,
+        };
+        Ok((hash, number))
     }
 
     /// The message that `text` names, or with `#N` one of its parts, counted from 0 as the
@@ -484,14 +501,19 @@ fn describe(view: &dyn View, hash: &CommitHash) -> Result<String> {
     Ok(format!("{} (\"{}\")", hash.short(), preview(view, hash)?))
 }
 
-/// One line about a commit.
+/// One line about a commit. A tool's result is told by its call.
 fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     let row = load::commit(view, hash)?;
     Ok(match &row.commit.operation {
-        Operation::Append { content } | Operation::Edit { content, .. } => view
-            .content_row(content)?
-            .map(|row| row.preview)
-            .unwrap_or_default(),
+        Operation::Append { content } | Operation::Edit { content, .. } => {
+            let said = view.content_row(content)?;
+            let call = match said.as_ref().is_some_and(|said| said.results > 0) {
+                true => called::lines(view, &[EntryId::of(*hash)])?.pop().flatten(),
+                false => None,
+            };
+            let said = said.map(|said| said.preview);
+            call.or(said).unwrap_or_default()
+        }
         Operation::Hide(hide) => hide.kind.verb().to_owned(),
         other => other.type_name().to_owned(),
     })

@@ -9,10 +9,10 @@ use crate::history::log::{LogOptions, LogRow};
 use crate::history::parting::Parting;
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
-use crate::history::{path, provider};
+use crate::history::{called, path, provider};
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, Head, RefName, RefValue, Role, TokenCount};
-use crate::store::{SessionRow, View};
+use crate::model::{Encoding, EntryId, Head, RefName, RefValue, Role, TokenCount};
+use crate::store::{ContentRow, SessionRow, View};
 
 /// How many of the newest commits a status shows.
 const RECENT: usize = 3;
@@ -30,8 +30,8 @@ pub struct Status {
     pub total: TokenCount,
     /// The tokens of the visible messages by role, for roles that occur.
     pub by_role: Vec<(Role, u64)>,
-    /// The largest message: its number among the visible ones (from 1), tokens, and one line.
-    pub largest: Option<(usize, TokenCount, String)>,
+    /// The largest message.
+    pub largest: Option<Large>,
     /// What the provider says it counts.
     pub provider: ProviderSays,
     /// The session that this history came from.
@@ -42,6 +42,21 @@ pub struct Status {
     pub budget: Option<u64>,
     /// The newest commits, newest first.
     pub recent: Vec<LogRow>,
+}
+
+/// A visible message that takes much of the context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Large {
+    /// Its number among the visible ones, from 1.
+    pub number: usize,
+    /// Who speaks.
+    pub role: Role,
+    /// Its tokens.
+    pub tokens: TokenCount,
+    /// One line of it. Hostile until escaped.
+    pub preview: String,
+    /// The calls that it answers, in a line; likewise.
+    pub call: Option<String>,
 }
 
 impl Repo {
@@ -81,8 +96,8 @@ impl Repo {
         let by_role = by_role.filter(|(_, tokens)| *tokens > 0).collect();
         let numbered = counts.iter().enumerate().rev();
         let largest = numbered.max_by_key(|(_, count)| count.tokens);
-        let largest = largest
-            .and_then(|(i, count)| Some((i + 1, *count, rows.get(i)?.as_ref()?.preview.clone())));
+        let largest = largest.map(|(at, _)| at).into_iter().collect::<Vec<_>>();
+        let largest = large(&*view, &context, &counts, &rows, &largest)?.pop();
         let provider = match &tip {
             Some(tip) => provider::says(&*view, tip, &context, &counts)?,
             None => ProviderSays::Nothing,
@@ -100,6 +115,7 @@ impl Repo {
         let options = LogOptions {
             limit: RECENT,
             encoding,
+            numbers: true,
             ..LogOptions::default()
         };
         Ok(Status {
@@ -119,6 +135,29 @@ impl Repo {
             budget,
         })
     }
+}
+
+/// The messages at these places, from 0.
+pub(crate) fn large(
+    view: &dyn View,
+    context: &Context,
+    counts: &[TokenCount],
+    rows: &[Option<ContentRow>],
+    places: &[usize],
+) -> Result<Vec<Large>> {
+    let entries: Vec<EntryId> = places.iter().map(|at| context.entries[*at].id).collect();
+    let calls = called::lines(view, &entries)?;
+    let large = places.iter().zip(calls).filter_map(|(at, call)| {
+        let row = rows[*at].as_ref()?;
+        Some(Large {
+            number: at + 1,
+            role: row.role,
+            tokens: counts[*at],
+            preview: row.preview.clone(),
+            call,
+        })
+    });
+    Ok(large.collect())
 }
 
 /// How many commits of a session came in since a branch left it or took it over last; none on a fork.

@@ -23,6 +23,7 @@ mod number;
 pub mod page;
 pub mod part;
 pub mod plain;
+pub mod row;
 pub mod setting;
 pub mod table;
 

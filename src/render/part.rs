@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::hash::fingerprint;
 use crate::model::{Media, MediaSource, Message, Part, call};
-use crate::render::{Label, Line, bytes};
+use crate::render::{Label, Line, bytes, grouped};
 
 /// What a part is that is no text: a picture, a file, an opaque block. Nothing of any other.
 pub fn held(part: &Part) -> Option<Line> {
@@ -19,7 +19,12 @@ pub fn held(part: &Part) -> Option<Line> {
 
 /// That a list of `count` was cut to `limit`, if it was.
 pub fn rest(count: usize, limit: usize) -> Option<Line> {
-    let more = || Label::Dim.of(format!("  … {} more (--full)", count - limit));
+    let more = || {
+        Label::Dim.of(format!(
+            "  … {} more (--full)",
+            grouped((count - limit) as u64)
+        ))
+    };
     (count > limit).then(more)
 }
 

@@ -19,7 +19,7 @@ fn help_lists_the_commands_in_groups() {
     Look
       status       Say where you are in your context
       log          List commits, newest first
-      show         Show one commit whole
+      show         Show one commit whole, or a range of them
       view         Read the conversation as a chat
       diff         Compare two contexts: what a model would be sent at each
       find         Find messages by their text

@@ -43,11 +43,11 @@ fn a_hit_in_hidden_text_says_the_way_back() {
 fn a_skipped_message_and_a_pruned_part_have_their_way_back() {
     let sandbox = with_calls();
     sandbox.ok(&["drop", ":2#1"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "the text of a the text of a", "-n", "1"]), @r"
-    f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)
+    insta::assert_snapshot!(sandbox.tract(&["find", "the text of a the text of a", "-n", "1"]), @r#"
+    f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)  read_file path="a"
         the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
         back: tract restore f01d7f8
-    ");
+    "#);
     sandbox.ok(&["annotate", "--skip", ":4"]);
     insta::assert_snapshot!(sandbox.tract(&["find", "They differ"]), @r"
     eaff61e  2026-03-14 12:02:00  assistant  main hidden (skipped)
@@ -63,9 +63,10 @@ fn a_copy_at_the_end_keeps_what_stands_before_it() {
     let before = brief(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["restore", "--at-end", "HEAD", "--dry-run"]), @r"
     Would bring in 3 messages
-      :8   assistant   21  Reading both.
-      :9   tool       165  the text of a the text of a the text of a the text of a the text of a the tex…
-      :10  tool       165  the text of b the text of b the text of b the text of b the text of b the tex…
+      :8   assistant    21  Reading both.
+      :9   tool        165  the text of a the text of a the text of a the text of a the text of a the tex…
+      :10  tool        165  the text of b the text of b the text of b the text of b the text of b the tex…
+      =    3 messages  351
     Messages  7 → 10
     Tokens    221 → 572 (+351)
     Cache     the first 7 messages stay as they are: 221 tokens, 100%
@@ -95,10 +96,11 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     sandbox.ok(&["commit", "-r", "user", "-m", "A new task."]);
     insta::assert_snapshot!(sandbox.tract(&["pick", "main:4", "main:6", "--dry-run"]), @r"
     Would bring in 4 messages
-      :2  assistant   21  Reading both.
-      :3  tool       165  the text of a the text of a the text of a the text of a the text of a the tex…
-      :4  tool       165  the text of b the text of b the text of b the text of b the text of b the tex…
-      :5  user         6  How?
+      :2  assistant    21  Reading both.
+      :3  tool        165  the text of a the text of a the text of a the text of a the text of a the tex…
+      :4  tool        165  the text of b the text of b the text of b the text of b the text of b the tex…
+      :5  user          6  How?
+      =   4 messages  357
     Messages  1 → 5
     Tokens    11 → 368 (+357)
     Cache     the first message stays as it is: 11 tokens, 100%

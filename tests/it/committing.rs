@@ -19,17 +19,17 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     let reply = ["commit", "-r", "assistant", "-m", "42", "--model", "gpt-5"];
     insta::assert_snapshot!(sandbox.tract(&[&reply[..], &["--temperature", "0.7"]].concat()), @"62724e7 assistant");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r"
-    62724e7  2026-03-14 12:05:00  append  assistant   +5  28  (HEAD -> main)  42
-    0085213  2026-03-14 12:04:00  append  user       +12  23  What is 6 × 7?
-    4065293  2026-03-14 12:03:00  append  system     +11  11  You are helpful.
+    62724e7  :3  2026-03-14 12:05:00  append  assistant   +5  28  (HEAD -> main)  42
+    0085213  :2  2026-03-14 12:04:00  append  user       +12  23  What is 6 × 7?
+    4065293  :1  2026-03-14 12:03:00  append  system     +11  11  You are helpful.
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "--verbose", "-n", "2"]), @r"
-    62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14  (HEAD -> main)
+    62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14  :3  (HEAD -> main)
         2026-03-14 12:05:00 +0000  append  assistant  text  +5 = 28 tokens
         model=gpt-5  temp=0.7
         42
 
-    00852132ee4a52021f94f097155f97dac2730cb6c9f52a582e9e5772811c0a93
+    00852132ee4a52021f94f097155f97dac2730cb6c9f52a582e9e5772811c0a93  :2
         2026-03-14 12:04:00 +0000  append  user  text  +12 = 23 tokens
         note: first try
         What is 6 × 7?
@@ -41,9 +41,9 @@ fn a_conversation_is_written_looked_at_and_compiled() {
              system 32% · user 48% · assistant 20%
              largest: What is 6 × 7? 12 (:2)
 
-      62724e7  2026-03-14 12:05:00  append  assistant   +5  42
-      0085213  2026-03-14 12:04:00  append  user       +12  What is 6 × 7?
-      4065293  2026-03-14 12:03:00  append  system     +11  You are helpful.
+      62724e7  :3  2026-03-14 12:05:00  append  assistant   +5  42
+      0085213  :2  2026-03-14 12:04:00  append  user       +12  What is 6 × 7?
+      4065293  :1  2026-03-14 12:03:00  append  system     +11  You are helpful.
     ");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
     append 62724e76de3f6afde5ba7cf802329d9fe0bb686f9be73db556b6f5eb6ebd3e14
@@ -202,7 +202,7 @@ fn on_a_branch_head_stays() {
     Tokens   9 (no budget set; o200k_base)
              user 100%   largest: on side 6 (:1)
 
-      81704ce  2026-03-14 12:03:00  append  user  +9  on side
+      81704ce  :1  2026-03-14 12:03:00  append  user  +9  on side
     ");
 }
 
@@ -240,7 +240,7 @@ fn a_setting_is_checked_and_kept() {
     Tokens   [>...................] 0% of 128k   (8, o200k_base)
              user 100%   largest: hello 5 (:1)
 
-      2298e0c  2026-03-14 12:02:00  append  user  +8  hello
+      2298e0c  :1  2026-03-14 12:02:00  append  user  +8  hello
     ");
     insta::assert_snapshot!(sandbox.tract(&["config", "budget.maks", "5"]), @r"
     exit code: 2

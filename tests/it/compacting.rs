@@ -53,9 +53,10 @@ fn a_span_is_replaced_and_what_follows_stays() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l", "--dry-run"]), @r"
     Would hide 3 messages
-      :2  user        9  Two questions were answered.
-      :3  user       13  Question number 3, in some words?
-      :4  assistant  13  Answer number 3, in some words.
+      :2  user         9  Two questions were answered.
+      :3  user        13  Question number 3, in some words?
+      :4  assistant   13  Answer number 3, in some words.
+      =   3 messages  35
     Messages  6 → 3
     Tokens    71 → 36 (-35)
     Cache     the first message stays as it is: 10 tokens, 14%
@@ -68,9 +69,9 @@ fn a_span_is_replaced_and_what_follows_stays() {
     Replaced 3 messages by a summary: 35 tokens became 5 (-30 tokens); HEAD is now 68bb4e7
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "-n", "3"]), @r"
-    68bb4e7  2026-03-14 12:14:00  compact  -2 messages  -30 tokens   41  (HEAD -> main)  7
-    df47bb9  2026-03-14 12:11:00  compact  -3 messages  -43 tokens   71  Two questions were answered.
-    6329e4e  2026-03-14 12:10:00  append   assistant    +13         114  Answer number 4, in some words.
+    68bb4e7  :2  2026-03-14 12:14:00  compact  -2 messages  -30 tokens   41  (HEAD -> main)  7
+    df47bb9      2026-03-14 12:11:00  compact  -3 messages  -43 tokens   71  Two questions were answered.
+    6329e4e  :4  2026-03-14 12:10:00  append   assistant    +13         114  Answer number 4, in some words.
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "-m", &"far too long ".repeat(40)]), @r"
     --- stderr
@@ -245,6 +246,7 @@ fn after_ten_compactions_the_first_message_comes_back_by_every_way() {
     insta::assert_snapshot!(sandbox.tract(&["find", "question number 1"]), @r"
     f220a01  2026-03-14 12:03:00  user  main hidden (compacted by 7d09d2c)
         Question number 1, in some words?
+        back: tract restore f220a01, or go on from before: tract resume 7d09d2c^
     ");
     // By going back to it.
     sandbox.ok(&["reset", first.trim()]);
@@ -286,11 +288,12 @@ fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
     sandbox.ok(&["annotate", ":4", "--pin"]);
     insta::assert_snapshot!(sandbox.tract(&["clear", "--dry-run"]), @r"
     Would hide 5 messages
-      :2  user       13  Question number 1, in some words?
-      :3  assistant  13  Answer number 1, in some words.
-      :5  assistant  13  Answer number 2, in some words.
-      :6  user       13  Question number 3, in some words?
-      :7  assistant  13  Answer number 3, in some words.
+      :2  user        13  Question number 1, in some words?
+      :3  assistant   13  Answer number 1, in some words.
+      :5  assistant   13  Answer number 2, in some words.
+      :6  user        13  Question number 3, in some words?
+      :7  assistant   13  Answer number 3, in some words.
+      =   5 messages  65
     Messages  7 → 2
     Tokens    88 → 23 (-65)
     Cache     the first message stays as it is: 10 tokens, 11%

@@ -172,19 +172,19 @@ fn an_imported_compaction_is_seen_at_a_glance() {
     insta::assert_snapshot!(sandbox.tract(&["diff", &before, "HEAD", "--stat"]), @r#"
     comparing a091f72^ with HEAD
 
-     - :1 … :23  23 messages hidden                     | -2,962 -------------------
-     + :1        user This session is being continued…  |   +257 ++
-     + :2        assistant The rule is clear. A quick…  |    +94 +
-     + :3        tool src/parse.rs:31:fn records(text:… |   +144 +
-     + :4        assistant Edit file_path="/home/mara/… |   +195 ++
-     + :5        tool The file /home/mara/tally/src/pa… |    +20 +
-     + :6        assistant Bash command="cargo test --… |    +50 +
-     + :7        tool running 10 tests .......... test… |    +83 +
-     + :8        assistant Both banks work now, withou… |   +102 +
-     + :9        user Nice. One line in the changelog,… |    +17 +
-     + :10       assistant Edit file_path="/home/mara/… |    +75 +
-     + :11       tool The file /home/mara/tally/CHANGE… |    +20 +
-     + :12       assistant Done: one line under *Unrel… |    +22 +
+    - :1 … :23             23 messages hidden                  | -2,962 ----------
+    + :1        user       This session is being continued fr… |   +257 +
+    + :2        assistant  The rule is clear. A quick look at… |    +94 +
+    + :3        tool       Grep pattern="fn (reco… → src/pars… |   +144 +
+    + :4        assistant  Edit file_path="/home/mara/tally/s… |   +195 +
+    + :5        tool       Edit file_path="/home/… → The file… |    +20 +
+    + :6        assistant  Bash command="cargo test --quiet 2… |    +50 +
+    + :7        tool       Bash command="cargo te… → running…  |    +83 +
+    + :8        assistant  Both banks work now, without a fla… |   +102 +
+    + :9        user       Nice. One line in the changelog, t… |    +17 +
+    + :10       assistant  Edit file_path="/home/mara/tally/C… |    +75 +
+    + :11       tool       Edit file_path="/home/… → The file… |    +20 +
+    + :12       assistant  Done: one line under *Unreleased*,… |    +22 +
 
     12 messages added, 23 hidden, tokens: -1,883 (2,965 → 1,082)
     cache   no message from the start is identical
@@ -222,26 +222,25 @@ fn two_runs_are_the_same_but_for_their_ids() {
     cache   first 1 of 3 messages identical (10 tokens, 45%; 115 B for openai); same but for ids: first 2
             first difference: :2 (one f285b83, two d492032)
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--exact-ids", "--format", "anthropic"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--exact-ids", "--format", "anthropic"]), @r"
     comparing one with two
 
     ~ :2  d492032  assistant  ls  0 tokens
       id: call_1 → call_2
 
-    - :3  bb5a650  tool  ls  -6 tokens
+    ~ :3  174de65  tool  ls  0 tokens
+      id: call_1 → call_2
       - one.txt
-
-    + :3  174de65  tool  ls  +6 tokens
       + two.txt
 
-    1 message modified, 1 added, 1 removed, tokens: 0 (22 → 22)
+    2 messages modified, tokens: 0 (22 → 22)
     cache   first 1 of 3 messages identical (10 tokens, 45%; 140 B for anthropic); same but for ids: first 2
             first difference: :2 (one f285b83, two d492032)
-    "#);
-    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--tool", "ls", "--oneline"]), @r#"
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--tool", "ls", "--oneline"]), @r"
     comparing one with two
-    ~ :3  174de65  modified  tool       0  two.txt
-    "#);
+    ~ :3  174de65  modified  tool       0  ls → two.txt
+    ");
 }
 
 #[test]

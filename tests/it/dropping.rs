@@ -203,6 +203,7 @@ fn it_is_all_or_nothing() {
     exit code: 1
     --- stderr
     error: there is no part #7: the last one is #2
+    hint: parts are counted from 0, as tract show prints them
     ");
     insta::assert_snapshot!(sandbox.tract(&["drop", ":5", ":99"]), @r"
     exit code: 1
@@ -232,9 +233,9 @@ fn what_is_dropped_already_cannot_be_dropped_again() {
 #[test]
 fn a_dry_run_says_what_would_go() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r#"
     Would hide 1 message
-      :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+      :3  tool       144  Grep pattern="fn (records|fields|entry|parse_amount)", path="/home/mara/tally… (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
     Would change 1 message
       :2  assistant  94  The rule is clear. A quick look at where things stand, then I'll put it in.
     Messages  12 → 11
@@ -242,5 +243,5 @@ fn a_dry_run_says_what_would_go() {
               the provider's about 20,679 → 20,443
     Cache     the first message stays as it is: 260 tokens, 24%
     drop would reach 885, cache kept 24%
-    ");
+    "#);
 }

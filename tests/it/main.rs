@@ -50,6 +50,7 @@ mod parts;
 mod provider_counts;
 mod pruning;
 mod purging;
+mod reading;
 #[cfg(unix)]
 mod readme;
 mod real_sessions;

@@ -104,8 +104,8 @@ fn a_soft_reset_is_undone_by_orig_head() {
     main is now at 0683750 ("The Elbe.")
     hint: it was at 90c2e1d ("Lake Constance."); back: tract reset ORIG_HEAD
     $ tract log
-    0683750  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD -> main)  The Elbe.
-    73ccde1  2026-03-14 12:02:00  append  user       +11  11  Name a river.
+    0683750  :2  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD -> main)  The Elbe.
+    73ccde1  :1  2026-03-14 12:02:00  append  user       +11  11  Name a river.
     $ tract reset :2
     --- stderr
     main is at 0683750 ("The Elbe.") already
@@ -176,13 +176,13 @@ fn a_detached_head_is_read_only() {
     Tokens   19 (no budget set; o200k_base)
              user 50% · assistant 50%   largest: Name a river. 8 (:1)
 
-      0683750  2026-03-14 12:03:00  append  assistant   +8  The Elbe.
-      73ccde1  2026-03-14 12:02:00  append  user       +11  Name a river.
+      0683750  :2  2026-03-14 12:03:00  append  assistant   +8  The Elbe.
+      73ccde1  :1  2026-03-14 12:02:00  append  user       +11  Name a river.
     --- stderr
     hint: to return: tract checkout main; to go on from here: tract checkout -b NAME
     $ tract log
-    0683750  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD)  The Elbe.
-    73ccde1  2026-03-14 12:02:00  append  user       +11  11  Name a river.
+    0683750  :2  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD)  The Elbe.
+    73ccde1  :1  2026-03-14 12:02:00  append  user       +11  11  Name a river.
     $ tract checkout -b idea
     --- stderr
     On a new branch idea, at 0683750 ("The Elbe.")
@@ -683,15 +683,15 @@ fn two_branches_are_worked_on_without_head() {
     agent is now at 73ccde1 ("Name a river.")
     hint: it was at b9f1b4b ("mine"); back: tract --on agent reset ORIG_HEAD
     $ tract --on agent log
-    73ccde1  2026-03-14 12:02:00  append  user  +11  11  (HEAD -> agent)  Name a river.
+    73ccde1  :1  2026-03-14 12:02:00  append  user  +11  11  (HEAD -> agent)  Name a river.
     $ tract --on agent checkout main
     exit code: 2
     --- stderr
     error: checkout moves HEAD, which --on and TRACT_BRANCH leave alone
     hint: --on takes any branch as it is; a new one: tract branch NAME REV
     $ tract log
-    0683750  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD -> main)  The Elbe.
-    73ccde1  2026-03-14 12:02:00  append  user       +11  11  (agent)  Name a river.
+    0683750  :2  2026-03-14 12:03:00  append  assistant   +8  19  (HEAD -> main)  The Elbe.
+    73ccde1  :1  2026-03-14 12:02:00  append  user       +11  11  (agent)  Name a river.
     $ tract rev-parse HEAD@{1}
     73ccde197653136cc015a89aa3b3e6aa48356cb06ad51333445686ec6bef811f
     "#

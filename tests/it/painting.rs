@@ -367,7 +367,7 @@ fn a_hide() {
 
     - :3 … :4  2 messages hidden, -60 tokens
         - :3  d4e0a33  assistant  -15  price items=["a", "b"]
-        - :4  8c39faf  tool       -45  {"items": [{"n": "a", "price": 1}, {"n": "b"…
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a…
 
     2 messages hidden, tokens: -60 (103 → 43)
     cache   first 2 of 3 messages identical (34 tokens, 79%; 199 B for openai)
@@ -377,12 +377,21 @@ fn a_hide() {
 
     - :3 … :4  2 messages hidden, -60 tokens
         - :3  d4e0a33  assistant  -15  price items=["a", "b"]
-        - :4  8c39faf  tool       -45  {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5, "tags": ["x"]}],…
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5…
 
     2 messages hidden, tokens: -60 (103 → 43)
     cache   first 2 of 3 messages identical (34 tokens, 79%; 199 B for openai)
             first difference: :3 (b023fd0 d4e0a33, a98a05f b023fd0)
-    === piped: the same
+    === piped
+    comparing b023fd0 with a98a05f
+
+    - :3 … :4  2 messages hidden, -60 tokens
+        - :3  d4e0a33  assistant  -15  price items=["a", "b"]
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5, "tags": ["x"]}],…
+
+    2 messages hidden, tokens: -60 (103 → 43)
+    cache   first 2 of 3 messages identical (34 tokens, 79%; 199 B for openai)
+            first difference: :3 (b023fd0 d4e0a33, a98a05f b023fd0)
     "#);
 }
 
@@ -518,7 +527,7 @@ fn a_clear() {
     - :2 … :5  4 messages hidden, -92 tokens
         - :2  3007022  user       -23  Please use the batch parser. It reads the wh…
         - :3  d4e0a33  assistant  -15  price items=["a", "b"]
-        - :4  8c39faf  tool       -45  {"items": [{"n": "a", "price": 1}, {"n": "b"…
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a…
         - :5  b023fd0  assistant   -9  Both have a price.
 
     4 messages hidden, tokens: -92 (103 → 11)
@@ -530,13 +539,24 @@ fn a_clear() {
     - :2 … :5  4 messages hidden, -92 tokens
         - :2  3007022  user       -23  Please use the batch parser. It reads the whole file at once. The file is sma…
         - :3  d4e0a33  assistant  -15  price items=["a", "b"]
-        - :4  8c39faf  tool       -45  {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5, "tags": ["x"]}],…
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5…
         - :5  b023fd0  assistant   -9  Both have a price.
 
     4 messages hidden, tokens: -92 (103 → 11)
     cache   first 1 of 1 message identical (11 tokens, 100%; 57 B for openai)
             first difference: :2 (b023fd0 3007022, 8b57c79 ends before it)
-    === piped: the same
+    === piped
+    comparing b023fd0 with 8b57c79
+
+    - :2 … :5  4 messages hidden, -92 tokens
+        - :2  3007022  user       -23  Please use the batch parser. It reads the whole file at once. The file is sma…
+        - :3  d4e0a33  assistant  -15  price items=["a", "b"]
+        - :4  8c39faf  tool       -45  price items=["a", "b"] → {"items": [{"n": "a", "price": 1}, {"n": "b", "price": 12.5, "tags": ["x"]}],…
+        - :5  b023fd0  assistant   -9  Both have a price.
+
+    4 messages hidden, tokens: -92 (103 → 11)
+    cache   first 1 of 1 message identical (11 tokens, 100%; 57 B for openai)
+            first difference: :2 (b023fd0 3007022, 8b57c79 ends before it)
     "#);
 }
 
@@ -810,14 +830,30 @@ fn bars_and_filters() {
     insta::assert_snapshot!(media(|width| world.lines(4, &stat, width)), @r#"
     comparing b023fd0 with 8e9afff
 
-     ~ :4  tool {}      | -40 ----------------------------------------
-     + :6  user Thanks. |  +6 ++++++
+    ~ :4  tool  price items=["a", "b"] → {} | -40 --------------------------------
+    + :6  user  Thanks.                     |  +6 +++++
 
     1 message modified, 1 added, tokens: -34 (103 → 69)
     cache   first 3 of 6 messages identical (49 tokens, 71%; 367 B for openai)
             first difference: :4 (8c39faf)
-    === 120 columns: the same
-    === piped: the same
+    === 120 columns
+    comparing b023fd0 with 8e9afff
+
+    ~ :4  tool  price items=["a", "b"] → {} | -40 ----------------------------------------
+    + :6  user  Thanks.                     |  +6 ++++++
+
+    1 message modified, 1 added, tokens: -34 (103 → 69)
+    cache   first 3 of 6 messages identical (49 tokens, 71%; 367 B for openai)
+            first difference: :4 (8c39faf)
+    === piped
+    comparing b023fd0 with 8e9afff
+
+    ~ :4  tool  price items=["a", "b"] → {} | -40 --------------------------------
+    + :6  user  Thanks.                     |  +6 +++++
+
+    1 message modified, 1 added, tokens: -34 (103 → 69)
+    cache   first 3 of 6 messages identical (49 tokens, 71%; 367 B for openai)
+            first difference: :4 (8c39faf)
     "#);
     let tool = Show {
         tool: Some("price".into()),

@@ -69,14 +69,14 @@ fn new_turns_new_outputs_and_small_savings_are_left_alone() {
     --- stderr
     Nothing to prune
     ");
-    insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r"
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r#"
     Would change 1 message
-      :3  tool       165  the text of a the text of a the text of a the text of a the text of a the tex…
+      :3  tool       165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…
     Messages  8 → 8
     Tokens    393 → 252 (-141)
     Cache     the first 2 messages stay as they are: 33 tokens, 8%
     prune would reach 252, cache kept 8%
-    ");
+    "#);
 }
 
 #[test]

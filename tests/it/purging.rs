@@ -120,14 +120,14 @@ fn what_was_purged_is_nowhere() {
     }
     drop(repo);
     insta::assert_snapshot!(sandbox.ok(&["log"]), @r"
-    724e415  2026-03-14 12:09:00  clear   -6 messages  -48 tokens  10  (HEAD -> main)
-    5eaa9c9  2026-03-14 12:03:00  append  user          +8         58  [purged]
-    82ce037  -                    append  user          +8         50  (openai/session)  [purged]
-    bd0043f  -                    append  user          +8         42  [purged]
-    f012602  -                    append  assistant     +8         34  [purged]
-    b05d950  -                    append  assistant     +8         26  [purged]
-    18455b0  -                    append  user          +8         18  [purged]
-    80ccb6e  -                    append  system       +10         10  Be brief.
+    724e415      2026-03-14 12:09:00  clear   -6 messages  -48 tokens  10  (HEAD -> main)
+    5eaa9c9      2026-03-14 12:03:00  append  user          +8         58  [purged]
+    82ce037      -                    append  user          +8         50  (openai/session)  [purged]
+    bd0043f      -                    append  user          +8         42  [purged]
+    f012602      -                    append  assistant     +8         34  [purged]
+    b05d950      -                    append  assistant     +8         26  [purged]
+    18455b0      -                    append  user          +8         18  [purged]
+    80ccb6e  :1  -                    append  system       +10         10  Be brief.
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "HEAD^"]), @r#"
     {"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"[purged]"},{"role":"assistant","content":"[purged]"},{"role":"assistant","content":"[purged]"},{"role":"user","content":"[purged]"},{"role":"user","content":"[purged]"},{"role":"user","content":"[purged]"}]}

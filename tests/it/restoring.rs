@@ -22,10 +22,11 @@ fn a_truncation_is_undone_and_what_came_later_stays() {
     Would hide 1 message
       :2  user       18  [Sliding window truncation: 4 messages hidden to reduce context]
     Would bring in 4 messages
-      :2  user       7  message 2
-      :3  user       7  message 3
-      :4  user       7  message 4
-      :5  user       7  message 5
+      :2  user         7  message 2
+      :3  user         7  message 3
+      :4  user         7  message 4
+      :5  user         7  message 5
+      =   4 messages  28
     Messages  6 → 9
     Tokens    56 → 66 (+10)
     Cache     the first message stays as it is: 10 tokens, 17%

@@ -61,17 +61,18 @@ fn a_message_a_call_and_its_result() {
 
         look_up kind="lake", deep=true  c1
     "#);
-    insta::assert_snapshot!(sandbox.ok(&["show", ":6"]), @r"
+    insta::assert_snapshot!(sandbox.ok(&["show", ":6"]), @r#"
     append 9c739b9acc65cef362e67ebc9b0f975c8a1ceb53b9617b274d89870e59a606e7
     parent    4d13e3b
     time      2026-03-14 12:07:00 +0000
     message   tool (tool_result)
+    answers   look_up kind="lake", deep=true
     tokens    +10 = 61
 
         result  c1
           Lake Constance
           Lake Geneva
-    ");
+    "#);
 }
 
 #[test]
@@ -159,7 +160,7 @@ fn what_a_hide_hid_and_what_stayed() {
 
     Hid 2 messages, 27 tokens
       :4  assistant  17  look_up kind="lake", deep=true
-      :5  tool       10  Lake Constance Lake Geneva
+      :5  tool       10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
     "#);
     sandbox.ok(&["annotate", ":3", "--normal"]);
     insta::assert_snapshot!(sandbox.ok(&["show", "HEAD~5:3"]), @r"
@@ -213,7 +214,7 @@ fn what_a_restore_brought_back_and_what_still_hides_the_rest() {
       :3  assistant   8  The Elbe.
       :4  user        8  And a lake?
       :5  assistant  17  look_up kind="lake", deep=true
-      :6  tool       10  Lake Constance Lake Geneva
+      :6  tool       10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
       :7  assistant  13  Lake Constance, 湖 🏞.
     "#);
 }
@@ -229,9 +230,9 @@ fn status_in_every_position() {
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
-      c26374c  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
-      9c739b9  2026-03-14 12:07:00  append  tool       +10  Lake Constance Lake Geneva
-      4d13e3b  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
+      c26374c  :7  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
+      9c739b9  :6  2026-03-14 12:07:00  append  tool       +10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
+      4d13e3b  :5  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     "#);
     sandbox.ok(&["config", "budget.max", "40"]);
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
@@ -241,9 +242,9 @@ fn status_in_every_position() {
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
-      c26374c  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
-      9c739b9  2026-03-14 12:07:00  append  tool       +10  Lake Constance Lake Geneva
-      4d13e3b  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
+      c26374c  :7  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
+      9c739b9  :6  2026-03-14 12:07:00  append  tool       +10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
+      4d13e3b  :5  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     --- stderr
     hint: over budget: tract compact puts a summary in place of what is old
     "#);
@@ -257,9 +258,9 @@ fn status_in_every_position() {
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
-      c26374c  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
-      9c739b9  2026-03-14 12:07:00  append  tool       +10  Lake Constance Lake Geneva
-      4d13e3b  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
+      c26374c  :7  2026-03-14 12:08:00  append  assistant  +13  Lake Constance, 湖 🏞.
+      9c739b9  :6  2026-03-14 12:07:00  append  tool       +10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
+      4d13e3b  :5  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     --- stderr
     hint: over budget: tract compact puts a summary in place of what is old
     hint: to return: tract checkout main; to go on from here: tract checkout -b NAME
@@ -284,7 +285,7 @@ fn templates_are_stable() {
     exit code: 2
     --- stderr
     error: '%q' is no field of a template
-    hint: %H %h %P %r %o %k %t %T %s %d %i, %n, %xNN and %%; see tract log --help
+    hint: %H %h %P %r %o %k %t %T %s %d %i %c, %n, %xNN and %%; see tract log --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "--op", "edit"]), @r"
     --- stderr

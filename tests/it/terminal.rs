@@ -62,20 +62,21 @@ fn at_80_columns() {
     };
     insta::assert_snapshot!(told, @r#"
     $ tract log -n 8
-    4c993c8  3 min ago  annotate  assistant          430  (HEAD -> main)  pinned, 1…
-    de6f21a  4 min ago  edit      user        -23    430  Shorter.
-    3f2bb77  5 min ago  truncate  -7 msg     -687    453  (a-branch-with-a-rather-…)
-    6bb0a8d  7 min ago  append    assistant   +28  1,140  (party)  🎉 Done ␛[31mred…
-    f94e00f  8 min ago  append    user        +30  1,112  漢字の長い文章がここに書…
-    662930f  2 h ago    append    assistant   +22  1,082  (claude-code/5b0c9a1e…)  …
-    d78474a  2 h ago    append    tool        +20  1,060  The file /home/mara/tally…
-    f1b4ce2  2 h ago    append    assistant   +75  1,040  Edit file_path="/home/mar…
+    commit   no.  time       who                 tokens  context  message
+    4c993c8   :7  3 min ago  annotate assistant              430  (HEAD -> main)  p…
+    de6f21a   :6  4 min ago  edit user              -23      430  Shorter.
+    3f2bb77   :2  5 min ago  truncate -7 msg       -687      453  (a-branch-with-a…)
+    6bb0a8d   :7  7 min ago  assistant              +28    1,140  (party)  🎉 Done…
+    f94e00f   :6  8 min ago  user                   +30    1,112  漢字の長い文章が…
+    662930f   :5  2 h ago    assistant              +22    1,082  (claude-code/5b0…)
+    d78474a   :4  2 h ago    tool                   +20    1,060  Edit file_p… → Th…
+    f1b4ce2   :3  2 h ago    assistant              +75    1,040  Edit file_path="/…
     $ tract log -n 2 --verbose
-    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD ->…)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
-    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d  :6
         2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     $ tract status
@@ -84,11 +85,11 @@ fn at_80_columns() {
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
              by our count; the provider's are from before the newest hide or edit
              user 66% · assistant 29% · tool 5%
-             largest: This session is being continued from a previous… 257 (:1)
+             largest: This session is being continued from a previous conv… 257 (:1)
 
-      4c993c8  5 min ago  annotate  assistant        pinned, 1 message: worth keepi…
-      de6f21a  6 min ago  edit      user        -23  Shorter.
-      3f2bb77  7 min ago  truncate  -7 msg     -687  [Sliding window truncation: 8…
+      4c993c8  :7  5 min ago  annotate assistant        pinned, 1 message: worth ke…
+      de6f21a  :6  6 min ago  edit user            -23  Shorter.
+      3f2bb77  :2  7 min ago  truncate -7 msg     -687  [Sliding window truncation:…
     $ tract branch
       BRANCH                      COMMIT   LAST       TOKENS  ABOUT
     * main                        4c993c8  6 min ago     430  Read the bank's amoun…
@@ -104,9 +105,9 @@ fn at_80_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                       | -705 --------------------
-     + :2        user [Sliding window truncation: 8 mes… |  +18 +
-     ~ :13 → :6  user Shorter.                           |  -23 -
+    - :2 … :9         8 messages hidden                          | -705 ----------
+    + :2        user  [Sliding window truncation: 8 messages hi… |  +18 +
+    ~ :13 → :6  user  Shorter.                                   |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
@@ -124,20 +125,21 @@ fn at_120_columns() {
     };
     insta::assert_snapshot!(told, @r#"
     $ tract log -n 8
-    4c993c8  3 min ago  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
-    de6f21a  4 min ago  edit      user          -23           430  Shorter.
-    3f2bb77  5 min ago  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window trun…
-    6bb0a8d  7 min ago  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on…
-    f94e00f  8 min ago  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
-    662930f  2 h ago    append    assistant     +22         1,082  (claude-code/5b0c9a1e…)  Done: one line under *Unrelease…
-    d78474a  2 h ago    append    tool          +20         1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
-    f1b4ce2  2 h ago    append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_stri…
+    commit   no.  time       what      who               tokens  context  message
+    4c993c8   :7  3 min ago  annotate  assistant                     430  (HEAD -> main)  pinned, 1 message: worth keeping
+    de6f21a   :6  4 min ago  edit      user          -23             430  Shorter.
+    3f2bb77   :2  5 min ago  truncate  -7 messages  -687 tokens      453  (a-branch-with-a-rather-long-name)  [Sliding wind…
+    6bb0a8d   :7  7 min ago  append    assistant     +28           1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than…
+    f94e00f   :6  8 min ago  append    user          +30           1,112  漢字の長い文章がここに書かれています、そして続き…
+    662930f   :5  2 h ago    append    assistant     +22           1,082  (claude-code/5b0c9a1e…)  Done: one line under *Un…
+    d78474a   :4  2 h ago    append    tool          +20           1,060  Edit file_path="/home/mara/tally… → The file /hom…
+    f1b4ce2   :3  2 h ago    append    assistant     +75           1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", o…
     $ tract log -n 2 --verbose
-    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD -> main)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
-    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d  :6
         2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     $ tract status
@@ -145,11 +147,11 @@ fn at_120_columns() {
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
              by our count; the provider's are from before the newest hide or edit
-             user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous… 257 (:1)
+             user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous convers… 257 (:1)
 
-      4c993c8  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
-      de6f21a  6 min ago  edit      user          -23         Shorter.
-      3f2bb77  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce conte…
+      4c993c8  :7  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
+      de6f21a  :6  6 min ago  edit      user          -23         Shorter.
+      3f2bb77  :2  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce c…
     $ tract branch
       BRANCH                            COMMIT   LAST       TOKENS  ABOUT
     * main                              4c993c8  6 min ago     430  Read the bank's amounts, and never in silence  1 compac…
@@ -165,9 +167,9 @@ fn at_120_columns() {
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                                                  | -705 ---------------------------------
-     + :2        user [Sliding window truncation: 8 messages hidden to reduce cont… |  +18 +
-     ~ :13 → :6  user Shorter.                                                      |  -23 --
+    - :2 … :9         8 messages hidden                                                | -705 ----------------------------
+    + :2        user  [Sliding window truncation: 8 messages hidden to reduce context] |  +18 +
+    ~ :13 → :6  user  Shorter.                                                         |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)
@@ -184,19 +186,19 @@ fn in_a_pipe() {
         .map(|arguments| sandbox.tract(arguments))
         .collect();
     insta::assert_snapshot!(told.concat(), @r###"
-    4c993c8  2026-03-14 12:08:00  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
-    de6f21a  2026-03-14 12:07:00  edit      user          -23           430  Shorter.
-    3f2bb77  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window truncation: 8 messages hidden to reduce context]
-    6bb0a8d  2026-03-14 12:04:00  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on one narrow line of text
-    f94e00f  2026-03-14 12:03:00  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
-    662930f  2026-03-14 09:19:41  append    assistant     +22         1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
-    d78474a  2026-03-14 09:19:38  append    tool          +20         1,060  The file /home/mara/tally/CHANGELOG.md has been updated.
-    f1b4ce2  2026-03-14 09:19:38  append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
-    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  (HEAD -> main)
+    4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
+    de6f21a  :6  2026-03-14 12:07:00  edit      user          -23           430  Shorter.
+    3f2bb77  :2  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window truncation: 8 messages hidden to reduce context]
+    6bb0a8d  :7  2026-03-14 12:04:00  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on one narrow line of text
+    f94e00f  :6  2026-03-14 12:03:00  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
+    662930f  :5  2026-03-14 09:19:41  append    assistant     +22         1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d78474a  :4  2026-03-14 09:19:38  append    tool          +20         1,060  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",… → The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  :3  2026-03-14 09:19:38  append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD -> main)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
 
-    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d
+    de6f21ae7e91ea2d3e20c0546c196dbfc1dbd67b95a29c4c052b9beea161c30d  :6
         2026-03-14 12:07:00 +0000  edit  user  text  -23 = 430 tokens
         Shorter.
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
@@ -204,11 +206,11 @@ fn in_a_pipe() {
     Tokens   [====>...............] 21% of 2k   (430, o200k_base)
              by our count; the provider's are from before the newest hide or edit
              user 66% · assistant 29% · tool 5%
-             largest: This session is being continued from a previous… 257 (:1)
+             largest: This session is being continued from a previous conv… 257 (:1)
 
-      4c993c8  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
-      de6f21a  2026-03-14 12:07:00  edit      user          -23         Shorter.
-      3f2bb77  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
+      4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
+      de6f21a  :6  2026-03-14 12:07:00  edit      user          -23         Shorter.
+      3f2bb77  :2  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
     * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
       a-branch-with-a-rather-long-name  3f2bb77  2026-03-14 12:06:00  453 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
     party  6bb0a8d
@@ -219,9 +221,9 @@ fn in_a_pipe() {
     #4  2026-03-14 12:05:00  tag party :-1                               party none → 6bb0a8d
     comparing HEAD~3 with HEAD
 
-     - :2 … :9   8 messages hidden                       | -705 --------------------
-     + :2        user [Sliding window truncation: 8 mes… |  +18 +
-     ~ :13 → :6  user Shorter.                           |  -23 -
+    - :2 … :9         8 messages hidden                          | -705 ----------
+    + :2        user  [Sliding window truncation: 8 messages hi… |  +18 +
+    ~ :13 → :6  user  Shorter.                                   |  -23 -
 
     1 message modified, 1 added, 8 hidden, tokens: -710 (1,140 → 430)
     cache   first 1 of 7 messages identical (260 tokens, 60%; 1.0 kB for openai)

@@ -102,10 +102,11 @@ fn a_dry_run_says_what_would_go_and_changes_nothing() {
     let before = sandbox.ok(&["log", "-n", "0"]);
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--fraction", "0.5", "--dry-run"]), @r"
     Would hide 4 messages
-      :2  user       5  2
-      :3  user       5  3
-      :4  user       5  4
-      :5  user       5  5
+      :2  user         5  2
+      :3  user         5  3
+      :4  user         5  4
+      :5  user         5  5
+      =   4 messages  20
     Would bring in 1 message
       :2  user       18  [Sliding window truncation: 4 messages hidden to reduce context]
     Messages  11 → 8
@@ -198,13 +199,14 @@ fn after_a_compaction_the_summary_is_the_task() {
     let sandbox = with_demo();
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "4", "--dry-run"]), @r#"
     Would hide 7 messages
-      :2  assistant   94  The rule is clear. A quick look at where things stand, then I'll put it in.
-      :3  tool       144  src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
-      :4  assistant  195  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t…
-      :5  tool        20  The file /home/mara/tally/src/parse.rs has been updated.
-      :6  assistant   50  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;…
-      :7  tool        83  running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
-      :8  assistant  102  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
+      :2  assistant    94  The rule is clear. A quick look at where things stand, then I'll put it in.
+      :3  tool        144  Grep pattern="fn (records|fields|entry|parse_amount)", path="/home/mara/tally… (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+      :4  assistant   195  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t…
+      :5  tool         20  Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t… → The file /home/mara/tally/src/parse.rs has been updated.
+      :6  assistant    50  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;…
+      :7  tool         83  Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fixtures/*.csv;… → running 10 tests .......... test result: ok. 10 passed; 0 failed; 0 ignored;…
+      :8  assistant   102  Both banks work now, without a flag: - `fixtures/march.csv`: 12 entries, 1,53…
+      =   7 messages  688
     Would bring in 1 message
       :2  user       18  [Sliding window truncation: 7 messages hidden to reduce context]
     Messages  12 → 6

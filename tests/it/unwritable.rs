@@ -75,8 +75,8 @@ fn a_commit_whose_output_fails_says_that_it_was_made() {
     hint: the change was made: HEAD is now 4aadb6b
     ");
     insta::assert_snapshot!(sandbox.ok(&["log"]), @r"
-    4aadb6b  2026-03-14 12:03:00  append  user  +5  13  (HEAD -> main)  two
-    dbc1344  2026-03-14 12:02:00  append  user  +8   8  one
+    4aadb6b  :2  2026-03-14 12:03:00  append  user  +5  13  (HEAD -> main)  two
+    dbc1344  :1  2026-03-14 12:02:00  append  user  +8   8  one
     ");
     // Nothing was changed here.
     let output = sandbox.command(&["log"]).stdout(full()).output();

@@ -1,14 +1,14 @@
 //! `tract export`: a session file back out.
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
 use tract::interop::{Format, formats};
-use tract::render::{escape, plural};
+use tract::render::{escape, grouped, plural};
 
 use crate::cli::page::{self, Gathered};
 use crate::cli::{App, Failure, private};
@@ -81,11 +81,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let done = match &args.output {
         Some(path) => {
             let path = app.path(path)?;
-            let done = to_file(&path, args.force, |out| {
+            let done = private::write(&path, args.force, |out| {
                 Ok(export(&repo, &commit, &options, out)?)
             })?;
             let messages = plural(done.untouched + done.written, "message");
-            let (untouched, place) = (done.untouched, app.short_path(&path));
+            let (untouched, place) = (grouped(done.untouched), app.short_path(&path));
             let wrote = format!("Wrote {messages}, {untouched} untouched, to {place}");
             app.ui.status(wrote);
             done
@@ -118,38 +118,9 @@ fn to_read(
     };
     let path = app.path(path)?;
     let page = Gathered::of(repo, commit, Scope::All, app)?;
-    to_file(&path, args.force, |out| page.write(kind, out))?;
+    private::write(&path, args.force, |out| page.write(kind, out))?;
     let messages = plural(page.found.entries.len() as u64, "message");
     let place = app.short_path(&path);
     app.ui.status(format!("Wrote {messages} to {place}"));
     Ok(())
-}
-
-fn to_file<T>(
-    path: &Path,
-    force: bool,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let write = |file: &mut dyn Write| -> Result<T, Failure> {
-        let mut out = BufWriter::new(file);
-        let done = write(&mut out)?;
-        out.flush().map_err(Error::io(path))?;
-        Ok(done)
-    };
-    if force {
-        return private::replace(path, write);
-    }
-    let file = private::create(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            let what = format!("{} exists already", path.display());
-            Failure::refused(what).with_hint("--force writes over it")
-        }
-        _ => Error::io(path)(error).into(),
-    })?;
-    let done = write(&mut &file);
-    if done.is_err() {
-        // What is there in half would only be in the way of the next try.
-        let _ = std::fs::remove_file(path);
-    }
-    done
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern};
-use tract::model::{HideKind, Operation, RefName, Role};
+use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern, Repo};
+use tract::model::{EntryId, HideKind, Operation, RefName, Role};
 use tract::render::calendar::Edge;
-use tract::render::{Calendar, Label, Line, excerpt, plural, table};
+use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
 
 use crate::cli::listing::{self, known_operations};
-use crate::cli::{App, Exit, Failure, Ui, progress};
+use crate::cli::{App, Exit, Failure, Ui, moment, progress};
 
 /// Find messages by their text
 ///
@@ -82,18 +82,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
     let calendar = app.calendar();
-    let moment = |text: &Option<String>, edge| {
-        let read = |text: &String| calendar.read(text, edge).ok_or_else(|| no_moment(text));
-        text.as_ref().map(read).transpose()
-    };
     let limit = args.limit.unwrap_or(LIMIT);
     let options = FindOptions {
         within: within.transpose()?,
         role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
         operations: args.op.clone(),
         tool: args.tool.clone(),
-        since: moment(&args.since, Edge::Start)?,
-        until: moment(&args.until, Edge::End)?,
+        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
+        until: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
         // One more tells whether there are more.
         limit: if limit == 0 { 0 } else { limit + 1 },
         neighbours: args.neighbours,
@@ -120,11 +116,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn no_moment(text: &str) -> Failure {
-    Failure::usage(format!("'{text}' is no date and no age"))
-        .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")
-}
-
 fn draw(bar: &ProgressBar, progress: FindProgress) {
     let (done, total, what) = match progress {
         FindProgress::Indexing { bytes, total_bytes } => {
@@ -147,16 +138,23 @@ fn list(
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
     let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
+    let repo = app.repo()?;
+    let entries: Vec<EntryId> = found.iter().map(|one| one.entry).collect();
+    let calls = repo.calls_of(&entries)?;
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    for (one, head) in found.iter().zip(table::lines(&cells, &[])) {
+    let heads = table::lines(&cells, &[]).into_iter().zip(calls);
+    for (one, (head, call)) in found.iter().zip(heads) {
         // The place is of very different lengths and not lined up, to leave room for the title.
         let mut head = head + "  " + place(one, args, terminal) + "  ";
+        if let Some(call) = call {
+            head.fit(Line::from(call) + "  ", room);
+        }
         if let Some(title) = &one.title {
             head.fit(Label::Dim.of(format!("\"{title}\"")), room);
         }
         ui.print(head)?;
-        neighbours(&one.before, ui)?;
+        neighbours(&repo, &one.before, ui)?;
         for line in one.lines.iter().take(LINES) {
             let room = room.map(|width| width.saturating_sub(INDENT.len()));
             ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
@@ -165,7 +163,7 @@ fn list(
             let more = plural((one.lines.len() - LINES) as u64, "more line");
             ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
         }
-        neighbours(&one.after, ui)?;
+        neighbours(&repo, &one.after, ui)?;
         if let Some(back) = way_back(one, here) {
             ui.print(Label::Hint.of(format!("{INDENT}back: {back}")))?;
         }
@@ -253,13 +251,15 @@ fn reason(why: HiddenBy) -> String {
     }
 }
 
-fn neighbours(all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure> {
-    for one in all {
+fn neighbours(repo: &Repo, all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure> {
+    let entries: Vec<EntryId> = all.iter().map(|one| one.entry).collect();
+    for (one, call) in all.iter().zip(repo.calls_of(&entries)?) {
         let number = one.number.map_or("hidden".to_owned(), |n| format!(":{n}"));
-        let text = format!("{number:<7} {:<9} {}", one.role, one.preview);
-        let mut line = Line::from(INDENT);
-        line.fit(Label::Dim.of(text.trim_end()), ui.width_cols());
-        ui.print(line)?;
+        let line = Line::from(INDENT) + Label::Dim.of(format!("{number:<7} {:<9} ", one.role));
+        let room = ui
+            .width_cols()
+            .map(|width| width.saturating_sub(line.width_cols()));
+        ui.print(line + row::said(call.as_deref(), &one.preview, room))?;
     }
     Ok(())
 }

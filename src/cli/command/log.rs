@@ -3,37 +3,47 @@
 use std::io::Write;
 
 use tract::hash::ContentHash;
-use tract::history::{LogOptions, LogRow, Repo};
-use tract::model::{Head, Operation};
+use tract::history::{LogOptions, LogRow, Pattern, Repo};
+use tract::model::{Head, Operation, Role};
+use tract::render::calendar::Edge;
 use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::{App, Failure, Listing, Template, Ui, listing};
+use crate::cli::{App, Failure, Listing, Template, Ui, listing, moment};
 
 /// List commits, newest first
 ///
-/// Columns: hash, time, operation, role, this commit's tokens, the context's tokens, preview. On a
-/// terminal a line is cut to its width; in a pipe nothing is cut and times are absolute. The order
-/// is the chain's, whatever the times say.
+/// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this
+/// commit's tokens, the context's tokens, and how the message begins; of a tool's result, after its
+/// call. On a terminal a line is cut to its width; in a pipe nothing is cut and times are absolute.
+/// The order is the chain's, whatever the times say.
+///
+/// --role, --tool and --grep ask for messages that a commit brings: appended, edited, or in the place
+/// of what it hides. All that is asked for must fit.
 ///
 /// A template's fields, which never change: %H full hash, %h short hash, %P parent, %r role,
 /// %o operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview,
-/// %d time (UTC), %i number among the visible messages at the first commit listed; %n a new line, %x00 a byte,
-/// %% a percent sign. A field that a commit doesn't have is empty.
+/// %d time (UTC), %i number among the visible messages at the first commit of the range, %c the call
+/// that a result answers; %n a new line, %x00 a byte, %% a percent sign. A field that a commit doesn't have is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract log                    the newest 20
+  tract log -5                 the newest five
   tract log -n 0 | less        all
   tract log main~50..main      the newest 50 of main
   tract log --op compact       only compactions
-  tract log -p -n 3            the newest three, with their texts
+  tract log -p -3              the newest three, with their texts
+  tract log --tool bash -n 0   what bash was given and gave
+  tract log --role user --since 2d --reverse
+                               what was asked these two days, oldest first
+  tract log --grep 'parse_conf(' main
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
-    /// Where to begin, or A..B: what leads from A to B
-    #[arg(value_name = "REV|A..B")]
-    range: Option<String>,
+    /// Where to begin, or A..B: what leads from A to B; and -N: at most so many
+    #[arg(value_name = "REV|A..B", num_args = 0..=2, allow_negative_numbers = true)]
+    range: Vec<String>,
     /// One line each (as without it)
     #[arg(long, conflicts_with = "verbose")]
     oneline: bool,
@@ -49,6 +59,27 @@ pub struct Args {
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     op: Vec<String>,
+    /// Only messages of this role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Only calls of this tool, and their results
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Only messages with this text in them, whatever its case
+    #[arg(long, value_name = "TEXT")]
+    grep: Option<String>,
+    /// The text of --grep is a regular expression
+    #[arg(short = 'E', long, requires = "grep")]
+    regex: bool,
+    /// Only from then on: a date, or an age such as 3w or '2 days ago'
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only up to then
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Oldest first
+    #[arg(long)]
+    reverse: bool,
     /// One record a commit, by a template such as '%h %r %t %s'
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
     format: Option<String>,
@@ -69,19 +100,35 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
-    let (tip, until) = match args.range.as_deref() {
+    let (range, limit) = range_and_limit(args)?;
+    let (tip, until) = match range {
         None => (repo.resolve(&on, "HEAD")?, None),
         Some(range) => repo.resolve_range(&on, range)?,
     };
+    let pattern = args.grep.as_deref().map(|text| match args.regex {
+        true => Pattern::regex(text),
+        false => Pattern::text(text),
+    });
+    let calendar = app.calendar();
     let options = LogOptions {
-        limit: args.limit.unwrap_or(LIMIT),
+        limit: limit.unwrap_or(LIMIT),
         until,
         operations: args.op.clone(),
+        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
+        tool: args.tool.clone(),
+        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
+        up_to: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
+        pattern: pattern.transpose()?,
         encoding: app.encoding(&repo)?,
         parts: args.verbose || args.patch,
-        numbers: template.is_some(),
+        numbers: true,
     };
-    let rows = repo.log(&tip, &options)?;
+    let mut rows = repo.log(&tip, &options)?;
+    let before = rows.last().and_then(|oldest| oldest.commit.parent);
+    let more = rows.len() == options.limit && before.is_some_and(|before| Some(before) != until);
+    if args.reverse {
+        rows.reverse();
+    }
     if rows.is_empty() {
         app.ui.status("No such commits");
     }
@@ -93,7 +140,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(());
     }
     if args.verbose || args.patch {
-        let calendar = app.calendar();
         let verbose = Verbose {
             head: &head,
             calendar: &calendar,
@@ -103,17 +149,45 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let listing = Listing {
         head: &head,
-        calendar: app.calendar(),
+        calendar,
         width_cols: app.ui.width_cols(),
         running: true,
+        heading: app.ui.is_terminal() && !rows.is_empty(),
         indent: 0,
     };
     app.ui.print_all(listing.lines(&rows))?;
-    let cut = args.limit.is_none() && args.range.is_none() && rows.len() == LIMIT;
-    if cut && app.ui.is_terminal() {
-        app.ui.hint("older ones: tract log -n 0");
+    if more && limit.is_none() && app.ui.is_terminal() {
+        app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
+}
+
+/// What of the words is a revision or a range, and how many commits are wanted: `-5` is `-n 5`.
+fn range_and_limit(args: &Args) -> Result<(Option<&str>, Option<usize>), Failure> {
+    let (mut ranges, mut limit) = (Vec::new(), args.limit);
+    for word in &args.range {
+        let digits = word.strip_prefix('-').map(str::parse::<usize>);
+        match (digits, limit) {
+            (Some(Ok(most)), None) => limit = Some(most),
+            (Some(Ok(_)), Some(_)) => {
+                let failure = Failure::usage("how many? two limits are given");
+                return Err(failure.with_hint("-5 is short for -n 5"));
+            }
+            _ => ranges.push(word.as_str()),
+        }
+    }
+    match ranges.as_slice() {
+        [] => Ok((None, limit)),
+        [range] => Ok((Some(range), limit)),
+        [a, b, ..] => {
+            let failure = Failure::usage(format!(
+                "a log has one beginning, and '{a}' and '{b}' are two"
+            ));
+            Err(failure.with_hint(format!(
+                "what leads from one to the other: tract log {a}..{b}"
+            )))
+        }
+    }
 }
 
 /// Commits in two or three lines each.
@@ -159,8 +233,11 @@ impl Verbose<'_> {
         let operation = &row.commit.operation;
         let hash = row.hash.to_string();
         // The full hash leaves a narrow terminal little room.
-        let marks = listing::marks(&row.refs, head, width, hash.len());
-        ui.print(Label::Hash.of(hash) + marks)?;
+        let number = row
+            .number
+            .map_or(String::new(), |number| format!("  :{number}"));
+        let marks = listing::marks(&row.refs, head, width, hash.len() + number.len());
+        ui.print(Label::Hash.of(hash) + number + marks)?;
         let time = calendar.full(row.commit.time);
         let mut facts = vec![time.into(), listing::verb(operation)];
         if let Some(role) = row.role {
@@ -179,11 +256,12 @@ impl Verbose<'_> {
         if !extra.is_empty() {
             ui.print(Line::from(INDENT) + extra)?;
         }
-        let preview = listing::describe(row);
-        if !preview.is_empty() && !has_text {
-            let mut line = Line::from(INDENT);
-            line.fit(Label::Dim.of(preview), width);
-            ui.print(line)?;
+        if !has_text {
+            let room = width.map(|width| width.saturating_sub(INDENT.len()));
+            let said = listing::said(row, room);
+            if !said.is_empty() {
+                ui.print(Line::from(INDENT) + said)?;
+            }
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ commands! {
 pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
     match command {
         Some(command) => command.run(app),
-        None => match status::run(&status::Args {}, app) {
+        None => match status::run(&status::Args::default(), app) {
             Err(Failure::Tract(Error::NoRepository { .. })) => start(app),
             done => done,
         },

@@ -1,50 +1,151 @@
-//! `tract show`: one commit whole.
+//! `tract show`: one commit whole, or one after the other.
 
-use tract::history::{Repo, Shown, TagRow};
-use tract::model::{Head, Message, Operation};
+mod media;
+
+use std::path::PathBuf;
+
+use tract::error::Refusal;
+use tract::hash::CommitHash;
+use tract::history::{LogOptions, On, Repo, Shown, TagRow};
+use tract::model::{Head, Message, Operation, Part};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
 use crate::cli::{App, Failure, Ui, listing, outcome};
 
-/// Show one commit whole
+/// Show one commit whole, or a range of them
 ///
 /// Its header and its content; of a hide, what it put in place and what it hid; of an edit, what
-/// stood there before.
+/// stood there before. REV#2 is one part of it, counted from 0 as they are shown. A..B is what leads
+/// from A to B, the oldest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract show               the newest commit
   tract show :1            the first visible message
-  tract show a1b2c3d --full")]
+  tract show a1b2c3d --full
+  tract show :7#1          the second part of the 7th
+  tract show HEAD~3..HEAD  the newest three, in their order
+  tract show :7 --image shot.png")]
 pub struct Args {
-    /// Which commit
-    #[arg(value_name = "REV", default_value = "HEAD")]
+    /// Which commit; REV#PART: a part of it
+    #[arg(value_name = "REV|A..B", default_value = "HEAD")]
     rev: String,
     /// Long texts and lists whole
     #[arg(long)]
     full: bool,
+    /// Write the picture in it, or the file, to a file, and show nothing
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Which one, where there are several, from 1
+    #[arg(long, value_name = "N", requires = "image")]
+    which: Option<usize>,
+    /// Write over a file that is there
+    #[arg(long, requires = "image")]
+    force: bool,
 }
 
+/// The columns of the names in a header.
+const NAME_COLS: usize = 10;
 /// How many lines of one part, and how many hidden messages, are shown without `--full`.
 const LINES: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let hash = repo.resolve(&on, &args.rev)?;
+    if let Some(commits) = range(&repo, &on, &args.rev)? {
+        if args.image.is_some() {
+            return Err(Failure::usage("a picture is of one commit, not of a range"));
+        }
+        for (at, hash) in commits.iter().enumerate() {
+            if at > 0 {
+                app.ui.print("")?;
+            }
+            let shown = repo.show(hash, app.encoding(&repo)?)?;
+            whole(&repo, &on, &shown, None, args.full, app)?;
+        }
+        if commits.is_empty() {
+            app.ui.status("No such commits");
+        }
+        return Ok(());
+    }
+    let (hash, number) = repo.resolve_part(&on, &args.rev)?;
     let shown = repo.show(&hash, app.encoding(&repo)?)?;
-    let head = repo.head(&on)?;
-    let limit = if args.full { usize::MAX } else { LINES };
+    let part = number.map(|number| part_of(&shown, number)).transpose()?;
+    match &args.image {
+        Some(path) => media::save(&shown, part.as_ref(), path, args, app),
+        None => whole(&repo, &on, &shown, part.as_ref(), args.full, app),
+    }
+}
+
+/// The commits of a range, oldest first; none where the text is no range.
+fn range(repo: &Repo, on: &On, text: &str) -> Result<Option<Vec<CommitHash>>, Failure> {
+    // A text that is looked for may hold dots of its own.
+    if text.starts_with(":/") || !text.contains("..") {
+        return Ok(None);
+    }
+    let (tip, until) = repo.resolve_range(on, text)?;
+    let options = LogOptions {
+        until,
+        ..LogOptions::default()
+    };
+    let rows = repo.commits_of(&tip, &options)?;
+    Ok(Some(rows.into_iter().rev().collect()))
+}
+
+/// What `#N` of a commit is: one of several messages that it put in place, or a part of its one.
+enum Piece {
+    Message(usize),
+    Part(usize),
+}
+
+fn part_of(shown: &Shown, number: u32) -> Result<Piece, Failure> {
+    let number = number as usize;
+    let (count, piece) = match (&shown.message, shown.replacements.as_slice()) {
+        (None, [_, _, ..]) => (shown.replacements.len(), Piece::Message(number)),
+        (Some(one), _) | (None, [one]) => (one.parts.len(), Piece::Part(number)),
+        (None, []) => (0, Piece::Part(number)),
+    };
+    match count.checked_sub(1) {
+        None => Err(Failure::refused("it has no parts").with_hint("tract show shows all of it")),
+        Some(last) if number > last => {
+            let refusal = Refusal::NoSuchPart { part: number, last };
+            Err(tract::Error::Refused(refusal).into())
+        }
+        Some(_) => Ok(piece),
+    }
+}
+
+/// A commit with its header, or of its message one part.
+fn whole(
+    repo: &Repo,
+    on: &On,
+    shown: &Shown,
+    part: Option<&Piece>,
+    full: bool,
+    app: &mut App,
+) -> Result<(), Failure> {
+    let head = repo.head(on)?;
+    let limit = if full { usize::MAX } else { LINES };
     let row = &shown.row;
     let verb = Line::from(row.commit.operation.verb()) + " ";
     app.ui.print(verb + Label::Hash.of(row.hash.to_string()))?;
-    for (name, value) in fields(&repo, &shown, &head, app)? {
-        let name = Label::Dim.of(format!("{name:<10}"));
+    for (name, value) in fields(repo, shown, &head, app)? {
+        let name = Label::Dim.of(format!("{name:<NAME_COLS$}"));
         app.ui.print(name + value)?;
     }
-    content(&shown, limit, &mut app.ui)?;
-    lists(&shown, limit, &mut app.ui)?;
-    life(&repo, &shown, &head, limit, app)
+    match part {
+        Some(Piece::Message(at)) => body(&mut app.ui, &shown.replacements[*at], limit),
+        Some(Piece::Part(at)) => {
+            let message = shown.message.iter().chain(&shown.replacements).next();
+            let parts = message.map_or(&[][..], |message| &message.parts[*at..=*at]);
+            parts_of(&mut app.ui, parts, *at, limit)
+        }
+        None => {
+            content(shown, limit, &mut app.ui)?;
+            lists(repo, shown, limit, &mut app.ui)?;
+            life(repo, shown, &head, limit, app)
+        }
+    }
 }
 
 /// What the header says, line by line.
@@ -83,6 +184,13 @@ fn fields(
         if let Some(kind) = &message.attached {
             field("attached", kind.as_str().into());
         }
+    }
+    if let Some(call) = &row.call {
+        let room = app
+            .ui
+            .width_cols()
+            .map_or(usize::MAX, |width| width - NAME_COLS);
+        field("answers", Line::from(call).cut(room));
     }
     if let Operation::Edit { target, .. } = operation {
         field("edits", target.to_string()[..7].into());
@@ -125,7 +233,7 @@ fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
 }
 
 /// What it hid, brought back or changed, one to a line.
-fn lists(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
+fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
     for part in shown.parts.iter().take(limit) {
         let number = part.number.map_or("-".to_owned(), |n| format!(":{n}"));
         let stub = part.stub.as_deref().unwrap_or_default();
@@ -143,7 +251,12 @@ fn lists(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
             let total: u64 = touched.iter().map(|one| one.tokens.tokens).sum();
             let count = plural(touched.len() as u64, "message");
             heading(ui, &format!("{title} {count}, {} tokens", grouped(total)))?;
-            outcome::list(ui, touched, limit)?;
+            let list = outcome::List {
+                limit,
+                others: "(--full)",
+                sum: false,
+            };
+            outcome::list(repo, ui, touched, &list)?;
         }
     }
     if !shown.still_hidden.is_empty() {
@@ -214,12 +327,22 @@ fn chat(limit: usize, ui: &Ui) -> Chat<'static> {
 }
 
 fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
-    for (index, part) in message.parts.iter().enumerate() {
+    if let [only] = message.parts.as_slice() {
         ui.print("")?;
-        if message.parts.len() > 1 {
-            // As `tract drop REV#PART` names it.
-            ui.print(Label::Dim.of(format!("#{index}")))?;
-        }
+        return Ok(ui.print_all(chat(limit, ui).part(only))?);
+    }
+    if message.parts.is_empty() {
+        ui.print("")?;
+        ui.print(Label::Dim.of("    (empty)"))?;
+    }
+    parts_of(ui, &message.parts, 0, limit)
+}
+
+/// Parts with their numbers, from `first` on, as `tract drop REV#PART` names them.
+fn parts_of(ui: &mut Ui, parts: &[Part], first: usize, limit: usize) -> Result<(), Failure> {
+    for (at, part) in parts.iter().enumerate() {
+        ui.print("")?;
+        ui.print(Label::Dim.of(format!("#{}", first + at)))?;
         ui.print_all(chat(limit, ui).part(part))?;
     }
     Ok(())

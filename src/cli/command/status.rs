@@ -1,21 +1,30 @@
 //! `tract status`: where am I in my context.
 
+mod filling;
+
 use tract::context::Context;
 use tract::history::{ProviderSays, Status};
 use tract::model::{Head, HideKind, Role};
-use tract::render::{Label, Line, amount, grouped, plural, tokens};
+use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
 use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
 
 /// Say where you are in your context
 ///
-/// HEAD, the messages that a model would be sent, their tokens, and the newest commits.
-#[derive(Debug, clap::Args)]
+/// HEAD, the messages that a model would be sent, their tokens, and the newest commits. With -v also
+/// what fills the context: each tool, thinking, pictures, what the client attached; the ten largest
+/// messages; and what a prune would give back.
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Example:
   tract status
+  tract status -v                  what fills the context
   tract --on experiment status     as if HEAD were that branch")]
-pub struct Args {}
+pub struct Args {
+    /// What fills the context, and the largest messages
+    #[arg(short, long)]
+    verbose: bool,
+}
 
 /// How many cells the bar has.
 const BAR: usize = 20;
@@ -28,7 +37,7 @@ No messages yet.
   tract import FILE               one session
   tract commit -r user -m \"…\"     write the first message";
 
-pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
     let total = status.provider.total(status.total);
@@ -45,6 +54,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         calendar: app.calendar(),
         width_cols: app.ui.width_cols(),
         running: false,
+        heading: false,
         indent: 2,
     };
     // HEAD is named above; what is left of the line is the preview's.
@@ -53,6 +63,9 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
         row.refs.clear();
     }
     app.ui.print_all(listing.lines(&recent))?;
+    if args.verbose {
+        filling::tell(app, &repo, &on, status.total)?;
+    }
     if status.budget.is_some_and(|budget| total.tokens > budget) {
         let smaller = outcome::smaller(app, &repo, &on)?;
         app.ui.hint(format!("over budget: {smaller}"));
@@ -195,10 +208,13 @@ fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
     };
     let why = Line::from(format!("not in the file: {}", absent.join(", ")));
     let fits = counted.width_cols() + 2 + why.width_cols();
-    if ui.width_cols().is_none_or(|width| fits <= width) {
-        vec![counted + "; " + why]
-    } else {
-        vec![counted + ";", Line::from(INDENT) + why]
+    match ui.width_cols() {
+        Some(width) if fits > width => {
+            let rows = why.wrap(width.saturating_sub(INDENT.len()).max(20));
+            let rows = rows.into_iter().map(|row| Line::from(INDENT) + row);
+            std::iter::once(counted + ";").chain(rows).collect()
+        }
+        _ => vec![counted + "; " + why],
     }
 }
 
@@ -211,11 +227,11 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
     };
     let shares = Line::join(status.by_role.iter().map(share), " · ");
     let mut line = Line::from(INDENT) + shares;
-    let Some((number, count, preview)) = &status.largest else {
+    let Some(largest) = &status.largest else {
         return vec![line];
     };
     let mut lines = Vec::new();
-    let tail = format!(" {} (:{number})", tokens(*count));
+    let tail = format!(" {} (:{})", tokens(largest.tokens), largest.number);
     let room = ui.wrap_cols();
     if line.width_cols() + "   largest: ".len() + 24 + tail.len() > room {
         lines.push(line);
@@ -223,7 +239,8 @@ fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
     }
     line += "   largest: ";
     let room = room.saturating_sub(line.width_cols() + tail.len());
-    line += Line::from(preview).cut(room.clamp(8, 48)) + tail;
+    let room = room.clamp(8, 64);
+    line += row::said(largest.call.as_deref(), &largest.preview, Some(room)) + tail;
     lines.push(line);
     lines
 }

@@ -15,10 +15,11 @@ use std::collections::HashSet;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::call::On;
+use crate::history::called::Callers;
 use crate::history::log::wanted;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
-use crate::model::{Commit, EntryId, Message, Millis, Operation, Part, RefName, Role};
+use crate::model::{Commit, EntryId, Millis, Operation, RefName, Role};
 use crate::store::{CommitRow, Hit, View};
 
 use merge::Merge;
@@ -31,8 +32,6 @@ const INDEX_BYTES: u64 = 2 << 20;
 /// After how many messages a search looks at the repository anew, so that its view doesn't hold the
 /// journal back for as long as it takes.
 const VIEW_HITS: usize = 256;
-/// How far back from a tool's result its call is looked for, in commits.
-const CALL_SEARCH: usize = 256;
 
 /// What to find.
 #[derive(Clone, Debug)]
@@ -293,52 +292,12 @@ fn read(
     let lines = options.pattern.lines(&message);
     let wanted = !lines.is_empty()
         && match &options.tool {
-            Some(tool) => uses(view, row, &message, tool)?,
+            Some(tool) => {
+                Callers::new(view).has_to_do_with(tool, row.commit.parent, &hit.content)?
+            }
             None => true,
         };
     Ok(wanted.then_some((message.role, lines)))
-}
-
-/// Whether the message calls the tool, or answers a call of it.
-fn uses(view: &dyn View, row: &CommitRow, message: &Message, tool: &str) -> Result<bool> {
-    let calls = |message: &Message, id: Option<&str>| {
-        message.parts.iter().any(|part| match part {
-            Part::ToolCall { id: own, name, .. } => {
-                name.eq_ignore_ascii_case(tool) && id.is_none_or(|id| id == own)
-            }
-            _ => false,
-        })
-    };
-    if calls(message, None) {
-        return Ok(true);
-    }
-    let mut open: HashSet<&str> = message.results().collect();
-    let mut next = row.commit.parent;
-    for _ in 0..CALL_SEARCH {
-        let (Some(parent), false) = (next, open.is_empty()) else {
-            break;
-        };
-        let Some(row) = view.commit(&parent)? else {
-            break;
-        };
-        next = row.commit.parent;
-        let Operation::Append { content } = row.commit.operation else {
-            continue;
-        };
-        if view.content_row(&content)?.is_none_or(|row| row.calls == 0) {
-            continue;
-        }
-        if let Some(earlier) = view.content(&content)? {
-            if open.iter().any(|id| calls(&earlier, Some(id))) {
-                return Ok(true);
-            }
-            // Ids may repeat: the nearest call of an id is the one.
-            earlier.calls().for_each(|id| {
-                open.remove(id);
-            });
-        }
-    }
-    Ok(false)
 }
 
 /// The entry to which a commit gives a content.

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::history::chain::Chain;
-use crate::model::{Draft, Hide, HideKind, Interval, Priority, RefValue, Replacement};
+use crate::model::{
+    Draft, Hide, HideKind, Interval, Message, Part, Priority, RefValue, Replacement,
+};
 use crate::store::Tx;
 use crate::store::sqlite::Sqlite;
 

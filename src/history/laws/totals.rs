@@ -9,7 +9,9 @@ use crate::context::laws::history::{CONTENTS, History, histories, message};
 use crate::hash::CommitHash;
 use crate::history::{Call, CommitOptions, LogOptions, On, Repo};
 use crate::model::tokens::{Counter, context_total};
-use crate::model::{Draft, Encoding, Message, Millis, Operation, RefName, RefValue, Role};
+use crate::model::{
+    Draft, Encoding, EntryId, Message, Millis, Operation, Part, RefName, RefValue, Role,
+};
 
 /// A repository that holds `history`, with a checkpoint wherever `every` says so.
 fn repo(history: &History, every: usize) -> Repo {
@@ -63,8 +65,19 @@ proptest! {
             prop_assert_eq!(status.total, compiled);
             prop_assert_eq!(status.context.entries.len(), messages.len());
 
-            let rows = repo.log(hash, &LogOptions::default()).expect("listed");
+            let options = LogOptions {
+                numbers: true,
+                ..LogOptions::default()
+            };
+            let rows = repo.log(hash, &options).expect("listed");
             prop_assert_eq!(rows[0].running, compiled);
+            let places = history.order(at).context().positions();
+            for row in &rows {
+                if let Operation::Append { .. } = row.commit.operation {
+                    let place = places.get(&EntryId::of(row.hash));
+                    prop_assert_eq!(row.number, place.map(|at| at + 1));
+                }
+            }
             let path = history.path(at);
             prop_assert_eq!(rows.len(), path.len());
             let sum: i64 = rows.iter().map(|row| row.delta).sum();
@@ -97,14 +110,14 @@ proptest! {
 }
 
 /// What listing the last 20 costs the database, in steps, at some visible messages; and what they come to.
-fn steps_of_a_log(messages: usize) -> (u64, u64) {
+fn steps_of_a_log(messages: usize, said: fn(usize) -> Message) -> (u64, u64) {
     let (repo, steps) = Repo::counted();
-    let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
-    let talk: Vec<Draft> = (0..messages).map(said).collect();
+    let talk: Vec<Draft> = (0..messages).map(|at| Draft::append(said(at))).collect();
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
     let tip = done.expect("commits").last().expect("some").hash;
     let options = LogOptions {
         limit: 20,
+        numbers: true,
         ..LogOptions::default()
     };
     // The first sums up, and keeps what it has found.
@@ -119,13 +132,41 @@ fn steps_of_a_log(messages: usize) -> (u64, u64) {
 
 #[test]
 fn a_short_log_reads_as_much_of_a_long_history_as_of_a_short_one() {
-    let (few, _) = steps_of_a_log(500);
-    let (many, tokens) = steps_of_a_log(5_000);
+    let said = |at: usize| Message::text(Role::User, at.to_string());
+    let (few, _) = steps_of_a_log(500, said);
+    let (many, tokens) = steps_of_a_log(5_000, said);
     assert!(many < few + few / 5, "{few} and {many} steps");
     let counter = Counter::load(Encoding::default());
-    let said = |at: usize| Message::text(Role::User, at.to_string());
     let all = context_total((0..5_000).map(|at| counter.message(&said(at))));
     assert_eq!(tokens, all.tokens);
+}
+
+#[test]
+fn a_log_of_calls_and_results_costs_little_more_than_one_of_texts() {
+    let tools = |at: usize| match at % 2 {
+        0 => {
+            let call = Part::ToolCall {
+                id: at.to_string(),
+                name: "read".into(),
+                arguments: r#"{"path":"a"}"#.into(),
+                kind: None,
+            };
+            Message::new(Role::Assistant, vec![call])
+        }
+        _ => {
+            let result = Part::ToolResult {
+                call: (at - 1).to_string(),
+                content: vec![Part::text(at.to_string())],
+                is_error: false,
+            };
+            Message::new(Role::Tool, vec![result])
+        }
+    };
+    let (plain, _) = steps_of_a_log(1_001, |at| Message::text(Role::User, at.to_string()));
+    let (few, _) = steps_of_a_log(501, tools);
+    let (many, _) = steps_of_a_log(5_001, tools);
+    assert!(many < few + few / 5, "{few} and {many} steps");
+    assert!(many < 2 * plain, "{plain} and {many} steps");
 }
 
 #[test]

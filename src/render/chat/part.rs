@@ -65,6 +65,11 @@ impl Page<'_> {
                 };
                 let head = head + Label::Dim.of(format!("  {call}"));
                 self.line(NOWHERE, INDENT, head);
+                let is_nothing =
+                    |part: &Part| matches!(part, Part::Text { text } if text.is_empty());
+                if content.iter().all(is_nothing) {
+                    self.line(NOWHERE, INDENT + 2, Label::Dim.of("(empty)"));
+                }
                 for part in content {
                     match part {
                         Part::Text { text } => self.output(NOWHERE, &[], text, label),
@@ -101,7 +106,7 @@ impl Page<'_> {
         };
         let is_long = |(_, value): &(String, Value)| match value {
             Value::String(text) => text.contains('\n') || text.len() > ARGUMENT_CHARS,
-            value => value.to_string().len() > ARGUMENT_CHARS,
+            value => has_lines(value) || value.to_string().len() > ARGUMENT_CHARS,
         };
         let (long, short): (Vec<_>, Map<_, _>) = {
             let (long, short) = arguments.into_iter().partition::<Vec<_>, _>(is_long);
@@ -116,9 +121,99 @@ impl Page<'_> {
             self.line(NOWHERE, INDENT + 2, Label::Dim.of(format!("{key}:")));
             let text = match value {
                 Value::String(text) => text,
-                value => serde_json::to_string_pretty(&value).unwrap_or_default(),
+                value => {
+                    let mut text = String::new();
+                    pretty(&value, 0, &mut text);
+                    text
+                }
             };
             self.output(NOWHERE, &[], &text, Label::Text);
         }
+    }
+}
+
+/// Whether a text in the value has several lines.
+fn has_lines(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n'),
+        Value::Array(items) => items.iter().any(has_lines),
+        Value::Object(fields) => fields.values().any(has_lines),
+        _ => false,
+    }
+}
+
+/// A value as JSON, to be read: a text of several lines has them, below where it begins.
+fn pretty(value: &Value, indent: usize, out: &mut String) {
+    let start = |indent: usize| format!("\n{}", "  ".repeat(indent));
+    match value {
+        Value::String(text) if text.contains('\n') => {
+            let lines = text.split('\n').map(|line| {
+                let quoted = Value::from(line).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
+            });
+            let lines: Vec<String> = lines.collect();
+            *out += &format!("\"{}\"", lines.join(&start(indent)));
+        }
+        Value::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                *out += if at == 0 { "" } else { "," };
+                *out += &start(indent + 1);
+                pretty(item, indent + 1, out);
+            }
+            *out += &start(indent);
+            out.push(']');
+        }
+        Value::Object(fields) if !fields.is_empty() => {
+            out.push('{');
+            for (at, (key, value)) in fields.iter().enumerate() {
+                *out += if at == 0 { "" } else { "," };
+                *out += &format!("{}{}: ", start(indent + 1), Value::from(key.as_str()));
+                pretty(value, indent + 1, out);
+            }
+            *out += &start(indent);
+            out.push('}');
+        }
+        value => *out += &value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::plain;
+
+    #[test]
+    fn an_argument_has_its_own_line_breaks_however_deep_they_are() {
+        let call = Part::ToolCall {
+            id: "c1".into(),
+            name: "shell".into(),
+            arguments: r#"{"timeout": 5, "command": ["bash", "-lc", "cd src\nls \"a\""], "edits": [{"new": "a\n\tb", "n": 1, "none": []}]}"#.into(),
+            kind: None,
+        };
+        let lines = Chat::new(40, None).part(&call);
+        let lines: Vec<String> = lines.iter().map(plain::paint).collect();
+        assert_eq!(
+            lines,
+            [
+                "    shell timeout=5  c1",
+                "      command:",
+                "      [",
+                "        \"bash\",",
+                "        \"-lc\",",
+                "        \"cd src",
+                "        ls \\\"a\\\"\"",
+                "      ]",
+                "      edits:",
+                "      [",
+                "        {",
+                "          \"new\": \"a",
+                "          \\tb\",",
+                "          \"n\": 1,",
+                "          \"none\": []",
+                "        }",
+                "      ]",
+            ]
+        );
     }
 }

@@ -26,15 +26,21 @@ impl Painter<'_> {
         let percent = kept.tokens * 100 / diff.after.total().tokens.max(1);
         let of = plural(new as u64, "message");
         let size = bytes(prefix.size_bytes as u64);
-        let mut words = vec![match same {
-            0 => "no message from the start is identical".to_owned(),
-            _ if same == old && same == new => format!("all {of} identical"),
-            _ => format!(
-                "first {} of {of} identical ({} tokens, {percent}%; {size} for {provider})",
-                grouped(same as u64),
-                tokens(kept)
-            ),
-        }];
+        let mut words = match same {
+            0 => vec!["no message from the start is identical".to_owned()],
+            _ if same == old && same == new => vec![format!("all {of} identical")],
+            _ => {
+                let first = format!("first {} of {of} identical", grouped(same as u64));
+                let (tokens, size) = (tokens(kept), format!("{size} for {provider}"));
+                let whole = format!("{first} ({tokens} tokens, {percent}%; {size})");
+                match page.width_cols {
+                    Some(width) if INDENT + whole.chars().count() > width => {
+                        vec![first, format!("{tokens} tokens, {percent}%"), size]
+                    }
+                    _ => vec![whole],
+                }
+            }
+        };
         let but_for_ids = diff.same_from_the_start(false);
         if but_for_ids > same {
             let first = grouped(but_for_ids as u64);

@@ -4,7 +4,7 @@ use crate::diff::{Change, Kind};
 use crate::model::preview;
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, Shown, message};
-use crate::render::{Label, Line, grouped, plural, signed, table};
+use crate::render::{Label, Line, grouped, plural, row, signed, table};
 
 /// How many messages of a list are still shown one by one.
 const LISTED: usize = 6;
@@ -55,7 +55,7 @@ impl Painter<'_> {
         verbs: bool,
         width_cols: Option<usize>,
     ) -> Vec<Line> {
-        let row = |change: &&Change| {
+        let cells = |change: &&Change| {
             let message = self.diff.message(change);
             let (sign, label) = message::sign(&change.kind);
             let verb = if verbs { verb(&change.kind) } else { "" };
@@ -69,10 +69,16 @@ impl Painter<'_> {
                 Line::from(verb).left(if verbs { 8 } else { 0 }),
                 Label::role(message.role).of(format!("{:<9}", message.role)),
                 signed(change.delta).into(),
-                preview(message).into(),
             ]
         };
-        table::list(changes.iter().map(row).collect(), &[4], width_cols)
+        let heads = table::lines(&changes.iter().map(cells).collect::<Vec<_>>(), &[4]);
+        let row = |(head, change): (Line, &&Change)| {
+            let head = head + "  ";
+            let room = width_cols.map(|width| width.saturating_sub(head.width_cols()));
+            let call = self.call(change);
+            head + row::said(call.as_deref(), &preview(self.diff.message(change)), room)
+        };
+        heads.into_iter().zip(changes).map(row).collect()
     }
 }
 

@@ -11,8 +11,8 @@ mod value;
 
 use std::collections::HashSet;
 
-use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, tools};
-use crate::model::Role;
+use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, answered, tools};
+use crate::model::{Part, Role, ToolUse, uses};
 use crate::render::{Line, grouped, plural, signed, tokens};
 use page::Page;
 
@@ -70,6 +70,8 @@ struct Painter<'a> {
     show: &'a Show,
     /// The changes that are shown.
     changes: Vec<Shown<'a>>,
+    /// The calls that each message of the two contexts answers.
+    calls: [Vec<Vec<&'a Part>>; 2],
 }
 
 /// A change with the tools that its message calls or answers.
@@ -110,6 +112,7 @@ pub fn lines(
         frame,
         show,
         changes: selected(diff, show),
+        calls: [&diff.before, &diff.after].map(|side| answered(&side.messages)),
     };
     page.push(0, painter.first_line());
     if diff.is_empty() {
@@ -142,6 +145,18 @@ impl Painter<'_> {
         let count = plural(self.diff.after.messages.len() as u64, "message");
         let total = tokens(self.diff.after.total());
         format!("no differences: {count}, {total} tokens")
+    }
+
+    /// The calls that the message of a change answers, in a line.
+    fn call(&self, change: &Change) -> Option<String> {
+        let [before, after] = &self.calls;
+        let calls = match (change.before, change.after) {
+            (_, Some(at)) => &after[at],
+            (Some(at), None) => &before[at],
+            (None, None) => return None,
+        };
+        let calls: Vec<ToolUse> = calls.iter().copied().filter_map(ToolUse::of).collect();
+        uses::answered(&calls)
     }
 
     /// Message by message.

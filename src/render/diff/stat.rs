@@ -4,17 +4,19 @@ use crate::diff::Kind;
 use crate::model::preview;
 use crate::render::diff::page::Page;
 use crate::render::diff::{Painter, Shown, list, message, run};
-use crate::render::{Label, Line, columns, plural, signed};
+use crate::render::{Label, Line, columns, plural, row, signed};
 
 /// The columns of a line in a pipe.
 const PIPE_COLS: usize = 80;
 /// The most columns that say which message it is, and the fewest that are left for a bar.
-const SHARE_COLS: (usize, usize) = (72, 12);
+const SHARE_COLS: (usize, usize) = (72, 10);
 
 /// A row of the bars: one message, or a run of hidden ones.
 struct Row {
     head: Line,
-    what: Line,
+    role: Line,
+    call: Option<String>,
+    what: String,
     delta: i64,
 }
 
@@ -32,13 +34,16 @@ impl Painter<'_> {
             rest = &rest[count..];
         }
         let width = page.width_cols.unwrap_or(PIPE_COLS);
-        let head_cols = columns::widest(rows.iter().map(|row| row.head.text()));
-        let delta_cols = columns::widest(rows.iter().map(|row| signed(row.delta)));
-        let fixed = "    |  ".len() + head_cols + delta_cols;
+        let widest = |of: fn(&Row) -> String| columns::widest(rows.iter().map(of));
+        let head_cols = widest(|row| row.head.text());
+        let role_cols = widest(|row| row.role.text());
+        let delta_cols = widest(|row| signed(row.delta));
+        let fixed = "       |  ".len() + head_cols + role_cols + delta_cols;
         let room = width.saturating_sub(fixed);
-        let what_cols = columns::widest(rows.iter().map(|row| row.what.text()))
+        let said = |row: &Row, cols| row::said(row.call.as_deref(), &row.what, cols);
+        let what_cols = columns::widest(rows.iter().map(|row| said(row, None).text()))
             .min(SHARE_COLS.0)
-            .min(room * 2 / 3);
+            .min(room.saturating_sub(SHARE_COLS.1).max(room * 2 / 3));
         let bar_cols = room.saturating_sub(what_cols).max(SHARE_COLS.1);
         let most = rows.iter().map(|row| row.delta.unsigned_abs()).max();
         page.gap();
@@ -49,30 +54,33 @@ impl Painter<'_> {
                 _ => Label::Added,
             };
             let bar = bar(row.delta, most.unwrap_or(0), bar_cols);
-            let head = row.head.left(head_cols) + "  ";
-            let what = row.what.cut(what_cols).left(what_cols);
-            page.push(1, head + what + " | " + delta + " " + label.of(bar));
+            let what = said(&row, Some(what_cols)).left(what_cols);
+            let head = row.head.left(head_cols) + "  " + row.role.left(role_cols) + "  ";
+            page.push(0, head + what + " | " + delta + " " + label.of(bar));
         }
     }
 
     fn bar_row(&self, changes: &[Shown<'_>]) -> Row {
         let first = changes[0].0;
         let message = self.diff.message(first);
-        let (head, what) = match changes {
+        let (head, role, call, what) = match changes {
             [_] => {
                 let (sign, label) = message::sign(&first.kind);
                 let head = label.of(format!("{sign} {}", message::number(first)));
-                (head, format!("{} {}", message.role, preview(message)))
+                let role = Label::role(message.role).of(message.role.as_str());
+                (head, role, self.call(first), preview(message))
             }
             _ => {
                 let count = plural(changes.len() as u64, "message");
                 let what = format!("{count} {}", list::verb(&first.kind));
-                (list::span(changes), what)
+                (list::span(changes), Line::new(), None, what)
             }
         };
         Row {
             head,
-            what: what.into(),
+            role,
+            call,
+            what,
             delta: changes.iter().map(|(change, _)| change.delta).sum(),
         }
     }

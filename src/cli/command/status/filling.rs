@@ -1,0 +1,124 @@
+//! What fills the context: kinds of things, the largest messages, and what a prune would give back.
+
+use tract::history::surgery::{Limits, Plan, Prune};
+use tract::history::{Large, On, Repo, Stuff, Surgery};
+use tract::model::TokenCount;
+use tract::render::{Label, Line, grouped, plural, row, table, tokens};
+
+use crate::cli::{App, Failure};
+
+/// Says it below the status.
+pub fn tell(app: &mut App, repo: &Repo, on: &On, total: TokenCount) -> Result<(), Failure> {
+    let makeup = repo.makeup(on, app.encoding(repo)?)?;
+    let prune = prune(app, repo, on, total)?;
+    let ui = &mut app.ui;
+    let width = ui.width_cols();
+    ui.print("")?;
+    ui.print(Label::Strong.of("What fills it"))?;
+    let cells = |(stuff, count, parts): &(Stuff, TokenCount, usize)| {
+        vec![
+            Line::from("  ") + name(stuff).cut(NAME_COLS),
+            Label::Tokens.of(tokens(*count)),
+            percent(*count, total).into(),
+            Label::Dim.of(held(stuff, *parts)),
+        ]
+    };
+    let rows = makeup.stuffs.iter().map(cells).collect();
+    ui.print_all(table::list(rows, &[1, 2], width))?;
+    ui.print("")?;
+    ui.print(Label::Strong.of("The largest"))?;
+    let cells = |one: &Large| {
+        vec![
+            Line::from(format!("  :{}", one.number)),
+            Label::role(one.role).of(one.role.as_str()),
+            Label::Tokens.of(tokens(one.tokens)),
+            percent(one.tokens, total).into(),
+        ]
+    };
+    let rows: Vec<Vec<Line>> = makeup.largest.iter().map(cells).collect();
+    for (line, one) in table::lines(&rows, &[0, 2, 3])
+        .into_iter()
+        .zip(&makeup.largest)
+    {
+        let line = line + "  ";
+        let room = width.map(|width| width.saturating_sub(line.width_cols()));
+        ui.print(line + row::said(one.call.as_deref(), &one.preview, room))?;
+    }
+    ui.print("")?;
+    ui.print(Label::Strong.of("A prune gives back"))?;
+    Ok(ui.print_all(prune)?)
+}
+
+/// The most columns that a tool's name takes.
+const NAME_COLS: usize = 32;
+
+fn name(stuff: &Stuff) -> Line {
+    match stuff {
+        Stuff::Tool(name) => Label::Tool.of(name),
+        Stuff::Text => "text".into(),
+        Stuff::Thinking => "thinking".into(),
+        Stuff::Unasked => "results without a call".into(),
+        Stuff::Media => "pictures and files".into(),
+        Stuff::Attached => "reminders and attachments".into(),
+    }
+}
+
+fn held(stuff: &Stuff, parts: usize) -> String {
+    let parts = parts as u64;
+    match stuff {
+        Stuff::Tool(_) if parts == 1 => "1 call or result".to_owned(),
+        Stuff::Tool(_) => format!("{} calls and results", grouped(parts)),
+        Stuff::Unasked => plural(parts, "result"),
+        Stuff::Attached => plural(parts, "message"),
+        _ => plural(parts, "part"),
+    }
+}
+
+fn percent(count: TokenCount, total: TokenCount) -> String {
+    let all = total.tokens.max(1);
+    match (count.tokens * 100 + all / 2) / all {
+        0 => "<1%".to_owned(),
+        percent => format!("{percent}%"),
+    }
+}
+
+/// What `tract prune` would give back, or, where that is nothing, what it would at most.
+fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount) -> Result<Vec<Line>, Failure> {
+    let all = Prune {
+        limits: Limits {
+            protect: 0,
+            min: 0,
+            ..Limits::default()
+        },
+        ..Prune::default()
+    };
+    let plans: [&dyn Plan; 2] = [&Prune::default(), &all];
+    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &plans)?;
+    let gain = |would: &Surgery| {
+        let gain = TokenCount {
+            tokens: would.delta().unsigned_abs(),
+            estimated: false,
+        };
+        let share = percent(gain, total);
+        format!("{} ({share})", plural(gain.tokens, "token"))
+    };
+    let mut would = would.into_iter();
+    let mut next = || would.next().expect("one for each plan");
+    let (usual, all) = (next()?, next()?);
+    let lines = match (usual.is_nothing(), all.is_nothing()) {
+        (false, _) => vec![format!("{}: tract prune", gain(&usual))],
+        (true, false) => {
+            let least = grouped(Limits::default().min);
+            vec![
+                format!(
+                    "less than {least} tokens as it is, and {} at most:",
+                    gain(&all)
+                ),
+                "tract prune --protect 0 --min 0".to_owned(),
+            ]
+        }
+        (true, true) => vec!["nothing".to_owned()],
+    };
+    let lines = lines.into_iter().map(|line| Line::from("  ") + line);
+    Ok(lines.collect())
+}
