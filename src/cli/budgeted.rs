@@ -78,9 +78,18 @@ impl Held {
             }
             Verdict::Compact { command, .. } => {
                 tell(verdict, *max, last, &smaller, app);
-                match compact(repo, on, command, app) {
+                let done = compact(repo, on, command, app);
+                let now = repo.status(on, app.encoding(repo)?)?;
+                let now = now.provider.total(now.total);
+                match done && now.tokens <= *max {
                     true => Ok(()),
                     false => {
+                        if done {
+                            let (now, max) = (tokens(now), grouped(*max));
+                            app.ui.warn(format!(
+                                "the summary does not make it fit: {now} tokens, over the budget of {max}"
+                            ));
+                        }
                         self.tell_committed(&smaller, app);
                         not_kept
                     }

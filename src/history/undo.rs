@@ -177,16 +177,19 @@ impl State {
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
     let mut state = State::default();
     let mut elsewhere: Option<String> = None;
+    // Who has taken something back since was told, and went past it.
+    let mut reversed = false;
     for operation in load::operations(view, None) {
         let operation = operation?;
         refuse_purged(view, operation.id)?;
         let undone = state.see(&operation);
+        reversed |= operation.reversal != Reversal::None;
         if undone || operation.reversal != Reversal::None {
             continue;
         }
         let moves = view.moves(operation.id)?;
         if moves.is_empty() {
-            if elsewhere.is_none() && writes_elsewhere(&operation) {
+            if elsewhere.is_none() && !reversed && writes_elsewhere(&operation) {
                 elsewhere = Some(operation.what);
             }
             continue;

@@ -144,13 +144,21 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
             }
         } else if (extension == "jsonl" || extension == "json")
             && !is_meta
-            // A link may lead to a file; pipes, sockets and devices are passed over.
-            && fs::metadata(&path).map_or(kind.is_symlink(), |facts| facts.is_file())
+            // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
+            && leads_to_file(&path)
         {
             files.push(path);
         }
     }
     files
+}
+
+/// Whether a path leads to a file; one that cannot be looked at may do so.
+fn leads_to_file(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(facts) => facts.is_file(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
 }
 
 #[cfg(test)]

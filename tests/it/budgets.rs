@@ -206,3 +206,32 @@ fn a_budgets_settings_are_checked() {
     budget.target = 96000
     ");
 }
+
+#[test]
+fn a_script_gets_one_hash_that_expect_takes() {
+    for action in ["truncate", "compact:wc -w"] {
+        let sandbox = nearly_full(action);
+        let quiet = ["-q", "commit", "-r", "assistant", "-m", REPLY];
+        let hash = sandbox.ok(&quiet);
+        assert_eq!(hash.lines().count(), 1, "{action}: {hash}");
+        assert_eq!(hash, sandbox.ok(&["rev-parse", "HEAD"]), "{action}");
+        let next = ["commit", "--expect", hash.trim(), "-r", "user", "-m", "On."];
+        sandbox.ok(&next);
+    }
+}
+
+#[test]
+fn a_summary_that_does_not_make_it_fit_is_told() {
+    let sandbox = nearly_full("compact:seq 1 200");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    exit code: 1
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: asking seq 1 200
+    Replaced 4 messages by a summary: 54 tokens became 403 (+349 tokens); HEAD is now 5202d8b
+    note: the summary is not smaller than what it replaces: 403 tokens for 54
+    warning: the summary does not make it fit: 440 tokens, over the budget of 90
+    the message was committed all the same, as 155da27
+    hint: tract truncate --to-budget 80%
+    ");
+}

@@ -303,3 +303,24 @@ fn a_search_reads_what_may_match_and_no_more_than_it_shows() {
     let spoilt = sandbox.tract(&["find", "needle"]);
     assert!(spoilt.starts_with("exit code: 3"), "{spoilt}");
 }
+
+#[test]
+fn what_two_compactions_cover_was_hidden_by_the_first() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "The door is to be blue."),
+        ("assistant", "Blue it is."),
+        ("user", "And the roof?"),
+    ]);
+    sandbox.ok(&["compact", "-m", "A door was painted.", ":1..:2"]);
+    let first = sandbox.ok(&["rev-parse", "HEAD"]);
+    let first = &first[..7];
+    for text in ["Red.", "And the wall?"] {
+        sandbox.ok(&["commit", "-r", "user", "-m", text]);
+    }
+    sandbox.ok(&["compact", "-m", "A house was painted.", ":1..:2"]);
+    let found = sandbox.ok(&["find", "is to be blue"]);
+    let back = format!("tract resume {}^", first);
+    assert!(found.contains(&back), "{found}");
+    let there = ["compile", &format!("{}^", first), "--format", "text"];
+    assert!(sandbox.ok(&there).contains("is to be blue"));
+}

@@ -333,3 +333,13 @@ fn a_line_of_50_mb_comes_in_whole() {
     let messages = repo.messages(&context).expect("its messages");
     assert_eq!(messages[0].parts, [tract::model::Part::text(long)]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_does_not_end_the_import_of_its_directory() {
+    let sandbox = Sandbox::new();
+    sandbox.write(&format!("there/{ID}.jsonl"), SESSION);
+    let link = sandbox.work().join("there/gone.jsonl");
+    std::os::unix::fs::symlink("nowhere.jsonl", link).expect("made");
+    sandbox.ok(&["import", "there"]);
+}

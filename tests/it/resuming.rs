@@ -248,6 +248,10 @@ fn an_undo_after_a_resume_says_that_it_moved_nothing() {
     assert!(sandbox.ok(&["reflog"]).starts_with("#3  "));
     sandbox.ok(&["undo", "2"]);
     assert_eq!(sandbox.ok(&["log", "-n", "0"]).lines().count(), 1);
+    // Who went past it is told nothing more.
+    sandbox.ok(&["undo"]);
+    assert_eq!(sandbox.tract(&["log"]).lines().next(), Some("exit code: 1"));
+    sandbox.ok(&["redo"]);
     // What was done since is taken back as ever.
     sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
     sandbox.ok(&["undo"]);

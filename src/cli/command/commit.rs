@@ -24,7 +24,7 @@ Example:
   tract commit -r user -m 'Please use the streaming parser.'
   tract commit -r assistant -F reply.md --model gpt-5 --temperature 0.7
   cargo test 2>&1 | tract commit --call call_17 -
-  hash=$(tract -q commit -r user -m 'Go on.')   the new commit's hash, and no more
+  hash=$(tract -q commit -r user -m 'Go on.')   where the branch is then, and no more
   tract commit --edit :1 -m 'a better first prompt'
   tract commit --json reply.json          one message as OpenAI or Anthropic write it
   tract commit --batch messages.jsonl     one a line, all or none")]
@@ -119,9 +119,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let options = CommitOptions { expect, counter };
     let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
-    let reported = report(&repo, &held.commits, &drafts, app);
+    let reported = match app.globals.quiet {
+        false => report(&repo, &held.commits, &drafts, app),
+        true => Ok(()),
+    };
     position::tell_begun(begun.as_ref(), app);
     let kept = held.tell(&repo, &on, app);
+    let reported = match app.globals.quiet {
+        false => reported,
+        true => hashes(&repo, &on, &held.commits[..drafts.len()], app),
+    };
     if let Some((entry, old)) = &target
         && old.role == Role::User
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
@@ -131,14 +138,20 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     reported.and(kept)
 }
 
-/// Prints short hash, role, and tokens where a count is known already; with `-q` the hash alone.
-fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
-    if app.globals.quiet {
-        for committed in done {
-            app.ui.print(Label::Hash.of(committed.hash.to_string()))?;
-        }
-        return Ok(());
+/// Prints a hash for each message: its own, and for the last where the branch is now, which is further
+/// on where the budget hid something. That is what `--expect` takes.
+fn hashes(repo: &Repo, on: &On, done: &[Committed], app: &mut App) -> Result<(), Failure> {
+    let now = repo.head(on)?.commit();
+    let (last, others) = done.split_last().expect("a message at least");
+    let last = now.unwrap_or(last.hash);
+    for hash in others.iter().map(|made| made.hash).chain([last]) {
+        app.ui.print(Label::Hash.of(hash.to_string()))?;
     }
+    Ok(())
+}
+
+/// Prints short hash, role, and tokens where a count is known already.
+fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
     let contents = done.iter().zip(drafts);
     let contents: Vec<_> = contents
         .flat_map(|(made, _)| made.commit.operation.contents())

@@ -97,7 +97,8 @@ impl Visibility {
         let hidden = order.places.get(&entry).map(|at| &order.entries[*at]);
         let hidden_by = match hidden {
             Some(OrderEntry { hidden_by, .. }) if !hidden_by.is_empty() => {
-                let commit = hidden_by[hidden_by.len() - 1];
+                // Before the first of them it was seen; the others cover what was hidden already.
+                let commit = hidden_by[0];
                 match load::commit(view, &commit)?.commit.operation {
                     Operation::Hide(hide) => HiddenBy::Hide {
                         commit,
