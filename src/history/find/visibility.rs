@@ -17,6 +17,8 @@ pub enum HiddenBy {
     Hide {
         /// The hide; the newest, if there are several.
         commit: CommitHash,
+        /// The oldest of them: before it the message was there.
+        first: CommitHash,
         /// Its kind.
         kind: HideKind,
     },
@@ -102,6 +104,7 @@ impl Visibility {
                 match load::commit(view, &commit)?.commit.operation {
                     Operation::Hide(hide) => HiddenBy::Hide {
                         commit,
+                        first: hidden_by[0],
                         kind: hide.kind,
                     },
                     _ => HiddenBy::Restore,
