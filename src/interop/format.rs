@@ -97,6 +97,8 @@ pub struct Everywhere {
 pub struct Resume {
     /// The words of the command, which the session's id follows.
     pub command: &'static [&'static str],
+    /// What else shows the session, and from when on, where its tool does not look into its files.
+    pub shown: Option<&'static str>,
     /// A new id, from the time and random bytes.
     pub new_id: fn(Millis, &[u8; 32]) -> String,
     /// Where below the tool's directory a new session lies: by working directory, id, and local

@@ -295,6 +295,11 @@ fn a_fork_starts_at_its_parents_commit() {
     --- stderr
     Nothing new in codex 01a1fe4f-5dc7: 5 messages
     ");
+    let told = sandbox.tract(&["resume"]);
+    assert!(
+        told.contains("hint: codex resume --last and its list show it once"),
+        "{told}"
+    );
     insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
     --- stderr
     Checked 7 messages, 7 commits, 2 session files and 4 refs: no damage

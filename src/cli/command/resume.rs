@@ -131,7 +131,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             let hint = format!("the session was written; it goes on with: {line}");
             Err(Failure::refused(what).with_hint(hint))
         }
-        told => told,
+        told => {
+            if let (Ok(()), Some(shown)) = (&told, how.shown) {
+                app.ui.hint(shown);
+            }
+            told
+        }
     }
 }
 

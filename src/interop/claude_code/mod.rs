@@ -63,6 +63,7 @@ pub static CLAUDE_CODE: Format = Format {
         number: |_| None,
         resume: Some(Resume {
             command: &["claude", "--resume"],
+            shown: None,
             new_id: |_, random| {
                 let mut id = [0; 16];
                 id.copy_from_slice(&random[..16]);

@@ -67,6 +67,8 @@ pub static CODEX: Format = Format {
         number: record::number,
         resume: Some(Resume {
             command: &["codex", "resume"],
+            // Both read a database of the tool's own.
+            shown: Some("codex resume --last and its list show it once it was opened so"),
             // The tool orders its sessions by ids that hold the time.
             new_id: |now, random| {
                 let mut tail = [0; 10];
