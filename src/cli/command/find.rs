@@ -189,10 +189,9 @@ fn way_back(found: &Found, here: Option<&RefName>) -> Option<String> {
     });
     let all = match found.hidden_by {
         Some(HiddenBy::Hide {
-            first,
+            commit,
             kind: HideKind::Compaction | HideKind::Clear,
-            ..
-        }) => Some(format!("tract resume {}^", first.short())),
+        }) => Some(format!("tract resume {}^", commit.short())),
         _ => None,
     };
     match (message.flatten(), all) {
@@ -235,7 +234,7 @@ fn place(found: &Found, args: &Args, terminal: bool) -> Line {
 /// Why a text is not in the context, as a mark.
 fn reason(why: HiddenBy) -> String {
     match why {
-        HiddenBy::Hide { commit, kind, .. } => {
+        HiddenBy::Hide { commit, kind } => {
             let done = match kind {
                 HideKind::Truncation => "truncated",
                 HideKind::Compaction => "compacted",

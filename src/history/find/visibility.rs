@@ -15,10 +15,8 @@ use crate::store::View;
 pub enum HiddenBy {
     /// A hide covers the message.
     Hide {
-        /// The hide; the newest, if there are several.
+        /// The hide; the oldest, if there are several: before it the message was there.
         commit: CommitHash,
-        /// The oldest of them: before it the message was there.
-        first: CommitHash,
         /// Its kind.
         kind: HideKind,
     },
@@ -104,7 +102,6 @@ impl Visibility {
                 match load::commit(view, &commit)?.commit.operation {
                     Operation::Hide(hide) => HiddenBy::Hide {
                         commit,
-                        first: hidden_by[0],
                         kind: hide.kind,
                     },
                     _ => HiddenBy::Restore,
