@@ -595,13 +595,46 @@ fn tools_of_anthropics_form_become_openais() {
         r#"{"model":"m","max_completion_tokens":5,"#,
         r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],"messages""#,
     )), "{payload}");
-    assert_eq!(notices, ["1 tool that openai cannot run left out"]);
+    assert_eq!(
+        notices,
+        [
+            "1 tool that openai cannot run left out",
+            "the settings hold 'max_completion_tokens' and 'max_tokens'; 'max_tokens' left out",
+        ]
+    );
     let (payload, notices) = whole(&settings, Provider::Anthropic);
     assert!(
         payload.contains(&format!(r#""tools":{tools},"#)),
         "{payload}"
     );
-    assert_eq!(notices, NONE);
+    let twice = "the settings hold 'max_tokens' and 'max_completion_tokens'; 'max_completion_tokens' left out";
+    assert_eq!(notices, [twice]);
+    let same = [
+        ("model", r#""m""#),
+        ("max_completion_tokens", "5"),
+        ("max_tokens", "5"),
+    ];
+    assert_eq!(whole(&same, Provider::OpenAi).1, NONE);
+}
+
+#[test]
+fn an_empty_list_of_tools_is_one_that_anthropic_takes() {
+    let settings = [
+        ("model", r#""m""#),
+        ("max_tokens", "5"),
+        ("tools", "[]"),
+        ("tool_choice", r#"{"type":"auto"}"#),
+    ];
+    let (payload, notices) = whole(&settings, Provider::Anthropic);
+    assert!(
+        payload.starts_with(r#"{"model":"m","max_tokens":5,"tools":[],"messages""#),
+        "{payload}"
+    );
+    // Without a tool there is none to choose.
+    let no_choice = "the setting 'tool_choice' is not in a form that anthropic takes; left out";
+    assert_eq!(notices, [no_choice]);
+    let (payload, _) = whole(&settings, Provider::OpenAi);
+    assert!(!payload.contains("tools"), "{payload}");
 }
 
 #[test]

@@ -33,6 +33,13 @@ pub enum Notice {
         /// Whose form it lacks.
         provider: Provider,
     },
+    /// The settings say something by two words and not the same; a request has room for one.
+    SetTwice {
+        /// The word that the request has.
+        used: &'static str,
+        /// The other.
+        left_out: &'static str,
+    },
     /// Tools that only another provider can run were left out.
     ToolsLeftOut {
         /// How many.
@@ -66,6 +73,10 @@ impl fmt::Display for Notice {
             Self::SettingLeftOut { key, provider } => write!(
                 f,
                 "the setting '{key}' is not in a form that {provider} takes; left out"
+            ),
+            Self::SetTwice { used, left_out } => write!(
+                f,
+                "the settings hold '{used}' and '{left_out}'; '{left_out}' left out"
             ),
             Self::ToolsLeftOut { count: 1, provider } => {
                 write!(f, "1 tool that {provider} cannot run left out")

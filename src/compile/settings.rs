@@ -98,6 +98,12 @@ const ANTHROPIC: [(&str, Form); 19] = [
     ("stream", Form::Flag),
 ];
 
+/// What has a word of OpenAI's and one of Anthropic's; settings may hold both.
+const WORDS: [(&str, &str); 2] = [
+    ("max_completion_tokens", "max_tokens"),
+    ("stop", "stop_sequences"),
+];
+
 /// What a reply says of itself, which an import of one keeps beside its message.
 const OF_A_REPLY: [&str; 11] = [
     "choices",
@@ -126,6 +132,7 @@ pub(super) fn request_keys(
     };
     let mut out = String::new();
     let mut has_tools = false;
+    let mut written = Vec::new();
     for &(key, form) in keys {
         let renamed = || {
             let is_asked = key == "max_completion_tokens" && provider == Provider::OpenAi;
@@ -160,7 +167,8 @@ pub(super) fn request_keys(
         };
         match value {
             Some(value) => {
-                has_tools |= key == "tools";
+                has_tools |= key == "tools" && value != "[]";
+                written.push(key);
                 out.push_str(&quoted(key));
                 out.push(':');
                 out.push_str(&value);
@@ -173,6 +181,19 @@ pub(super) fn request_keys(
                 }
                 remarks.push(Notice::SettingLeftOut { key, provider });
             }
+        }
+    }
+    for (openai, anthropic) in WORDS {
+        let (used, left_out) = match provider {
+            Provider::Anthropic => (anthropic, openai),
+            _ => (openai, anthropic),
+        };
+        let set = |key| settings.get(key).filter(|value| !is_null(value));
+        if let (Some(one), Some(other)) = (set(used), set(left_out))
+            && one.trim() != other.trim()
+            && !written.contains(&left_out)
+        {
+            remarks.push(Notice::SetTwice { used, left_out });
         }
     }
     let is_known = |key: &str| {
@@ -305,7 +326,8 @@ fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) -> Option<S
             provider,
         });
     }
-    if written.is_empty() {
+    // OpenAI refuses an empty list.
+    if written.is_empty() && (!definitions.is_empty() || provider != Provider::Anthropic) {
         return None;
     }
     Some(array(written))
