@@ -212,6 +212,17 @@ impl App {
         named.map(|path| self.path(path)).transpose()
     }
 
+    /// What was typed for a repository's place, if there is no repository in it.
+    pub fn named_in_vain(&self, error: &Error) -> Option<&Path> {
+        let named = self.globals.repo.as_ref().or(self.env.repo.as_ref())?;
+        let Error::NoRepository { start } = error else {
+            return None;
+        };
+        self.path(named)
+            .is_ok_and(|place| place == *start)
+            .then_some(named)
+    }
+
     /// The repository: in memory, the one that was named, or the one here or above.
     pub fn repo(&self) -> Result<Rc<Repo>, Failure> {
         if self.globals.ephemeral {

@@ -39,6 +39,7 @@ mod typed;
 mod ui;
 mod user_config;
 
+use std::any::TypeId;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use tract::model::nearest;
 
 use app::{App, Environment};
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, shell_word};
 use listing::Listing;
 use summariser::Summariser;
 use template::Template;
@@ -166,15 +167,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let env = Environment::read();
-    let parsed = root().try_get_matches_from(arguments);
+    let parsed = root().try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error, &env),
+        Err(error) => return refuse(&error, arguments, &env),
     };
     let globals = cli.globals;
     let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
     let mut app = App::new(ui, globals, env);
-    let done = command::run(cli.command, &mut app);
+    let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
     let flushed = app.ui.flush().map_err(Failure::from);
     match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,
@@ -185,8 +186,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// A repository that was named and is not there is missed by its name.
+fn in_vain(failure: Failure, app: &App) -> Failure {
+    let place = match &failure {
+        Failure::Tract(error) => app.named_in_vain(error),
+        _ => None,
+    };
+    let Some(place) = place.map(|place| place.display().to_string()) else {
+        return failure;
+    };
+    let hint = format!("tract --repo {} init makes one", shell_word(&place));
+    Failure::refused(format!("no tract repository in {place}")).with_hint(hint)
+}
+
 /// Help and version, which clap calls errors, and wrong usage, in the form of all our errors.
-fn refuse(error: &clap::Error, env: &Environment) -> ExitCode {
+fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> ExitCode {
     let asked = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -196,15 +210,47 @@ fn refuse(error: &clap::Error, env: &Environment) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    let mut root = root();
+    root.build();
+    // Up to the mistake the arguments say which command it is.
+    let read = root.clone().ignore_errors(true);
+    let matches = read.try_get_matches_from(arguments).ok();
+    let name = matches.as_ref().and_then(clap::ArgMatches::subcommand_name);
+    let command = name.and_then(|name| root.find_subcommand(name));
     let text = error.to_string();
     let what = text.split("\n\n").next().unwrap_or(&text);
     let what = what.strip_prefix("error: ").unwrap_or(what);
-    let words: Vec<&str> = what.split_whitespace().collect();
+    let mut what = what.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((said, wanted)) = number_wanted(error, command.unwrap_or(&root)) {
+        what = what.replace(&said, wanted);
+    }
+    let hint = usage_hint(error, name);
     let mut ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
-    Failure::Said(Exit::Usage, words.join(" "), Some(usage_hint(error))).report(&mut ui)
+    Failure::Said(Exit::Usage, what, Some(hint)).report(&mut ui)
 }
 
-fn usage_hint(error: &clap::Error) -> String {
+/// What the language says of a text that is no number, and what is wanted.
+fn number_wanted(error: &clap::Error, command: &clap::Command) -> Option<(String, &'static str)> {
+    use std::num::{IntErrorKind, NonZeroU64, NonZeroUsize, ParseIntError};
+    let cause = std::error::Error::source(error)?.downcast_ref::<ParseIntError>()?;
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_meant = |argument: &&clap::Arg| argument.to_string() == *name;
+    let argument = command.get_arguments().find(is_meant)?;
+    let parser = argument.get_value_parser().type_id();
+    let is_positive =
+        parser == TypeId::of::<NonZeroUsize>() || parser == TypeId::of::<NonZeroU64>();
+    let wanted = match cause.kind() {
+        IntErrorKind::PosOverflow => "a smaller number",
+        _ if is_positive => "a number of at least 1",
+        _ => "a whole number, such as 0 or 20",
+    };
+    Some((cause.to_string(), wanted))
+}
+
+/// What to do about wrong usage of the command with this name, if it was understood.
+fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
     // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
         let known = SYNONYMS.iter().find(|(other, _)| other == typed);
@@ -232,9 +278,12 @@ fn usage_hint(error: &clap::Error) -> String {
     if let Some(suggested) = suggested {
         return format!("did you mean {suggested}?");
     }
-    // The usage line begins with the command's name.
+    // The usage line begins with the command's name; of a wrong value there is none.
     let usage = error.to_string();
     let usage = usage.lines().find_map(|line| line.strip_prefix("Usage: "));
+    if let (None, Some(command)) = (usage, command) {
+        return format!("tract {command} --help");
+    }
     let name: Vec<&str> = usage
         .unwrap_or("tract")
         .split(' ')

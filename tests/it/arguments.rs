@@ -102,6 +102,59 @@ fn a_mistyped_command_gets_the_nearest() {
 }
 
 #[test]
+fn a_wrong_value_is_told_what_is_wanted_and_the_commands_own_help() {
+    let sandbox = Sandbox::empty();
+    for (line, error, hint) in [
+        (
+            "truncate --keep x",
+            "invalid value 'x' for '--keep <N>': a number of at least 1",
+            "tract truncate --help",
+        ),
+        (
+            "truncate --keep 0",
+            "invalid value '0' for '--keep <N>': a number of at least 1",
+            "tract truncate --help",
+        ),
+        (
+            "compact --timeout 0",
+            "invalid value '0' for '--timeout <SECONDS>': a number of at least 1",
+            "tract compact --help",
+        ),
+        (
+            "--on main log -n x",
+            "invalid value 'x' for '--limit <N>': a whole number, such as 0 or 20",
+            "tract log --help",
+        ),
+        (
+            "log -n=",
+            "invalid value '' for '--limit <N>': a whole number, such as 0 or 20",
+            "tract log --help",
+        ),
+        (
+            "log -n 99999999999999999999",
+            "invalid value '99999999999999999999' for '--limit <N>': a smaller number",
+            "tract log --help",
+        ),
+        (
+            "truncate --to-budget x",
+            "invalid value 'x' for '--to-budget <N|P%>': 'x' is no amount (5000, 128k, 1.5m)",
+            "tract truncate --help",
+        ),
+        (
+            "--color x",
+            "invalid value 'x' for '--color <WHEN>' [possible values: auto, always, never]",
+            "tract --help",
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(
+            sandbox.tract(&words),
+            format!("exit code: 2\n--- stderr\nerror: {error}\nhint: {hint}\n"),
+        );
+    }
+}
+
+#[test]
 fn the_version_is_the_packages() {
     let version = Sandbox::empty().ok(&["--version"]);
     assert_eq!(version, format!("tract {}\n", env!("CARGO_PKG_VERSION")));

@@ -45,6 +45,23 @@ fn outside_a_repository_nothing_is_made() {
 }
 
 #[test]
+fn a_repository_that_is_named_and_not_there_is_missed_by_its_name() {
+    let sandbox = Sandbox::empty();
+    insta::assert_snapshot!(sandbox.tract(&["--repo", "other notes", "status"]), @r"
+    exit code: 1
+    --- stderr
+    error: no tract repository in other notes
+    hint: tract --repo 'other notes' init makes one
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["--repo", "other notes", "init"]), @r#"
+    --- stderr
+    Made an empty repository in other notes/.tract
+    hint: tract import brings in a session; tract commit -r user -m "…" writes one
+    "#);
+    sandbox.ok(&["--repo", "other notes", "status"]);
+}
+
+#[test]
 fn what_cannot_be_committed_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("bad.txt", b"caf\xe9");
