@@ -7,9 +7,10 @@ use tract::Error;
 use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Replay, Scope, Start, replay, tree_of_file};
 use tract::render::chat::{Chat, ChatMessage, Pen};
-use tract::render::{Label, Line, escape, plural};
+use tract::render::{Label, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
+use super::failure::shell_word;
 use super::{App, Failure, page};
 
 /// How many messages a window shows, where nobody says.
@@ -77,6 +78,9 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
     let on = app.on()?;
     let tip = match repo.resolve(&on, what) {
         Err(_) if app.path(Path::new(what))?.is_file() => return of_file(what, form, app),
+        Err(Error::UnknownRevision { nearest: None, .. }) if is_path(what) => {
+            return Err(no_file(what, app));
+        }
         found => found?,
     };
     let scope = which.scope(form, &repo)?;
@@ -89,6 +93,26 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
     whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
 }
 
+/// Whether what names no commit was meant as a file: a message that is searched for may be like one.
+fn is_path(what: &str) -> bool {
+    let is_search = what.contains(":/");
+    !is_search && (what.contains('/') || what.ends_with(".json") || what.ends_with(".jsonl"))
+}
+
+/// That no session can be read at a path.
+fn no_file(what: &str, app: &App) -> Failure {
+    match app.path(Path::new(what)) {
+        Err(failure) => failure,
+        Ok(path) if path.is_dir() => {
+            let place = shell_word(&app.short_path(&path));
+            let hint = format!("tract import {place} takes the sessions in it");
+            Failure::refused(format!("{what} is a directory")).with_hint(hint)
+        }
+        Ok(_) => Failure::refused(format!("{what}: no such file, and no such commit"))
+            .with_hint("tract import lists this directory's sessions, tract log the commits"),
+    }
+}
+
 /// Draws what is to be shown of a conversation, with what stands above it.
 fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<(), Failure> {
     header(conversation, app)?;
@@ -99,16 +123,12 @@ fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<(), 
 /// How many messages are not shown, if any.
 pub fn header(conversation: &Conversation, app: &mut App) -> Result<(), Failure> {
     if conversation.earlier() > 0 {
-        app.ui.print(earlier(conversation.earlier()))?;
+        let earlier = plural(conversation.earlier() as u64, "earlier message");
+        let line = format!("↑ {earlier} (--transcript shows them)");
+        app.ui.print(Label::Dim.of(line))?;
         app.ui.print("")?;
     }
     Ok(())
-}
-
-/// What stands above a window.
-pub fn earlier(count: usize) -> Line {
-    let earlier = plural(count as u64, "earlier message");
-    Label::Dim.of(format!("↑ {earlier} in transcript (ctrl+o)"))
 }
 
 /// Draws what stands from a place on, a part at a time: one part is held, whatever there is. It may

@@ -14,6 +14,9 @@ use tract::render::{Label, Line, grouped, plural};
 
 use super::Ui;
 
+/// What is said instead of `-`.
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// How a command can fail.
 #[derive(Debug)]
 pub enum Failure {
@@ -311,7 +314,10 @@ fn hint(error: &Error) -> Option<String> {
             path,
             known: Some("a gzip archive"),
         } => {
-            let path = shell_word(&path.display().to_string());
+            let path = match path == Path::new(STANDARD_INPUT) {
+                true => "FILE".to_owned(),
+                false => shell_word(&path.display().to_string()),
+            };
             Some(format!("gunzip -c {path} | tract import -"))
         }
         Error::BrokenFile { .. } => {

@@ -10,18 +10,10 @@ use super::{App, Failure, named, private};
 
 /// The text of a file, or of standard input where the path is `-`.
 pub fn read(app: &App, path: &Path) -> Result<String, Failure> {
-    if path == Path::new("-") {
-        return named::text(std::io::stdin().lock(), &name(path));
+    if path == Path::new(named::STDIN) {
+        return named::text(std::io::stdin().lock(), &named::name(path));
     }
-    named::text(named::open(&app.path(path)?)?, &name(path))
-}
-
-/// What an error calls the place.
-pub fn name(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "standard input".to_owned(),
-        _ => path.display().to_string(),
-    }
+    named::text(named::open(&app.path(path)?)?, &named::name(path))
 }
 
 /// Lets the user write the text in their editor, from `old` on.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tract::Error;
 use tract::ingest::stream_name;
 
+use super::failure::STANDARD_INPUT;
 use super::{Failure, private};
 
 /// What stands for standard input.
@@ -50,12 +51,22 @@ pub fn text(from: impl Read, name: &str) -> Result<String, Failure> {
     })
 }
 
+/// What an error calls the place.
+pub fn name(path: &Path) -> String {
+    match path.to_str() {
+        Some(STDIN) => STANDARD_INPUT.to_owned(),
+        _ => path.display().to_string(),
+    }
+}
+
 /// A pipe's content, kept as a file while this lives.
 #[derive(Debug)]
 pub struct Spool {
     folder: PathBuf,
     /// The file, by the pipe's name.
     pub file: PathBuf,
+    /// What people call the pipe.
+    pub name: PathBuf,
 }
 
 impl Spool {
@@ -79,11 +90,12 @@ impl Spool {
 
     /// Reads all that comes from the pipe at `path`.
     fn read(from: impl Read, path: &Path) -> Result<Self, Failure> {
-        let name = path.file_name().unwrap_or_default();
+        let kept_as = path.file_name().unwrap_or_default();
         let folder = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
         private::create_directory(&folder).map_err(Error::io(&folder))?;
-        let file = folder.join(name);
-        let mut spool = Self { folder, file };
+        let file = folder.join(kept_as);
+        let name = PathBuf::from(name(path));
+        let mut spool = Self { folder, file, name };
         let mut into = private::create(&spool.file).map_err(Error::io(&spool.file))?;
         let read = io::copy(&mut from.take(PIPE_MAX + 1), &mut into).map_err(Error::io(path))?;
         if read > PIPE_MAX {
@@ -101,6 +113,24 @@ impl Spool {
         }
         Ok(spool)
     }
+}
+
+/// An error that calls what was read at `path` by its `name`.
+pub fn renamed(mut error: Error, path: &Path, name: &Path) -> Error {
+    match &mut error {
+        Error::EmptyFile { path: at }
+        | Error::UnknownFormat { path: at, .. }
+        | Error::BrokenFile { path: at, .. }
+        | Error::TornFile { path: at }
+        | Error::StrictImport { path: at, .. }
+        | Error::Io { path: at, .. }
+            if at == path =>
+        {
+            name.clone_into(at);
+        }
+        _ => {}
+    }
+    error
 }
 
 impl Drop for Spool {

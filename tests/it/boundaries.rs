@@ -30,8 +30,8 @@ fn earlier(text: &str) -> usize {
     header.map_or(0, |header| {
         let number = header.split(' ').nth(1).expect("a number");
         let expected = match number {
-            "1" => "↑ 1 earlier message in transcript (ctrl+o)".to_owned(),
-            number => format!("↑ {number} earlier messages in transcript (ctrl+o)"),
+            "1" => "↑ 1 earlier message (--transcript shows them)".to_owned(),
+            number => format!("↑ {number} earlier messages (--transcript shows them)"),
         };
         assert_eq!(header, expected);
         number.replace(',', "").parse().expect("a number")

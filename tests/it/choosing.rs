@@ -263,6 +263,28 @@ fn a_stream_is_read_from_standard_input() {
     let told = sandbox.tract_with(&["import", "-"], grown);
     assert!(told.contains("2 messages"), "{told}");
     assert!(sandbox.ok(&["compile"]).contains("bank"), "HEAD stayed");
+    // What is wrong with it is never said of the file that it is kept in meanwhile.
+    for option in [&["import", "-"][..], &["import", "--strict", "-"]] {
+        let empty = sandbox.tract_with(option, "");
+        assert!(
+            empty.contains("error: standard input: the file is empty\n"),
+            "{empty}"
+        );
+        let packed = sandbox.tract_with(option, b"\x1f\x8b\x08\0\0\0\0\0");
+        assert!(
+            packed.contains("error: standard input: a gzip archive"),
+            "{packed}"
+        );
+        assert!(
+            packed.contains("hint: gunzip -c FILE | tract import -"),
+            "{packed}"
+        );
+    }
+    let empty = Sandbox::empty().tract_with(&["import", "-"], "");
+    assert!(
+        empty.contains("error: standard input: the file is empty\n"),
+        "{empty}"
+    );
 }
 
 #[cfg(unix)]

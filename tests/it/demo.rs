@@ -59,7 +59,7 @@ fn the_demo_reads_well_in_a_pipe() {
 
     # What was said last, as a chat.
     $ tract view --window 5
-    ↑ 7 earlier messages in transcript (ctrl+o)
+    ↑ 7 earlier messages (--transcript shows them)
 
     :8     assistant
                Both banks work now, without a flag:

@@ -143,6 +143,34 @@ fn a_hard_reset_orphans_and_undo_brings_back() {
 }
 
 #[test]
+fn over_budget_a_detached_head_is_told_the_way_back_and_no_command_that_fails_there() {
+    let sandbox = crate::dropping::with_calls();
+    sandbox.ok(&["config", "budget.max", "100"]);
+    let attached = sandbox.tract(&["status", "-v"]);
+    assert!(
+        attached.contains("hint: over budget: tract truncate"),
+        "{attached}"
+    );
+    assert!(attached.contains("tract prune"), "{attached}");
+    sandbox.ok(&["checkout", ":8"]);
+    let told = sandbox.tract(&["status", "-v"]);
+    assert!(
+        !told.contains("tract prune") && !told.contains("tract truncate"),
+        "{told}"
+    );
+    assert!(told.contains("A prune gives back"), "{told}");
+    assert!(
+        told.contains("hint: to return: tract checkout main"),
+        "{told}"
+    );
+    let there = sandbox.tract(&["--on", "main", "status"]);
+    assert!(
+        there.contains("hint: over budget: tract truncate"),
+        "{there}"
+    );
+}
+
+#[test]
 fn a_detached_head_is_read_only() {
     let sandbox = Sandbox::with_messages(&FOUR);
     insta::assert_snapshot!(

@@ -68,7 +68,12 @@ fn new_turns_new_outputs_and_small_savings_are_left_alone() {
     insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--min", "0", "--turns", "3"]), @r"
     --- stderr
     Nothing to prune
+    hint: all of it is in the newest 3 turns: tract prune --turns 0 --protect 0 --min 0
     ");
+    let hinted = "--turns 0 --protect 0 --min 0 --dry-run";
+    let hinted: Vec<&str> = hinted.split(' ').collect();
+    let would = prune(&sandbox, &hinted);
+    assert!(would.starts_with("Would change 2 messages"), "{would}");
     insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r#"
     Would change 1 message
       :3  tool       165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…

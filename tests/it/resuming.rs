@@ -326,3 +326,27 @@ fn between_tools_the_base_prompt_stays_behind_and_the_provider_is_the_users() {
     sandbox.ok(&["resume", "--in", "codex"]);
     assert_eq!(rollout(&sandbox)[0]["payload"]["model_provider"], "local");
 }
+
+#[test]
+fn without_the_client_the_session_is_written_and_the_command_is_told() {
+    let sandbox = with_demo();
+    sandbox.ok(&["commit", "-r", "user", "-m", "and now?"]);
+    let run = |path: &str| {
+        let mut command = sandbox.command(&["resume", "--in", "codex", "--run"]);
+        let output = command.env("PATH", path).output().expect("it runs");
+        let told = String::from_utf8(output.stderr).expect("UTF-8");
+        let told: Vec<String> = told.lines().map(str::to_owned).collect();
+        (output.status.code(), told)
+    };
+    let (code, told) = run("/nowhere");
+    assert_eq!(code, Some(1), "{told:?}");
+    let session = rollout(&sandbox);
+    let id = session[0]["payload"]["id"].as_str().expect("it has one");
+    assert_eq!(
+        told[told.len() - 2..],
+        [
+            "error: codex is not installed here, or not in PATH".to_owned(),
+            format!("hint: the session was written; it goes on with: codex resume {id}"),
+        ]
+    );
+}

@@ -39,8 +39,8 @@ fn a_window_shows_the_last_fifty_and_says_how_many_are_earlier() {
         (1, None),
         (49, None),
         (50, None),
-        (51, Some("↑ 1 earlier message in transcript (ctrl+o)")),
-        (120, Some("↑ 70 earlier messages in transcript (ctrl+o)")),
+        (51, Some("↑ 1 earlier message (--transcript shows them)")),
+        (120, Some("↑ 70 earlier messages (--transcript shows them)")),
     ] {
         let sandbox = with_count(count);
         let (found, said) = seen(&sandbox, &["view"]);
@@ -72,7 +72,7 @@ fn the_setting_says_how_many_a_window_shows() {
     let (header, said) = seen(&sandbox, &["view"]);
     assert_eq!(
         header.as_deref(),
-        Some("↑ 5 earlier messages in transcript (ctrl+o)")
+        Some("↑ 5 earlier messages (--transcript shows them)")
     );
     assert_eq!(said.len(), 4);
     assert_eq!(seen(&sandbox, &["view", "--window", "9"]).1.len(), 9);
@@ -96,7 +96,7 @@ fn window_and_transcript_agree_with_what_is_compiled_after_each_command() {
     let (header, _) = seen(&sandbox, &["view"]);
     assert_eq!(
         header.as_deref(),
-        Some("↑ 6 earlier messages in transcript (ctrl+o)")
+        Some("↑ 6 earlier messages (--transcript shows them)")
     );
     sandbox.ok(&["compact", "-m", "a summary of all"]);
     assert_eq!((compiled(), transcript()), (0, 0));
@@ -168,7 +168,7 @@ fn what_is_hidden_is_in_the_transcript_and_says_by_what() {
     assert_eq!(said, ["message 1", "message 7", "message 8"]);
     assert_eq!(
         header.as_deref(),
-        Some("↑ 5 earlier messages in transcript (ctrl+o)")
+        Some("↑ 5 earlier messages (--transcript shows them)")
     );
 }
 
@@ -194,4 +194,40 @@ fn a_window_that_begins_with_a_result_names_its_call() {
     let sandbox = with_demo();
     let text = sandbox.ok(&["view", "--window", "2"]);
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_missed_as_a_file() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.write("folder/a.jsonl", "");
+    insta::assert_snapshot!(sandbox.tract(&["view", "nosuch.jsonl"]), @r"
+    exit code: 1
+    --- stderr
+    error: nosuch.jsonl: no such file, and no such commit
+    hint: tract import lists this directory's sessions, tract log the commits
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["view", "ideas/one"]), @r"
+    exit code: 1
+    --- stderr
+    error: ideas/one: no such file, and no such commit
+    hint: tract import lists this directory's sessions, tract log the commits
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["view", "./folder"]), @r"
+    exit code: 1
+    --- stderr
+    error: ./folder is a directory
+    hint: tract import ./folder takes the sessions in it
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["view", "nosuch"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit 'nosuch'
+    hint: `tract log --oneline` lists them
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["view", ":/a.json"]), @r"
+    exit code: 1
+    --- stderr
+    error: no commit ':/a.json'
+    hint: tract find TEXT searches all branches and sessions
+    ");
 }

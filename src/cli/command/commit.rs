@@ -7,7 +7,7 @@ use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
-use crate::cli::{App, Failure, Typed, budgeted, failure, input, position};
+use crate::cli::{App, Failure, Typed, budgeted, failure, input, named, position};
 
 /// Append one message, or replace one
 ///
@@ -98,7 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (Some(path), _) => batch(app, path)?,
         (_, Some(path)) => {
             let text = input::read(app, path)?;
-            vec![provider_message(&text).map_err(|why| Error::input(input::name(path), why))?]
+            vec![provider_message(&text).map_err(|why| Error::input(named::name(path), why))?]
         }
         _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
     };
@@ -262,12 +262,12 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         if !line.trim().is_empty() {
-            let place = || format!("{}:{number}", input::name(path));
+            let place = || format!("{}:{number}", named::name(path));
             messages.push(provider_message(line).map_err(|why| Error::input(place(), why))?);
         }
     }
     if messages.is_empty() {
-        return Err(Error::input(input::name(path), "no messages in it").into());
+        return Err(Error::input(named::name(path), "no messages in it").into());
     }
     Ok(messages)
 }
@@ -305,7 +305,7 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
         let list = serde_json::from_str::<Vec<serde_json::Value>>(&tools);
         list.map_err(|error| {
             let why = interop::json_error("no JSON array", &error, 0);
-            Error::input(input::name(path), why)
+            Error::input(named::name(path), why)
         })?;
         settings.insert("tools".into(), tools.trim().to_owned());
     }

@@ -25,7 +25,8 @@ Example:
   tract diff HEAD~20 --stat    a bar for each message that differs
   tract diff run1 run2         two branches, also without a common beginning
   tract diff 5d4c3b2           an edit: its message before and after
-  tract diff main..try --tool read_file --format anthropic")]
+  tract diff main..try --tool read_file --format anthropic
+  tract diff main try --exit-code && echo \"a model would be sent the same\"")]
 pub struct Args {
     /// The first context, or A..B
     #[arg(value_name = "A|A..B")]

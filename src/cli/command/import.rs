@@ -145,13 +145,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             bar.inc(1);
         }
         let bar = many.as_ref();
-        match one(
+        let done = one(
             &repo,
             (file, spools.at(file)),
             (args, &coming),
             (counter.as_ref(), bar),
             app,
-        ) {
+        );
+        let done = done.map_err(|failure| match failure {
+            Failure::Tract(error) => spools.renamed(error).into(),
+            failure => failure,
+        });
+        match done {
             Ok(report) => {
                 queue.agents_of(&repo, file, &report)?;
                 if report.problem_count > 0 {
@@ -235,6 +240,7 @@ fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Res
                 Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. },
             ) if !is_named(file, args) => {}
             Err(error) => {
+                let error = spools.renamed(error);
                 if let Error::StrictImport { path, first, .. } = &error {
                     for (line, reason) in first {
                         imported::problem(path, *line, reason, app);
@@ -257,6 +263,19 @@ impl Spools {
             spools.extend(Spool::of(file)?.map(|spool| (file.clone(), spool)));
         }
         Ok(Self(spools))
+    }
+
+    /// What people call a file.
+    fn name<'a>(&'a self, file: &'a Path) -> &'a Path {
+        let spooled = self.0.iter().find(|(pipe, _)| pipe == file);
+        spooled.map_or(file, |(_, spool)| &spool.name)
+    }
+
+    /// What went wrong, by the name of the pipe and not of where it is kept meanwhile.
+    fn renamed(&self, error: Error) -> Error {
+        self.0.iter().fold(error, |error, (_, spool)| {
+            named::renamed(error, &spool.file, &spool.name)
+        })
     }
 
     /// Where a file is to be read.
@@ -371,12 +390,14 @@ fn open(
         found => return Ok((found?, false)),
     }
     if let ([file], None) = (files, args.format) {
-        let input = FileInput::open(spools.at(file))?;
-        let path = file.clone();
+        let opened = FileInput::open(spools.at(file));
+        let input = opened.map_err(|error| spools.renamed(error))?;
+        let path = spools.name(file).to_owned();
         if tract::interop::Input::size_bytes(&input) == 0 {
             return Err(Error::EmptyFile { path }.into());
         }
-        if sniff::sniff(&input)?.is_none() {
+        let known = sniff::sniff(&input).map_err(|error| spools.renamed(error))?;
+        if known.is_none() {
             return Err(ingest::unknown(&path, &input).into());
         }
     }

@@ -1,6 +1,7 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
-use tract::history::surgery::{Limits, Prune};
+use tract::history::surgery::{Limits, Plan, Prune};
+use tract::history::{Call, Repo, SurgeryOptions};
 use tract::render::{Share, grouped, plural, read_tokens};
 
 use crate::cli::{App, Failure, Typed, outcome};
@@ -15,6 +16,7 @@ use crate::cli::{App, Failure, Typed, outcome};
 Example:
   tract prune
   tract prune --tool read_file --larger-than 2k --protect 0 --min 0
+  tract prune --turns 0            in the newest turns as well
   tract prune --to-budget 80%      only as many as it takes, the oldest first
   tract prune --dry-run            say what would change")]
 pub struct Args {
@@ -63,7 +65,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         larger_than: args.larger_than.unwrap_or(0),
         budget,
     };
-    let what = what(args);
+    let what = what(args, args.turns);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.prune(call, &prune, &options)?;
@@ -73,6 +75,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             min => format!(" that would save {} tokens", grouped(min)),
         };
         app.ui.status(format!("Nothing to prune{least}"));
+        if let Some(hint) = without_turns(args, &prune, call, &options, &repo)? {
+            app.ui.hint(hint);
+        }
         return Ok(());
     }
     if args.dry_run {
@@ -96,9 +101,41 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The command as the operations keep it.
-fn what(args: &Args) -> String {
-    let turns = Some(args.turns).filter(|turns| *turns != Limits::default().turns);
+/// The same command without newest turns that are left alone, if that would prune something.
+fn without_turns(
+    args: &Args,
+    prune: &Prune,
+    call: Call<'_>,
+    options: &SurgeryOptions,
+    repo: &Repo,
+) -> Result<Option<String>, Failure> {
+    if args.turns == 0 {
+        return Ok(None);
+    }
+    let (mut everywhere, mut before) = (prune.clone(), prune.clone());
+    everywhere.limits.turns = 0;
+    (before.limits.protect, before.limits.min) = (0, 0);
+    let plans: [&dyn Plan; 2] = [&everywhere, &before];
+    let mut would = repo.compare(call, options.encoding, &plans)?.into_iter();
+    let mut next = || would.next().expect("one for each plan");
+    let (everywhere, before) = (next()?, next()?);
+    if everywhere.is_nothing() {
+        return Ok(None);
+    }
+    let turns = match args.turns {
+        1 => "the newest turn".to_owned(),
+        turns => format!("the newest {turns} turns"),
+    };
+    let why = match before.is_nothing() {
+        true => format!("all of it is in {turns}"),
+        false => format!("that is without {turns}"),
+    };
+    Ok(Some(format!("{why}: tract {}", what(args, 0))))
+}
+
+/// The command with so many turns, as the operations keep it.
+fn what(args: &Args, turns: usize) -> String {
+    let turns = Some(turns).filter(|turns| *turns != Limits::default().turns);
     let line = Typed::new("prune")
         .option("--turns", turns)
         .option("--protect", args.protect)

@@ -1,7 +1,7 @@
 //! `tract resume`: go on from a commit in the tool that the session came from.
 
 use std::fs::create_dir_all;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -110,20 +110,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut words = how.command.to_vec();
     words.push(&session.id);
     app.ui.status(format!("Wrote {}", place.display()));
-    if args.run {
-        let status = Command::new(words[0])
-            .args(&words[1..])
-            .current_dir(&cwd)
-            .status()
-            .map_err(Error::io(words[0]))?;
-        let failed = || Failure::refused(format!("{} ended with {status}", words[0]));
-        return status.success().then_some(()).ok_or_else(failed);
-    }
     let change = match cwd == here {
         true => String::new(),
         false => format!("cd {} && ", shell_word(&cwd.display().to_string())),
     };
     let line = format!("{change}{}", words.join(" "));
+    if args.run {
+        let client = words[0];
+        let ran = Command::new(client)
+            .args(&words[1..])
+            .current_dir(&cwd)
+            .status();
+        let what = match ran {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => format!("{client} ended with {status}"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                format!("{client} is not installed here, or not in PATH")
+            }
+            Err(error) => format!("{client}: {}", failure::reason(&error)),
+        };
+        let hint = format!("the session was written; it goes on with: {line}");
+        return Err(Failure::refused(what).with_hint(hint));
+    }
     let told = app.ui.print(Label::Command.of(line.as_str()));
     match told.and_then(|()| app.ui.flush()).map_err(Failure::from) {
         Err(Failure::Output(error)) => {

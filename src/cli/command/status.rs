@@ -63,10 +63,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         row.refs.clear();
     }
     app.ui.print_all(listing.lines(&recent))?;
+    // Where HEAD is detached nothing can be made smaller before one has returned.
+    let is_attached = matches!(status.head, Head::Attached { .. });
     if args.verbose {
-        filling::tell(app, &repo, &on, status.total)?;
+        filling::tell(app, &repo, &on, status.total, is_attached)?;
     }
-    if status.budget.is_some_and(|budget| total.tokens > budget) {
+    if is_attached && status.budget.is_some_and(|budget| total.tokens > budget) {
         let smaller = outcome::smaller(app, &repo, &on)?;
         app.ui.hint(format!("over budget: {smaller}"));
     }

@@ -11,11 +11,11 @@ use tract::Result;
 use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Start};
 use tract::model::EntryId;
-use tract::render::Line;
 use tract::render::chat::{Chat, ChatMessage, Detail, Pen, Tools};
+use tract::render::{Label, Line, plural};
 use tract::tree::{NodeId, TreeItem};
 
-use crate::cli::conversation::{OUTPUT_LINES, earlier};
+use crate::cli::conversation::OUTPUT_LINES;
 
 /// How much is read at once.
 const PART: PartSize = PartSize {
@@ -575,6 +575,12 @@ impl Reel {
             }
         }
     }
+}
+
+/// What stands above a window.
+fn earlier(count: usize) -> Line {
+    let earlier = plural(count as u64, "earlier message");
+    Label::Dim.of(format!("↑ {earlier} in transcript (ctrl+o)"))
 }
 
 #[cfg(test)]

@@ -7,10 +7,16 @@ use tract::render::{Label, Line, grouped, plural, row, table, tokens};
 
 use crate::cli::{App, Failure};
 
-/// Says it below the status.
-pub fn tell(app: &mut App, repo: &Repo, on: &On, total: TokenCount) -> Result<(), Failure> {
+/// Says it below the status; `can_prune`: whether a prune would be carried out.
+pub fn tell(
+    app: &mut App,
+    repo: &Repo,
+    on: &On,
+    total: TokenCount,
+    can_prune: bool,
+) -> Result<(), Failure> {
     let makeup = repo.makeup(on, app.encoding(repo)?)?;
-    let prune = prune(app, repo, on, total)?;
+    let prune = prune(app, repo, on, total, can_prune)?;
     let ui = &mut app.ui;
     let width = ui.width_cols();
     ui.print("")?;
@@ -83,7 +89,13 @@ fn percent(count: TokenCount, total: TokenCount) -> String {
 }
 
 /// What `tract prune` would give back, or, where that is nothing, what it would at most.
-fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount) -> Result<Vec<Line>, Failure> {
+fn prune(
+    app: &App,
+    repo: &Repo,
+    on: &On,
+    total: TokenCount,
+    can_prune: bool,
+) -> Result<Vec<Line>, Failure> {
     let all = Prune {
         limits: Limits {
             protect: 0,
@@ -106,16 +118,18 @@ fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount) -> Result<Vec<Line>
     let mut next = || would.next().expect("one for each plan");
     let (usual, all) = (next()?, next()?);
     let lines = match (usual.is_nothing(), all.is_nothing()) {
-        (false, _) => vec![format!("{}: tract prune", gain(&usual))],
+        (false, _) if can_prune => vec![format!("{}: tract prune", gain(&usual))],
+        (false, _) => vec![gain(&usual)],
         (true, false) => {
             let least = grouped(Limits::default().min);
-            vec![
-                format!(
-                    "less than {least} tokens as it is, and {} at most:",
-                    gain(&all)
-                ),
-                "tract prune --protect 0 --min 0".to_owned(),
-            ]
+            let most = format!(
+                "less than {least} tokens as it is, and {} at most",
+                gain(&all)
+            );
+            match can_prune {
+                true => vec![most + ":", "tract prune --protect 0 --min 0".to_owned()],
+                false => vec![most],
+            }
         }
         (true, true) => vec!["nothing".to_owned()],
     };
