@@ -262,7 +262,6 @@ fn status_in_every_position() {
       9c739b9  :6  2026-03-14 12:07:00  append  tool       +10  look_up kind="lake", deep=true → Lake Constance Lake Geneva
       4d13e3b  :5  2026-03-14 12:06:00  append  assistant  +17  look_up kind="lake", deep=true
     --- stderr
-    hint: over budget: tract compact puts a summary in place of what is old
     hint: to return: tract checkout main; to go on from here: tract checkout -b NAME
     "#);
 }
