@@ -277,10 +277,10 @@ fn a_fork_starts_at_its_parents_commit() {
     insta::assert_snapshot!(sandbox.tract(&["diff", "--stat", "main", "codex-01a1fe4f"]), @r"
     comparing main with codex-01a1fe4f
 
-     - :4  user two            | -5 -----
-     - :5  assistant second    | -5 -----
-     + :4  user else           | +5 +++++
-     + :5  assistant otherwise | +5 +++++
+    - :4  user       two       | -5 -----
+    - :5  assistant  second    | -5 -----
+    + :4  user       else      | +5 +++++
+    + :5  assistant  otherwise | +5 +++++
 
     2 messages added, 2 removed, tokens: 0 (30 → 30)
     cache   first 3 of 5 messages identical (20 tokens, 66%; 150 B for openai)

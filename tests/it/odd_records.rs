@@ -119,9 +119,9 @@ fn a_usage_that_is_none_is_no_count() {
              user 4% · assistant 52% · tool 43%
              largest: run 6 (:2)
 
-      7805175  2026-01-05 10:00:01  append  tool       +5  ok
-      3508f47  2026-01-05 10:00:01  append  assistant  +6  run
-      7c192ff  2026-01-05 10:00:01  append  tool       +5  ok
+      7805175  :21  2026-01-05 10:00:01  append  tool       +5  run → ok
+      3508f47  :20  2026-01-05 10:00:01  append  assistant  +6  run
+      7c192ff  :19  2026-01-05 10:00:01  append  tool       +5  run → ok
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "50%", "--dry-run"]), @r"
     --- stderr
@@ -148,8 +148,8 @@ fn a_usage_that_is_none_is_no_count() {
              user 4% · assistant 54% · tool 42%
              largest: run 6 (:2)
 
-      7a719aa  2026-01-05 10:00:01  append  assistant  +5  done
-      7805175  2026-01-05 10:00:01  append  tool       +5  ok
-      3508f47  2026-01-05 10:00:01  append  assistant  +6  run
+      7a719aa  :22  2026-01-05 10:00:01  append  assistant  +5  done
+      7805175  :21  2026-01-05 10:00:01  append  tool       +5  run → ok
+      3508f47  :20  2026-01-05 10:00:01  append  assistant  +6  run
     ");
 }

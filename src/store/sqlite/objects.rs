@@ -201,7 +201,9 @@ impl Objects for Session<'_> {
             }
         }
         match next {
-            Some(lost) => Err(missing("commit", &lost)),
+            Some(lost) => Err(Error::Damaged {
+                detail: format!("the path to {tip} ends after {lost}"),
+            }),
             None => Ok(found),
         }
     }
@@ -254,7 +256,11 @@ impl Objects for Session<'_> {
             "SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2 AND ",
             intact!(commits)
         );
-        self.first(sql, [lineage, depth], |row| row.get(0))
+        let found = self.first(sql, [lineage, depth], |row| row.get(0))?;
+        // There is one at every depth of a path.
+        found.map(Some).ok_or_else(|| Error::Damaged {
+            detail: format!("the path at depth {depth} is missing"),
+        })
     }
 
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
@@ -344,7 +350,22 @@ impl Objects for Session<'_> {
             hashes,
             |row| Ok(ToolUses::from_text(row.get_ref(1)?.as_str()?)),
         )?;
-        Ok(found.into_iter().map(Option::flatten).collect())
+        let mut found: Vec<Option<ToolUses>> = found.into_iter().map(Option::flatten).collect();
+        // What is missing though its message uses tools is made of the message again.
+        let mut open: Vec<usize> = (0..hashes.len())
+            .filter(|at| found[*at].is_none())
+            .collect();
+        let asked: Vec<ContentHash> = open.iter().map(|at| hashes[*at]).collect();
+        let rows = self.content_rows(&asked)?;
+        let mut uses_tools = rows
+            .iter()
+            .map(|row| row.as_ref().is_some_and(|row| row.calls + row.results > 0));
+        open.retain(|_| uses_tools.next() == Some(true));
+        let lost: Vec<ContentHash> = open.iter().map(|at| hashes[*at]).collect();
+        for (at, message) in open.into_iter().zip(self.contents(&lost)?) {
+            found[at] = message.as_ref().and_then(ToolUses::of);
+        }
+        Ok(found)
     }
 
     fn all_contents(&self) -> Result<Vec<ContentHash>> {
