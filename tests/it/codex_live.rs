@@ -4,41 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::conditions::real_sessions;
+use crate::recorded::{refs, requests};
 use crate::sandbox::Sandbox;
 
 /// Of a hundred messages as sent, all but reasoning, which a request of another API cannot hold, and the
 /// base prompt, which the client edits: so many are the same. Measured: 97.3 (1,854 of 1,905).
 const SAME: f64 = 97.0;
-
-/// The requests of a story, written out: what is said once there is put back wherever it was sent.
-fn requests(path: &Path) -> Vec<(String, Vec<Value>)> {
-    let text = fs::read_to_string(path).expect("the requests");
-    let mut all: Vec<(String, Vec<Value>)> = Vec::new();
-    for line in text.lines() {
-        let row: Value = serde_json::from_str(line).expect("JSON");
-        let items = row["body"]["input"].as_array().cloned().unwrap_or_default();
-        let mut input: Vec<Value> = Vec::new();
-        for item in items {
-            let whole = match item["same_as"].as_array() {
-                Some(at) => {
-                    let place = |at: &Value| at.as_u64().expect("a place") as usize;
-                    let (row, at) = (place(&at[0]) - 1, place(&at[1]));
-                    all.get(row).map_or(&input, |(_, input)| input)[at].clone()
-                }
-                None => item,
-            };
-            input.push(whole);
-        }
-        let kind = row["kind"].as_str().expect("a kind").to_owned();
-        all.push((kind, input));
-    }
-    all
-}
 
 /// The texts of a content.
 fn texts(content: &Value) -> String {
@@ -163,18 +138,9 @@ fn differences(theirs: &[Said], ours: &[Said]) -> BTreeMap<&'static str, usize> 
 }
 
 /// The replies of all refs, by the request that each names in its text.
-fn replies(sandbox: &Sandbox) -> BTreeMap<usize, Vec<String>> {
-    let path = sandbox.work().join(".tract/tract.db");
-    let database = rusqlite::Connection::open(path).expect("opens");
-    let mut names = database
-        .prepare("SELECT name FROM refs WHERE target IS NOT NULL ORDER BY name")
-        .expect("SQL");
-    let names = names
-        .query_map([], |row| row.get::<_, String>(0))
-        .expect("reads");
+fn replies(sandbox: &Sandbox) -> BTreeMap<u64, Vec<String>> {
     let mut commits: Vec<String> = Vec::new();
-    for name in names {
-        let name = name.expect("a name");
+    for name in refs(sandbox) {
         let told = sandbox.ok(&["log", &name, "-n", "0", "--format", "%H %r"]);
         let replies = told
             .lines()
@@ -186,7 +152,7 @@ fn replies(sandbox: &Sandbox) -> BTreeMap<usize, Vec<String>> {
         }
     }
     let number = regex::Regex::new(r"(?:\(|answer, )(\d{4})").expect("a pattern");
-    let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for hash in commits {
         let text = sandbox.ok(&["show", &hash]);
         for named in number.captures_iter(&text) {
@@ -218,15 +184,16 @@ fn what_codex_sent_is_what_is_compiled() {
         sandbox.ok(&["import", sessions.to_str().expect("a path")]);
         let replies = replies(&sandbox);
         let (mut of_story, mut same_here) = (0, 0);
-        for (at, (kind, input)) in requests(&story.join("requests.jsonl")).iter().enumerate() {
-            if kind != "main" && kind != "subagent" {
-                continue;
-            }
-            let theirs = theirs(input);
-            let best = replies.get(&(at + 1)).into_iter().flatten().map(|reply| {
-                let text = sandbox.ok(&["compile", "--for", reply, "--format", "openai"]);
-                differences(&theirs, &ours(&serde_json::from_str(&text).expect("JSON")))
-            });
+        for request in requests(&story, "input") {
+            let theirs = theirs(&request.messages);
+            let best = replies
+                .get(&request.number)
+                .into_iter()
+                .flatten()
+                .map(|reply| {
+                    let text = sandbox.ok(&["compile", "--for", reply, "--format", "openai"]);
+                    differences(&theirs, &ours(&serde_json::from_str(&text).expect("JSON")))
+                });
             let Some(found) = best.min_by_key(|found| found.values().sum::<usize>()) else {
                 unanswered += 1;
                 continue;

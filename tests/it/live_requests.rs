@@ -4,59 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::conditions::real_sessions;
+use crate::recorded::{Recorded, refs, requests};
 use crate::sandbox::Sandbox;
-
-/// A request: its number in the story, and its messages.
-struct Sent {
-    number: u64,
-    messages: Vec<Value>,
-}
-
-/// The requests of a file in which what is said once is referred to from then on.
-fn requests(path: &Path) -> Vec<Sent> {
-    let text = std::fs::read_to_string(path).expect("reads");
-    let mut all: Vec<Vec<Value>> = Vec::new();
-    let mut sent = Vec::new();
-    for line in text.lines() {
-        let row: Value = serde_json::from_str(line).expect("JSON");
-        let mut messages: Vec<Value> = Vec::new();
-        let same = row["body"]["messages"].as_str();
-        match same.and_then(|same| same.strip_prefix("same as ")) {
-            Some(number) => {
-                let number: usize = number.parse().expect("a number");
-                messages.clone_from(&all[number - 1]);
-            }
-            None => {
-                for message in row["body"]["messages"].as_array().into_iter().flatten() {
-                    let same = message["same_as"].as_array();
-                    let place = same.map(|same| (&same[0], &same[1]));
-                    let place = place.map(|(a, b)| (a.as_u64().unwrap(), b.as_u64().unwrap()));
-                    let whole = match place {
-                        None => message.clone(),
-                        Some((number, at)) => {
-                            let from = all.get(number as usize - 1).unwrap_or(&messages);
-                            from[at as usize].clone()
-                        }
-                    };
-                    messages.push(whole);
-                }
-            }
-        }
-        if let Some("main" | "subagent") = row["kind"].as_str() {
-            sent.push(Sent {
-                number: row["n"].as_u64().expect("a number"),
-                messages: shapes(&messages),
-            });
-        }
-        all.push(messages);
-    }
-    sent
-}
 
 /// The client's own context, which is made anew for each request and stands in no record.
 const CONTEXT: &str = "As you answer the user's questions, you can use the following context:";
@@ -183,12 +136,7 @@ fn sessions(story: &Path) -> Vec<PathBuf> {
 /// The commits of the replies, by the number that the canned server wrote into each.
 fn replies(sandbox: &Sandbox) -> BTreeMap<u64, BTreeSet<String>> {
     let mut found: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
-    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
-    let names = "SELECT name FROM refs WHERE target IS NOT NULL ORDER BY name";
-    let mut names = database.prepare(names).expect("SQL");
-    let names = names.query_map([], |row| row.get(0)).expect("reads");
-    let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
-    for name in names {
+    for name in refs(sandbox) {
         let log = sandbox.ok(&["log", &name, "-n", "0", "--format", "%H %r %s"]);
         for line in log.lines() {
             let mut words = line.splitn(3, ' ');
@@ -257,7 +205,10 @@ fn what_claude_code_sent_for_a_reply_is_what_compile_says() {
                 .output()
                 .expect("runs");
         }
-        let sent = requests(&story.join("requests.jsonl"));
+        let mut sent = requests(story, "messages");
+        for request in &mut sent {
+            request.messages = shapes(&request.messages);
+        }
         let replies = replies(&sandbox);
         let compiled = |hash: &String| -> Vec<Value> {
             let done = sandbox.command(&["compile", "--for", hash, "--format", "anthropic"]);
@@ -307,11 +258,11 @@ fn what_claude_code_sent_for_a_reply_is_what_compile_says() {
 /// Each request with the commits of its reply. Where the client asked on the side the numbers are not
 /// those of the requests: then by their order, or by what fits best.
 fn paired<'a>(
-    sent: &'a [Sent],
+    sent: &'a [Recorded],
     replies: &'a BTreeMap<u64, BTreeSet<String>>,
     compiled: &dyn Fn(&String) -> Vec<Value>,
-) -> Vec<(&'a Sent, Option<&'a BTreeSet<String>>)> {
-    let known = |request: &Sent| replies.get(&request.number);
+) -> Vec<(&'a Recorded, Option<&'a BTreeSet<String>>)> {
+    let known = |request: &Recorded| replies.get(&request.number);
     if sent.iter().all(|request| known(request).is_some()) {
         return sent
             .iter()

@@ -56,6 +56,7 @@ mod readme;
 mod real_sessions;
 #[cfg(unix)]
 mod recipes;
+mod recorded;
 mod recording;
 mod recording_laws;
 mod replaying;
