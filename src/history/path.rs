@@ -79,11 +79,13 @@ pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
+    if !view.has_sources()? {
+        return Ok(None);
+    }
     // Imported commits come first on most paths, own ones last: look from the end, and most often
     // the end is all there is to look at.
     let (mut next, mut left, mut page) = (Some(*commit), SESSION_SEARCH, 4);
-    let nothing_came_in = !view.has_sources()?;
-    while let Some(from) = next.filter(|_| left > 0 && !nothing_came_in) {
+    while let Some(from) = next.filter(|_| left > 0) {
         let path = view.ancestors(&from, None, page.min(left))?;
         next = path.last().and_then(|row| row.commit.parent);
         left -= path.len();

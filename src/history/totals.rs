@@ -139,6 +139,7 @@ fn at_commit(view: &dyn View, commit: &CommitHash, encoding: Encoding) -> Result
         total
     }))
 }
+
 /// How many messages are visible at a commit, where a total says so.
 pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option<usize>> {
     for encoding in Encoding::ALL {

@@ -119,16 +119,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let options = CommitOptions { expect, counter };
     let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
-    let reported = match app.globals.quiet {
-        false => report(&repo, &held.commits, &drafts, app),
-        true => Ok(()),
-    };
+    let is_quiet = app.globals.quiet;
+    let mut reported = Ok(());
+    if !is_quiet {
+        reported = report(&repo, &held.commits, &drafts, app);
+    }
     position::tell_begun(begun.as_ref(), app);
     let kept = held.tell(&repo, &on, app);
-    let reported = match app.globals.quiet {
-        false => reported,
-        true => hashes(&repo, &on, &held.commits[..drafts.len()], app),
-    };
+    // Where the branch is in the end is known now.
+    if is_quiet {
+        reported = hashes(&repo, &on, &held.commits[..drafts.len()], app);
+    }
     if let Some((entry, old)) = &target
         && old.role == Role::User
         && repo.resolve_entry(&on, ":-1").ok() != Some(*entry)
