@@ -11,6 +11,7 @@ mod coming;
 mod command;
 mod completion;
 mod conversation;
+mod example;
 mod exec;
 mod failure;
 mod follow;
@@ -31,6 +32,7 @@ mod position;
 mod private;
 mod progress;
 mod recording;
+mod remark;
 mod request;
 mod summariser;
 mod talk;
@@ -127,10 +129,21 @@ fn root() -> clap::Command {
     command.help_template(template)
 }
 
+/// The same as its help is shown in so many columns.
+fn shown(cols: usize) -> clap::Command {
+    let laid_out = |command: clap::Command| match command.get_after_help() {
+        Some(examples) => {
+            let examples = example::laid_out(&examples.to_string(), cols);
+            command.after_help(examples)
+        }
+        None => command,
+    };
+    root().term_width(cols).mut_subcommands(laid_out)
+}
+
 /// Version control for the context of conversations with language models
 #[derive(Debug, Parser)]
 #[command(name = "tract", version)]
-#[command(max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -167,7 +180,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let env = Environment::read();
-    let parsed = root().try_get_matches_from(&arguments);
+    let parsed = shown(env.surroundings.help_cols()).try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, arguments, &env),

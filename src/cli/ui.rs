@@ -8,6 +8,8 @@ use std::io::{self, BufWriter, Write};
 use is_terminal::IsTerminal;
 use tract::render::{Label, Line, ansi, plain};
 
+use super::remark;
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
@@ -27,8 +29,7 @@ pub struct Ui {
     err_color: bool,
     out_terminal: bool,
     err_terminal: bool,
-    columns: Option<usize>,
-    dumb: bool,
+    surroundings: Surroundings,
     quiet: bool,
     merged: bool,
     /// What is said, where a screen shows it instead.
@@ -48,6 +49,23 @@ pub struct Surroundings {
     pub dumb: bool,
 }
 
+impl Surroundings {
+    /// The columns of the terminal, if there is one or they are given.
+    fn cols(&self) -> Option<usize> {
+        let asked = self.columns.filter(|columns| *columns >= 20);
+        let seen = || {
+            let (width, _) = terminal_size::terminal_size()?;
+            (width.0 >= 20).then_some(usize::from(width.0))
+        };
+        asked.or_else(seen)
+    }
+
+    /// The columns to lay help out for: lines of prose that are longer are hard to read.
+    pub fn help_cols(&self) -> usize {
+        self.cols().unwrap_or(100).min(100)
+    }
+}
+
 impl Ui {
     /// Looks at the terminal, once.
     pub fn new(choice: ColorChoice, surroundings: &Surroundings, quiet: bool) -> Self {
@@ -65,8 +83,7 @@ impl Ui {
             err_color: color(err_terminal),
             out_terminal,
             err_terminal,
-            columns: surroundings.columns,
-            dumb: surroundings.dumb,
+            surroundings: surroundings.clone(),
             quiet,
             merged: false,
             captured: None,
@@ -135,13 +152,25 @@ impl Ui {
             captured.push(line.into());
             return;
         }
-        let text = painted(self.err_color, line.into());
+        let is_read = if self.merged {
+            self.out_terminal
+        } else {
+            self.err_terminal
+        };
+        let rows = match is_read {
+            true => remark::rows(&line.into(), self.wrap_cols()),
+            false => vec![line.into()],
+        };
+        let rows = rows
+            .into_iter()
+            .map(|row| painted(self.err_color, row) + "\n");
+        let text: String = rows.collect();
         if self.merged {
-            let _ = writeln!(self.out, "{text}");
+            let _ = self.out.write_all(text.as_bytes());
             return;
         }
         let _ = self.out.flush();
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 
     /// From here on remarks go where the data goes, so that a recorded walk is whole.
@@ -185,7 +214,7 @@ impl Ui {
         match terminal_size::terminal_size() {
             // A line that wraps would be two.
             Some((width, rows)) if self.wrap_cols() <= usize::from(width.0) => {
-                let goes_back = self.out_terminal && !self.dumb;
+                let goes_back = self.out_terminal && !self.surroundings.dumb;
                 if goes_back { usize::from(rows.0) } else { 0 }
             }
             _ => 0,
@@ -202,12 +231,7 @@ impl Ui {
 
     /// The columns to lay text out for, terminal or not.
     pub fn wrap_cols(&self) -> usize {
-        let asked = self.columns.filter(|columns| *columns >= 20);
-        let seen = || {
-            let (width, _) = terminal_size::terminal_size()?;
-            (width.0 >= 20).then_some(usize::from(width.0))
-        };
-        asked.or_else(seen).unwrap_or(80)
+        self.surroundings.cols().unwrap_or(80)
     }
 }
 

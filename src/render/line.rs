@@ -168,6 +168,46 @@ impl Line {
         rows
     }
 
+    /// The line in rows of `cols` columns, those after the first indented by `hang`. It is broken at
+    /// the spaces alone whose place in [`Line::text`] `may_break` likes: what has none stays in one
+    /// piece, even where that is wider.
+    pub fn hang(&self, cols: usize, hang: usize, may_break: impl Fn(usize) -> bool) -> Vec<Self> {
+        let mut pieces = vec![Self::new()];
+        let mut at = 0;
+        for Run { label, text } in &self.runs {
+            let mut start = 0;
+            for (space, _) in text.match_indices(' ') {
+                if may_break(at + space) {
+                    let piece = text[start..space].to_owned();
+                    pieces.last_mut().expect("one").push(Run {
+                        label: *label,
+                        text: piece,
+                    });
+                    pieces.push(Self::new());
+                    start = space + 1;
+                }
+            }
+            let rest = text[start..].to_owned();
+            pieces.last_mut().expect("one").push(Run {
+                label: *label,
+                text: rest,
+            });
+            at += text.len();
+        }
+        let mut rows: Vec<Self> = Vec::new();
+        for piece in pieces {
+            match rows.last_mut() {
+                Some(row) if row.width_cols() + 1 + piece.width_cols() <= cols => {
+                    *row += " ";
+                    *row += piece;
+                }
+                Some(_) => rows.push(Self::indent(hang) + piece),
+                None => rows.push(piece),
+            }
+        }
+        rows
+    }
+
     fn of_chars(chars: &[(char, Label)]) -> Self {
         let runs = chars.chunk_by(|a, b| a.1 == b.1).map(|chunk| Run {
             label: chunk[0].1,

@@ -231,10 +231,82 @@ fn in_a_pipe() {
     "###);
 }
 
-/// No line of a list is wider than the terminal; remarks on standard error may be.
+#[test]
+fn a_remark_goes_on_below_itself_and_no_command_is_broken() {
+    let sandbox = sandbox();
+    let commands: [&[&str]; 5] = [
+        &["checkout", "HEAD~3"],
+        &["commit", "-r", "user", "-m", "hello"],
+        &["checkout", "main"],
+        &[
+            "log",
+            "no-such-branch-with-a-name-that-is-as-long-as-this-one-is-long",
+        ],
+        &["redo"],
+    ];
+    let Some(told) = drawn(&sandbox, "60", &commands) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(told, @r#"
+    $ tract checkout HEAD~3
+    HEAD is now detached at 6bb0a8d ("🎉 Done ␛[31mred␛[0m and
+      more words tha…")
+    hint: to return: tract checkout main; to go on from here and
+          keep both: tract checkout -b NAME
+    $ tract commit -r user -m hello
+    error: Cannot commit in detached HEAD. Use
+           'tract checkout main' to return to your branch.
+    hint: to go on from here and keep both:
+          tract checkout -b NAME
+    $ tract checkout main
+    On main, at 4c993c8 ("annotate")
+    $ tract log no-such-branch-with-a-name-that-is-as-long-as-this-one-is-long
+    error: no commit
+           'no-such-branch-with-a-name-that-is-as-long-as-this-one-is-long'
+    hint: `tract log --oneline` lists them
+    $ tract redo
+    error: nothing to redo
+    hint: redo takes back what undo did, and nothing is undone
+    "#);
+    // In a pipe each remark is one line.
+    let piped = sandbox.tract(&["checkout", "HEAD~3"]);
+    insta::assert_snapshot!(piped, @r#"
+    --- stderr
+    HEAD is now detached at 6bb0a8d ("🎉 Done ␛[31mred␛[0m and more words tha…")
+    hint: to return: tract checkout main; to go on from here and keep both: tract checkout -b NAME
+    "#);
+}
+
+#[test]
+fn help_keeps_what_a_command_does_beside_it() {
+    let sandbox = Sandbox::empty();
+    let Some(told) = sandbox.on_terminal("60", &["help", "restore"]) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    let (_, examples) = told.split_once("Example:").expect("it has examples");
+    insta::assert_snapshot!(examples, @r"
+
+    tract restore a1b2c3d           undo this truncation,
+                                    compaction, drop, prune or
+                                    edit
+    tract restore a1b2c3d^:5        the message that was the
+                                    5th before it
+    tract restore :2                what the marker or summary
+                                    at :2 stands for
+    tract restore 9f8e7d6 5d4c3b2   these two messages
+    tract restore a1b2c3d --at-end  copies of what it hid at
+                                    the end: the prompt cache
+                                    keeps the rest
+    tract restore :9 --dry-run      say what would come back
+    ");
+    assert_fits(&told, 60);
+}
+
+/// Nothing is wider than the terminal.
 fn assert_fits(told: &str, columns: usize) {
-    let remark = |line: &&str| !line.starts_with("hint:") && !line.starts_with("note:");
-    for line in told.lines().filter(remark) {
+    for line in told.lines() {
         // Wide characters take two columns, and none of them is left out of this range.
         let wide = line
             .chars()

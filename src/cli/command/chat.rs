@@ -24,9 +24,11 @@ use crate::cli::{App, Failure, Typed, interactive};
 #[command(after_help = "\
 Example:
   tract chat --agent 'llm -m gpt-5' --format text
-  tract chat --format anthropic --agent 'jq -c \". + {model: \\\"claude-opus-4-8\\\", max_tokens: 4096, stream: true}\" |
-    curl -sN https://api.anthropic.com/v1/messages -H \"x-api-key: $ANTHROPIC_API_KEY\" \\
-      -H \"anthropic-version: 2023-06-01\" -H \"content-type: application/json\" -d @-'
+  tract chat --format anthropic --agent '
+    jq -c \". + {model: \\\"claude-opus-4-8\\\", max_tokens: 4096, stream: true}\" |
+    curl -sN https://api.anthropic.com/v1/messages \\
+      -H \"x-api-key: $ANTHROPIC_API_KEY\" -H \"anthropic-version: 2023-06-01\" \\
+      -H \"content-type: application/json\" -d @-'
   tract --ephemeral chat --agent cat       shows what would be sent")]
 pub struct Args {
     /// The command that answers: it gets the request, and prints the answer

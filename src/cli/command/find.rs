@@ -24,13 +24,13 @@ use crate::cli::{App, Exit, Failure, Ui, moment, progress};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract find parse_conf                    the newest 20 messages with it
-  tract find 'read the config'             several words go in quotes
-  tract find parse_conf main               only in main's history
+  tract find parse_conf                     the newest 20 messages with it
+  tract find 'read the config'              several words go in quotes
+  tract find parse_conf main                only in main's history
   tract find 'fn \\w+_config' --regex -C 1  with a message before and after
-  tract find error --tool bash --since 3w  in what bash was given and gave, these three weeks
-  tract find TODO --role user -n 0         in all that users wrote
-  tract find -- --force                    a text that begins with a dash")]
+  tract find error --tool bash --since 3w   in what bash was given and gave, these three weeks
+  tract find TODO --role user -n 0          in all that users wrote
+  tract find -- --force                     a text that begins with a dash")]
 pub struct Args {
     /// What to find
     #[arg(value_name = "TEXT")]

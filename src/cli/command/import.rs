@@ -29,7 +29,7 @@ Example:
   gunzip -c old.gz | tract import -    what comes on standard input, or in <(…)
   tract import session.jsonl logs/     files, and directories with all that is in them
   tract import --onto main FILE        what is new in it, after main's own commits
-  tract import ~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks
+  tract import ~/.config/Code/User/globalStorage/*roo-cline/tasks
                                        all of Roo Code's tasks, each under its id
 
 As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:

@@ -22,9 +22,11 @@ use crate::cli::{App, Failure, Typed, imported};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  claude -p --output-format stream-json --verbose 'fix the parser' | tract record
+  claude -p --output-format stream-json --verbose 'fix the parser' \\
+    | tract record
   codex exec --json 'fix the parser' | tract record --as parser
-  curl -sN https://api.openai.com/v1/responses -H \"Authorization: Bearer $OPENAI_API_KEY\" \\
+  curl -sN https://api.openai.com/v1/responses \\
+    -H \"Authorization: Bearer $OPENAI_API_KEY\" \\
     -H 'Content-Type: application/json' \\
     -d '{\"model\":\"gpt-5\",\"input\":\"Hello\",\"stream\":true}' | tract record")]
 pub struct Args {

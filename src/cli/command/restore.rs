@@ -14,12 +14,12 @@ use crate::cli::{App, Failure, Typed, outcome};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract restore a1b2c3d          undo this truncation, compaction, drop, prune or edit
-  tract restore a1b2c3d^:5       the message that was the 5th before it
-  tract restore :2               what the marker or summary at :2 stands for
-  tract restore 9f8e7d6 5d4c3b2  these two messages
+  tract restore a1b2c3d           undo this truncation, compaction, drop, prune or edit
+  tract restore a1b2c3d^:5        the message that was the 5th before it
+  tract restore :2                what the marker or summary at :2 stands for
+  tract restore 9f8e7d6 5d4c3b2   these two messages
   tract restore a1b2c3d --at-end  copies of what it hid at the end: the prompt cache keeps the rest
-  tract restore :9 --dry-run     say what would come back")]
+  tract restore :9 --dry-run      say what would come back")]
 pub struct Args {
     /// Hides, edits, messages, or REV#PART
     #[arg(value_name = "REV", required = true)]
