@@ -12,6 +12,7 @@ and the most memory that tract took, where it is more than this script's own. A 
 """
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -123,10 +124,11 @@ class Places:
         """The conversation in tract; `hidden`: all but the last 200 out of sight."""
         def make(folder):
             self.run(folder, "init", "-q")
-            batch = folder / "batch.jsonl"
-            with open(batch, "w") as out:
-                out.writelines(json.dumps(message) + "\n" for message in conversation(count, size=size))
-            self.run(folder, "commit", "-q", "--batch", "batch.jsonl")
+            batch, messages = folder / "batch.jsonl", conversation(count, size=size)
+            # A batch is read whole, and one that is longer than 256 MiB is refused.
+            while some := list(itertools.islice(messages, 200_000)):
+                batch.write_text("".join(json.dumps(message) + "\n" for message in some))
+                self.run(folder, "commit", "-q", "--batch", "batch.jsonl")
             batch.unlink()
             if hidden:
                 self.run(folder, "truncate", "-q", "--keep", "200")

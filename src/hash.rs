@@ -145,15 +145,16 @@ macro_rules! hash_type {
             /// Reads 64 hex digits, in either case.
             fn from_str(text: &str) -> Result<Self> {
                 let bad = || Error::InvalidHash { text: text.to_owned() };
-                let digits = text.as_bytes();
-                if digits.len() != 64 {
-                    return Err(bad());
-                }
+                let digits: &[u8; 64] = text.as_bytes().try_into().map_err(|_| bad())?;
                 let mut bytes = [0u8; 32];
+                let mut wrong = 0;
                 for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-                    let high = (pair[0] as char).to_digit(16).ok_or_else(bad)?;
-                    let low = (pair[1] as char).to_digit(16).ok_or_else(bad)?;
-                    *byte = (high * 16 + low) as u8;
+                    let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
+                    wrong |= high | low;
+                    *byte = high << 4 | low & 15;
+                }
+                if wrong > 15 {
+                    return Err(bad());
                 }
                 Ok(Self(bytes))
             }
@@ -164,6 +165,19 @@ macro_rules! hash_type {
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// The value of each hex digit, in either case; of anything else, more than 15. A table: a long path is
+/// read hash by hash.
+const DIGITS: [u8; 256] = {
+    let mut values = [0xf0; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[HEX[value] as usize] = value as u8;
+        values[HEX[value].to_ascii_uppercase() as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
 
 hash_type!(
     /// The name of a message's content: `SHA-256("tract content 1\0" + canonical content)`.
@@ -255,7 +269,17 @@ mod tests {
     fn a_hash_reads_back_what_it_prints() {
         let hash = CommitHash::of("{}");
         assert_eq!(hash.to_string().parse::<CommitHash>().unwrap(), hash);
+        let upper = hash.to_string().to_uppercase();
+        assert_eq!(upper.parse::<CommitHash>().unwrap(), hash);
         assert_eq!(format!("{hash:.7}"), hash.short());
         assert_ne!(hash.as_bytes(), ContentHash::of("{}").as_bytes());
+        for at in [0, 31, 63] {
+            for wrong in ["g", "G", " ", "/", ":", "@", "`", "\0"] {
+                let mut text = hash.to_string();
+                text.replace_range(at..=at, wrong);
+                assert!(text.parse::<CommitHash>().is_err(), "{text}");
+            }
+        }
+        assert!(hash.to_string()[1..].parse::<CommitHash>().is_err());
     }
 }

@@ -47,8 +47,8 @@ const NUMBERS: [usize; 3] = [1, 5, 6];
 const HEADING: [&str; 7] = ["commit", "no.", "time", "what", "who", "tokens", "context"];
 
 impl Listing<'_> {
-    /// Draws the rows, in their order.
-    pub fn lines(&self, rows: &[LogRow]) -> Vec<Line> {
+    /// Draws the rows, in their order: each as it is asked for.
+    pub fn lines<'a>(&'a self, rows: &'a [LogRow]) -> impl Iterator<Item = Line> + 'a {
         let roomy = self.width_cols.is_none_or(|width| width >= ROOMY);
         // Where a hide says "tokens", the other numbers leave room for the word.
         let words = roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
@@ -65,7 +65,7 @@ impl Listing<'_> {
             let heading = HEADING.into_iter().enumerate().map(name).collect();
             cells.insert(0, heading);
         }
-        let mut heads = table::lines(&cells, &NUMBERS).into_iter();
+        let mut heads = table::each(cells, &NUMBERS);
         let heading = self.heading.then(|| heads.next()).flatten();
         let heading = heading.map(|head| {
             let mut line = Line::indent(self.indent) + head + "  ";
@@ -73,15 +73,17 @@ impl Listing<'_> {
             line
         });
         let lines = heads.zip(rows).map(|(head, row)| self.finish(head, row));
-        heading.into_iter().chain(lines).collect()
+        heading.into_iter().chain(lines)
     }
 
     /// Adds refs and preview, within the terminal's width.
     fn finish(&self, head: Line, row: &LogRow) -> Line {
         let mut line = Line::indent(self.indent) + head;
-        line += marks(&row.refs, self.head, self.width_cols, line.width_cols());
-        let used = line.width_cols() + 2;
-        let said = said(row, self.width_cols.map(|width| width.saturating_sub(used)));
+        if !row.refs.is_empty() {
+            line += marks(&row.refs, self.head, self.width_cols, line.width_cols());
+        }
+        let room = |width: usize| width.saturating_sub(line.width_cols() + 2);
+        let said = said(row, self.width_cols.map(room));
         if !said.is_empty() {
             line += "  ";
             line += said;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
 use crate::model::{EntryId, Operation, ToolUse, ToolUses, uses};
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, ContentRow, ListedCommit, View};
 
 /// How far back from a tool's result its call is looked for, in commits.
 const CALL_SEARCH: usize = 256;
@@ -116,6 +116,88 @@ impl<'a> Callers<'a> {
             self.uses.extend(unknown.into_iter().zip(read));
         }
         Ok(())
+    }
+}
+
+/// The same for commits that are told oldest first: where they stand one behind the other, a call is
+/// remembered until it is answered, and nothing is looked for.
+pub(crate) struct Told<'a> {
+    callers: Callers<'a>,
+    view: &'a dyn View,
+    /// The commit told last.
+    last: Option<CommitHash>,
+    /// How many commits were told, and how many before the first of those that stand in a row.
+    told: usize,
+    from: usize,
+    /// The newest call of each id, and how many commits were told before it.
+    calls: HashMap<String, (usize, ToolUse)>,
+}
+
+impl<'a> Told<'a> {
+    /// For these commits, newest first.
+    pub(crate) fn new(view: &'a dyn View, listed: &[ListedCommit]) -> Result<Self> {
+        let mut callers = Callers::new(view);
+        let follows = |pair: &[ListedCommit]| pair[0].row.commit.parent == Some(pair[1].row.hash);
+        if !listed.windows(2).all(follows) {
+            let speaks = |said: &ContentRow| said.calls == 0 && said.results == 0;
+            let speakers = listed.iter().filter_map(|one| one.said.as_ref());
+            let speakers = speakers.filter(|said| speaks(said)).map(|said| said.hash);
+            let speakers: HashSet<ContentHash> = speakers.collect();
+            let rows = listed.iter().map(|one| &one.row);
+            callers.know(rows, |content| speakers.contains(content))?;
+        }
+        Ok(Self {
+            callers,
+            view,
+            last: None,
+            told: 0,
+            from: 0,
+            calls: HashMap::new(),
+        })
+    }
+
+    /// The calls that the next commit's message answers: `said` is what it shows, and what it appends
+    /// where it appends anything.
+    pub(crate) fn next(
+        &mut self,
+        one: &mut ListedCommit,
+        said: Option<&ContentRow>,
+    ) -> Result<Vec<ToolUse>> {
+        if self.last.is_none() || one.row.commit.parent != self.last {
+            self.calls.clear();
+            self.from = self.told;
+        }
+        self.last = Some(one.row.hash);
+        self.told += 1;
+        let Some(said) = said.filter(|said| said.calls + said.results > 0) else {
+            return Ok(Vec::new());
+        };
+        if one.row.appended() != Some(said.hash) {
+            return match said.results {
+                0 => Ok(Vec::new()),
+                _ => self.callers.of(one.row.commit.parent, &said.hash),
+            };
+        }
+        let mut uses = one.uses.take();
+        if uses.is_none() {
+            uses = self.view.tool_uses(&[said.hash])?.pop().flatten();
+        }
+        let Some(uses) = uses else {
+            return Ok(Vec::new());
+        };
+        let is_near = |told: usize| self.told - told <= CALL_SEARCH;
+        let call = |id: &String| {
+            let near = self.calls.get(id).filter(|(told, _)| is_near(*told));
+            near.map(|(_, call)| call.clone())
+        };
+        let mut answered: Vec<ToolUse> = uses.answers.iter().filter_map(call).collect();
+        if answered.len() < uses.answers.len() && is_near(self.from) {
+            answered = self.callers.of(one.row.commit.parent, &said.hash)?;
+        }
+        for call in uses.calls {
+            self.calls.insert(call.id.clone(), (self.told, call));
+        }
+        Ok(answered)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Deliberately absent: what any of it means to a command.
 
 use std::collections::HashMap;
+use std::mem;
 
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
@@ -163,14 +164,20 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
             (None, Context::default())
         }
     };
-    let rows = view.ancestors(tip, base.as_ref(), usize::MAX)?;
-    for row in rows.iter().rev() {
-        match context.advance(row.hash, &row.commit) {
-            Some(next) => context = next,
-            None => return Ok(order(view, tip)?.context()),
+    let mut is_enough = true;
+    view.walk(tip, base.as_ref(), usize::MAX, &mut |row| {
+        if is_enough {
+            match mem::take(&mut context).advance(row.hash, &row.commit) {
+                Some(next) => context = next,
+                None => is_enough = false,
+            }
         }
+        Ok(())
+    })?;
+    match is_enough {
+        true => Ok(context),
+        false => Ok(order(view, tip)?.context()),
     }
-    Ok(context)
 }
 
 /// The context at a commit from that at its parent.
@@ -202,9 +209,9 @@ pub(crate) fn order(view: &dyn View, tip: &CommitHash) -> Result<Order> {
     #[cfg(test)]
     work::count(|work| work.orders += 1);
     let mut order = Order::default();
-    for row in view.ancestors(tip, None, usize::MAX)?.iter().rev() {
-        order.apply(row.hash, &row.commit)?;
-    }
+    view.walk(tip, None, usize::MAX, &mut |row| {
+        order.apply(row.hash, &row.commit)
+    })?;
     Ok(order)
 }
 

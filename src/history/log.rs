@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::called::Callers;
+use crate::history::called::Told;
 use crate::history::change::Change;
-use crate::history::counts::Counts;
+use crate::history::counts::{Counts, key_of};
 use crate::history::find::Pattern;
 use crate::history::repo::Repo;
 use crate::history::totals::{self, Along, Sums};
@@ -17,10 +17,10 @@ use crate::history::{load, path};
 use crate::model::{
     Commit, Encoding, EntryId, Millis, Operation, RefName, Role, TokenCount, Total, uses,
 };
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, CountKey, ListedCommit, View};
 
-use sift::matching;
 pub(crate) use sift::wanted;
+use sift::{Matching, matching};
 
 /// From how many messages on their sum is kept for the next time.
 const WORTH_KEEPING: usize = if cfg!(test) { 0 } else { 64 };
@@ -119,21 +119,25 @@ impl Repo {
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
         let view = self.store.read()?;
-        let rows = matching(&*view, tip, options)?;
-        let kept = totals::kept(&*view, rows.iter().rev(), options.encoding)?;
+        let listed = listed(&*view, tip, options)?;
+        let kept = totals::kept(&*view, &listed, options.encoding)?;
         let refs = decorations(&*view)?;
-        let (read, sums) = match kept {
-            Some(sums) => (headlines(&*view, &rows, options.parts)?, sums),
+        let (rows, read, sums) = match kept {
+            Some(sums) => {
+                let (rows, read) = headlines(&*view, listed, options.parts)?;
+                (rows, read, sums)
+            }
             None => {
                 let purge = view.last_purge()?;
-                let (base, read) = read(&*view, &rows, options.parts)?;
+                let (base, rows, read) = read(&*view, listed, options.parts)?;
                 drop(view);
                 let sums = self.sums(&base, &read, options.encoding)?;
                 if base.entries.len() + read.len() > WORTH_KEEPING {
                     let totals = worth_keeping(&rows, &sums);
                     totals::keep(&*self.store, purge, options.encoding, totals.into_iter());
                 }
-                (read.into_iter().map(|read| read.headline).collect(), sums)
+                let read = read.into_iter().map(|read| read.headline).collect();
+                (rows, read, sums)
             }
         };
         let numbers = match options.numbers {
@@ -189,7 +193,11 @@ impl Repo {
     ///
     /// Those of [`Repo::log`].
     pub fn commits_of(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<CommitHash>> {
-        let rows = matching(&*self.store.read()?, tip, options)?;
+        let view = self.store.read()?;
+        let rows = match matching(&*view, tip, options)? {
+            Matching::All { until, most } => view.ancestors(tip, until.as_ref(), most)?,
+            Matching::Some(rows) => rows,
+        };
         Ok(rows.into_iter().map(|row| row.hash).collect())
     }
 }
@@ -211,21 +219,54 @@ fn worth_keeping(rows: &[CommitRow], sums: &[Sums]) -> Vec<(CommitHash, Total)> 
     worth
 }
 
+/// The commits to list, newest first, with what is known of the messages that they append.
+fn listed(view: &dyn View, tip: &CommitHash, options: &LogOptions) -> Result<Vec<ListedCommit>> {
+    let (encoding, found) = (options.encoding, matching(view, tip, options)?);
+    let rows = match found {
+        Matching::All { until, most } => return view.listing(tip, until.as_ref(), most, encoding),
+        Matching::Some(rows) => rows,
+    };
+    let contents: Vec<ContentHash> = rows.iter().filter_map(CommitRow::appended).collect();
+    let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
+    let mut counts = view.counts(&keys, encoding)?.into_iter();
+    let said = load::rows(view, &contents)?;
+    let listed = rows.into_iter().map(|row| match row.appended() {
+        None => row.into(),
+        Some(content) => ListedCommit {
+            said: said.get(&content).cloned(),
+            count: counts.next().flatten(),
+            ..row.into()
+        },
+    });
+    Ok(listed.collect())
+}
+
 /// What is said of commits, newest first, where their totals are known; oldest first.
-fn headlines(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<Vec<Headline>> {
-    let headlines = rows.iter().rev().map(|row| Headline::of(view, row, None));
+fn headlines(
+    view: &dyn View,
+    listed: Vec<ListedCommit>,
+    parts: bool,
+) -> Result<(Vec<CommitRow>, Vec<Headline>)> {
+    let headlines = listed
+        .iter()
+        .rev()
+        .map(|one| Headline::of(view, &one.row, None));
     let mut headlines = headlines.collect::<Result<Vec<_>>>()?;
-    speak(view, rows, headlines.iter_mut().collect(), parts)?;
-    Ok(headlines)
+    let rows = speak(view, listed, headlines.iter_mut().collect(), parts)?;
+    Ok((rows, headlines))
 }
 
 /// The context before the first of these commits, newest first, and what each of them, oldest first,
 /// changed.
-fn read(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<(Context, Vec<Read>)> {
+fn read(
+    view: &dyn View,
+    listed: Vec<ListedCommit>,
+    parts: bool,
+) -> Result<(Context, Vec<CommitRow>, Vec<Read>)> {
     let mut along = Along::default();
     let mut base = None;
     let mut all = Vec::new();
-    for row in rows.iter().rev() {
+    for ListedCommit { row, .. } in listed.iter().rev() {
         let left = along.context.clone();
         along.advance_to(view, row)?;
         let skipped = match &base {
@@ -242,8 +283,8 @@ fn read(view: &dyn View, rows: &[CommitRow], parts: bool) -> Result<(Context, Ve
         });
     }
     let headlines = all.iter_mut().map(|read| &mut read.headline);
-    speak(view, rows, headlines.collect(), parts)?;
-    Ok((base.unwrap_or_default(), all))
+    let rows = speak(view, listed, headlines.collect(), parts)?;
+    Ok((base.unwrap_or_default(), rows, all))
 }
 
 /// The message that says what a commit is about.
@@ -309,39 +350,36 @@ impl Headline {
     }
 }
 
-/// Adds who speaks and what, and what was called, for all of them at once: of these rows, newest
-/// first, the headlines, oldest first.
+/// Adds who speaks and what, and what was called, for all of them at once: of these commits, newest
+/// first, the headlines, oldest first. Gives the commits back.
 fn speak(
     view: &dyn View,
-    rows: &[CommitRow],
+    mut listed: Vec<ListedCommit>,
     headlines: Vec<&mut Headline>,
     parts: bool,
-) -> Result<()> {
-    let contents: Vec<ContentHash> = headlines.iter().filter_map(|one| one.content).collect();
-    let said = load::rows(view, &contents)?;
-    let is_answer = |content: &ContentHash| said.get(content).is_some_and(|row| row.results > 0);
-    let mut callers = Callers::new(view);
-    if contents.iter().any(is_answer) {
-        let speaks = |content: &ContentHash| {
-            let row = said.get(content);
-            row.is_some_and(|row| row.calls == 0 && row.results == 0)
-        };
-        callers.know(rows, speaks)?;
-    }
-    for (row, headline) in rows.iter().rev().zip(headlines) {
-        let Some(said) = headline.content.and_then(|content| said.get(&content)) else {
+) -> Result<Vec<CommitRow>> {
+    let of_others = |(one, headline): (&ListedCommit, &&mut Headline)| match one.said {
+        Some(_) => None,
+        None => headline.content,
+    };
+    let others = listed.iter().rev().zip(&headlines).filter_map(of_others);
+    let others = load::rows(view, &others.collect::<Vec<_>>())?;
+    let mut told = Told::new(view, &listed)?;
+    for (one, headline) in listed.iter_mut().rev().zip(headlines) {
+        let said = one.said.take();
+        let said = said.or_else(|| others.get(&headline.content?).cloned());
+        let calls = told.next(one, said.as_ref())?;
+        let Some(said) = said else {
             continue;
         };
+        headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
-        headline.preview.clone_from(&said.preview);
+        headline.preview = said.preview;
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }
-        if said.results > 0 {
-            headline.call = uses::answered(&callers.of(row.commit.parent, &said.hash)?);
-        }
     }
-    Ok(())
+    Ok(listed.into_iter().map(|one| one.row).collect())
 }
 
 /// Which number the message of each row, newest first, has in the context at `tip`; sums and

@@ -8,7 +8,7 @@ use crate::history::change::Change;
 use crate::history::counts::{Counts, key_of};
 use crate::history::load;
 use crate::model::{Encoding, Operation, TokenCount, Total};
-use crate::store::{CommitRow, CountKey, Store, View};
+use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
 
 /// How many appends may stand between a commit and the total that is kept before it.
 const GAP: u64 = 256;
@@ -78,27 +78,28 @@ pub(crate) struct Sums {
     pub(crate) at: Total,
 }
 
-/// The sums at these commits of one path, oldest first, from totals that are kept: reads the totals,
-/// at most [`GAP`] commits before each row that does not follow the one before it, and their counts.
+/// The sums at these commits of one path, newest first, from totals that are kept; oldest first. Reads
+/// the totals, at most [`GAP`] commits before each that does not follow the one before it, and their
+/// counts.
 /// None where that is not enough to know them.
-pub(crate) fn kept<'a>(
+pub(crate) fn kept(
     view: &dyn View,
-    rows: impl Iterator<Item = &'a CommitRow>,
+    listed: &[ListedCommit],
     encoding: Encoding,
 ) -> Result<Option<Vec<Sums>>> {
-    let rows: Vec<&CommitRow> = rows.collect();
-    let keys: Vec<CountKey> = rows.iter().filter_map(|row| appended(row)).collect();
-    let mut counts = view.counts(&keys, encoding)?.into_iter();
-    let mut sums: Vec<Sums> = Vec::with_capacity(rows.len());
-    for (at, row) in rows.iter().enumerate() {
-        let follows = at > 0 && row.commit.parent == Some(rows[at - 1].hash);
+    let mut sums: Vec<Sums> = Vec::with_capacity(listed.len());
+    let mut last: Option<&CommitRow> = None;
+    for one in listed.iter().rev() {
+        let row = &one.row;
+        let follows = last.is_some_and(|last| row.commit.parent == Some(last.hash));
+        last = Some(row);
         let before = match (sums.last(), &row.commit.parent) {
             (Some(last), _) if follows => Some(last.at),
             (_, Some(parent)) => at_commit(view, parent, encoding)?,
             (_, None) => Some(Total::default()),
         };
-        let at = match (appended(row).is_some(), before) {
-            (true, Some(mut total)) => counts.next().flatten().map(|count| {
+        let at = match (row.appended().is_some(), before) {
+            (true, Some(mut total)) => one.count.map(|count| {
                 total.add(count);
                 total
             }),
@@ -129,7 +130,8 @@ fn at_commit(view: &dyn View, commit: &CommitHash, encoding: Encoding) -> Result
         0 => Vec::new(),
         ahead => view.ancestors(commit, None, ahead as usize)?,
     };
-    let keys: Option<Vec<CountKey>> = since.iter().map(appended).collect();
+    let key = |row: &CommitRow| row.appended().map(key_of);
+    let keys: Option<Vec<CountKey>> = since.iter().map(key).collect();
     let Some(keys) = keys else {
         return Ok(None);
     };
@@ -148,14 +150,6 @@ pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option
         }
     }
     Ok(None)
-}
-
-/// What a commit that appends a message adds to the total; an append is seen whole.
-fn appended(row: &CommitRow) -> Option<CountKey> {
-    match &row.commit.operation {
-        Operation::Append { content } => Some(key_of(*content)),
-        _ => None,
-    }
 }
 
 /// Keeps totals for later. They hold as long as nothing is purged: `purge` is the newest one that the

@@ -5,7 +5,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How many columns `text` takes.
 pub fn width_cols(text: &str) -> usize {
-    text.width()
+    match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        true => text.len(),
+        false => text.width(),
+    }
 }
 
 /// `text` cut to `cols` columns; what is cut ends in `…`.

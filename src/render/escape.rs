@@ -46,7 +46,9 @@ fn replace(
     stays: impl Fn(char) -> bool,
     show: impl Fn(char, &mut String),
 ) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_unsafe(c) && !stays(c)) {
+    // Nearly all that is shown is plain.
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain || !text.chars().any(|c| is_unsafe(c) && !stays(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

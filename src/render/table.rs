@@ -49,6 +49,51 @@ pub fn lines(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
     drawn.collect()
 }
 
+/// From how many rows on a table is laid out here: what is asked of a table as long as a history is
+/// little, and to hold each cell several times over took three quarters of a whole log's time.
+const LONG: usize = 1_000;
+
+/// The same, line by line; what is drawn is given up.
+pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> Box<dyn Iterator<Item = Line>> {
+    match rows.len() > LONG {
+        true => Box::new(aligned(rows, right)),
+        false => Box::new(lines(&rows, right).into_iter()),
+    }
+}
+
+/// The same without the library.
+fn aligned(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line> + use<> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |at: usize| rows.iter().map(|row| row[at].width_cols()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let right: Vec<bool> = (0..columns).map(|at| right.contains(&at)).collect();
+    let last = widths.iter().rposition(|width| *width > 0);
+    rows.into_iter().map(move |row| {
+        let mut line = Line::new();
+        for (at, cell) in row.into_iter().enumerate() {
+            let Some(room) = widths[at]
+                .checked_sub(cell.width_cols())
+                .filter(|_| widths[at] > 0)
+            else {
+                continue;
+            };
+            let gap = if last == Some(at) {
+                0
+            } else {
+                usize::from(GAP)
+            };
+            let (before, after) = match right[at] {
+                true => (room, gap),
+                false => (0, room + gap),
+            };
+            line += Line::indent(before);
+            line += cell;
+            line += Line::indent(after);
+        }
+        line
+    })
+}
+
 /// A table with a last column that is not lined up: it is cut to what is left of `width_cols`,
 /// where there is a width.
 pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
@@ -85,6 +130,7 @@ pub fn folded(head: Line, items: &[String], mark: &str, width_cols: Option<usize
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::Label;
 
     #[test]
     fn a_list_is_folded_between_its_items() {
@@ -104,6 +150,35 @@ mod tests {
         );
     }
 
+    const LABELS: [Label; 4] = [Label::Text, Label::Hash, Label::Strong, Label::Text];
+
+    proptest::proptest! {
+        #![proptest_config(crate::conditions::laws(64))]
+
+        /// Laid out here or by the library: the same lines.
+        #[test]
+        fn a_long_table_looks_like_a_short_one(
+            rows in proptest::collection::vec(
+                proptest::collection::vec("|[a-c日é]{1,5}|[a-b]{1,3} [c-d]{0,3}", 4),
+                0..9,
+            ),
+            right in proptest::collection::vec(0_usize..4, 0..3),
+            empty in 0_usize..5,
+        ) {
+            let cell = |(at, text): (usize, &String)| match at == empty {
+                true => Line::new(),
+                false => LABELS[at].of(text.as_str()),
+            };
+            let row = |row: &Vec<String>| row.iter().enumerate().map(cell).collect();
+            let rows: Vec<Vec<Line>> = rows.iter().map(row).collect();
+            let drawn = lines(&rows, &right);
+            let long: Vec<Line> = aligned(rows, &right).collect();
+            let texts = |lines: &[Line]| lines.iter().map(Line::text).collect::<Vec<_>>();
+            proptest::prop_assert_eq!(texts(&long), texts(&drawn));
+            proptest::prop_assert_eq!(long, drawn);
+        }
+    }
+
     #[test]
     fn columns_line_up() {
         assert_eq!(Line::from("日本").left(6).text(), "日本  ");
@@ -113,7 +188,7 @@ mod tests {
     #[test]
     #[cfg(feature = "cli")]
     fn wide_characters_and_empty_columns_keep_the_lines_straight() {
-        use crate::render::{Label, ansi, plain};
+        use crate::render::{ansi, plain};
         let cell = |text: &str| Label::Strong.of(text);
         let rows = [
             vec![cell("日本"), cell(""), cell("1"), cell("x")],

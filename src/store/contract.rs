@@ -24,6 +24,7 @@ pub(crate) fn run(make: Make<'_>) {
     keeping_twice_keeps_once(make);
     what_a_commit_names_must_be_here(make);
     paths_are_those_of_a_naive_walk(make);
+    a_listing_says_of_each_message_what_is_known(make);
     prefixes_find_what_begins_with_them(make);
     appends_are_found_by_parent_and_content(make);
     contents_and_their_rows_read_back(make);
@@ -302,6 +303,16 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
                 let limit = two.index(path.len() + 1);
                 let found = view.ancestors(&made[tip], Some(&made[other]), limit)?;
                 assert_eq!(found.len(), until.unwrap_or(path.len()).min(limit));
+                let encoding = Encoding::default();
+                let listed = view.listing(&made[tip], Some(&made[other]), limit, encoding)?;
+                let rows = listed.iter().map(|one| &one.row);
+                assert!(rows.eq(&found));
+                let mut told = Vec::new();
+                view.walk(&made[tip], Some(&made[other]), limit, &mut |row| {
+                    told.push(row);
+                    Ok(())
+                })?;
+                assert!(told.iter().rev().eq(&found));
                 assert_eq!(view.is_ancestor(&made[other], &made[tip])?, until.is_some());
             }
             Ok(())
@@ -309,6 +320,65 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
         Ok(())
     });
     result.expect("every tree");
+}
+
+fn a_listing_says_of_each_message_what_is_known(make: Make<'_>) {
+    let store = make();
+    let plain = user("hello");
+    let called = Message {
+        parts: vec![Part::ToolCall {
+            id: "1".into(),
+            name: "read".into(),
+            arguments: "{}".into(),
+            kind: None,
+        }],
+        ..user("")
+    };
+    let encoding = Encoding::Cl100kBase;
+    let count = TokenCount {
+        tokens: 7,
+        estimated: true,
+    };
+    let tip = writing(&*store, |tx| {
+        let kept = |message| tx.keep(message).expect("kept");
+        let (first, second) = (kept(&called), kept(&plain));
+        let key = |content, mask| CountKey { content, mask };
+        let counted = |key| tx.put_count(key, encoding, count).expect("kept");
+        counted(key(first, None));
+        counted(key(second, Some([7; 32])));
+        let mut tip = put(tx, None, Operation::Append { content: first });
+        for content in [second, first] {
+            tip = put(tx, Some(tip), Operation::Append { content });
+        }
+        let target = tip.into();
+        let content = second;
+        put(tx, Some(tip), Operation::Edit { target, content })
+    });
+    reading(&*store, |view| {
+        let listed = view.listing(&tip, None, usize::MAX, encoding)?;
+        assert_eq!(listed.len(), 4);
+        assert_eq!(listed[0], listed[0].row.clone().into());
+        for one in &listed[1..] {
+            let content = one.row.appended().expect("an append");
+            assert_eq!(one.said, view.content_row(&content)?);
+            assert_eq!(one.uses, view.tool_uses(&[content])?[0]);
+            let is_counted = content == Sealed::new(called.clone()).hash();
+            assert_eq!(one.count, is_counted.then_some(count));
+            assert_eq!(one.uses.is_some(), is_counted);
+        }
+        let others = view.listing(&tip, None, usize::MAX, Encoding::O200kBase)?;
+        assert!(others.iter().all(|one| one.count.is_none()));
+        let nowhere = CommitHash::of("nowhere");
+        assert_eq!(view.listing(&nowhere, None, 9, encoding)?, vec![]);
+        // What tells stops where it is told to.
+        let mut told = 0;
+        let stopped = view.walk(&tip, None, usize::MAX, &mut |_| {
+            told += 1;
+            Err(Error::store("enough"))
+        });
+        assert!(stopped.is_err() && told == 1);
+        Ok(())
+    });
 }
 
 fn prefixes_find_what_begins_with_them(make: Make<'_>) {

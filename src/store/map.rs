@@ -5,9 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Fault, Hit, Objects, ObjectsMut,
-    OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Search, SearchMut,
-    SessionRow, SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
+    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Fault, Hit, ListedCommit,
+    Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal,
+    Search, SearchMut, SessionRow, SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx,
+    View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -158,17 +159,44 @@ impl Objects for MapSession<'_> {
             .collect())
     }
 
-    fn ancestors(
+    fn walk(
         &self,
         tip: &CommitHash,
-        until: Option<&CommitHash>,
+        after: Option<&CommitHash>,
         limit: usize,
-    ) -> Result<Vec<CommitRow>> {
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
         let path = self.maps.borrow().path(tip).into_iter();
-        Ok(path
-            .take_while(|row| Some(&row.hash) != until)
-            .take(limit)
-            .collect())
+        let newest = path.take_while(|row| Some(&row.hash) != after).take(limit);
+        let newest: Vec<CommitRow> = newest.collect();
+        newest.into_iter().rev().try_for_each(visit)
+    }
+
+    fn listing(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        encoding: Encoding,
+    ) -> Result<Vec<ListedCommit>> {
+        let listed = |row: CommitRow| {
+            let Operation::Append { content } = row.commit.operation else {
+                return Ok(ListedCommit::from(row));
+            };
+            let mask = None;
+            Ok(ListedCommit {
+                said: self.content_row(&content)?,
+                count: self
+                    .counts(&[CountKey { content, mask }], encoding)?
+                    .remove(0),
+                uses: self.tool_uses(&[content])?.remove(0),
+                ..ListedCommit::from(row)
+            })
+        };
+        self.ancestors(tip, after, limit)?
+            .into_iter()
+            .map(listed)
+            .collect()
     }
 
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {

@@ -21,7 +21,7 @@ mod map;
 use crate::error::Result;
 
 pub use fault::{Checked, Fault};
-pub use objects::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
+pub use objects::{ByReach, CommitRow, ContentRow, CountKey, ListedCommit, Objects, ObjectsMut};
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};

@@ -5,7 +5,9 @@ use std::slice;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
-use crate::model::{Commit, Encoding, Message, Role, Sealed, TokenCount, ToolUses, Total, Usage};
+use crate::model::{
+    Commit, Encoding, Message, Operation, Role, Sealed, TokenCount, ToolUses, Total, Usage,
+};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,41 @@ pub struct CommitRow {
     pub commit: Commit,
     /// How many commits stand before it on its path: 0 for a root.
     pub depth: u64,
+}
+
+impl CommitRow {
+    /// The content that it appends, if it appends one.
+    pub fn appended(&self) -> Option<ContentHash> {
+        match self.commit.operation {
+            Operation::Append { content } => Some(content),
+            _ => None,
+        }
+    }
+}
+
+/// A commit with what a listing shows of the message that it appends; of any other commit, the commit
+/// alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedCommit {
+    /// The commit.
+    pub row: CommitRow,
+    /// The message.
+    pub said: Option<ContentRow>,
+    /// Its tokens, if they are known.
+    pub count: Option<TokenCount>,
+    /// How it uses tools, if that is kept.
+    pub uses: Option<ToolUses>,
+}
+
+impl From<CommitRow> for ListedCommit {
+    fn from(row: CommitRow) -> Self {
+        Self {
+            row,
+            said: None,
+            count: None,
+            uses: None,
+        }
+    }
 }
 
 /// Commits by whether a path leads to them.
@@ -70,14 +107,40 @@ pub trait Objects {
     /// Lists the commits whose hash starts with `prefix`, in hash order, at most `limit`.
     fn commits_with_prefix(&self, prefix: &HashPrefix, limit: usize) -> Result<Vec<CommitRow>>;
 
-    /// The commits from `tip` back towards the root, newest first, at most `limit`; it stops
-    /// before `until`, if that is on the path. A range scan of a lineage, never a walk by parent.
+    /// Tells the newest `limit` commits of the path that ends in `tip`, oldest first, one at a time: those
+    /// after `after`, if that is on the path. A range scan of a lineage, never a walk by parent.
+    fn walk(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The same commits newest first, held all at once.
     fn ancestors(
         &self,
         tip: &CommitHash,
         until: Option<&CommitHash>,
         limit: usize,
-    ) -> Result<Vec<CommitRow>>;
+    ) -> Result<Vec<CommitRow>> {
+        let mut rows = Vec::new();
+        self.walk(tip, until, limit, &mut |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// The same with what a listing shows of the messages that they append.
+    fn listing(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        encoding: Encoding,
+    ) -> Result<Vec<ListedCommit>>;
 
     /// The commits on the path that ends in `tip` that append no message, oldest first. What it costs
     /// grows with how many there are, not with the path.

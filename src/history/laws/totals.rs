@@ -111,12 +111,17 @@ proptest! {
 
 /// What listing the last 20 costs the database, in steps, at some visible messages; and what they come to.
 fn steps_of_a_log(messages: usize, said: fn(usize) -> Message) -> (u64, u64) {
+    steps_of(20, messages, said)
+}
+
+/// The same of the last `limit`; 0: of all.
+fn steps_of(limit: usize, messages: usize, said: fn(usize) -> Message) -> (u64, u64) {
     let (repo, steps) = Repo::counted();
     let talk: Vec<Draft> = (0..messages).map(|at| Draft::append(said(at))).collect();
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
     let tip = done.expect("commits").last().expect("some").hash;
     let options = LogOptions {
-        limit: 20,
+        limit,
         numbers: true,
         ..LogOptions::default()
     };
@@ -141,9 +146,9 @@ fn a_short_log_reads_as_much_of_a_long_history_as_of_a_short_one() {
     assert_eq!(tokens, all.tokens);
 }
 
-#[test]
-fn a_log_of_calls_and_results_costs_little_more_than_one_of_texts() {
-    let tools = |at: usize| match at % 2 {
+/// A tool's call and its result, in turn.
+fn tools(at: usize) -> Message {
+    match at % 2 {
         0 => {
             let call = Part::ToolCall {
                 id: at.to_string(),
@@ -161,7 +166,20 @@ fn a_log_of_calls_and_results_costs_little_more_than_one_of_texts() {
             };
             Message::new(Role::Tool, vec![result])
         }
-    };
+    }
+}
+
+#[test]
+fn a_whole_log_is_read_in_one_scan() {
+    // Each commit with its message, its count and how it uses tools; nothing is looked for by a hash.
+    let (few, _) = steps_of(0, 500, tools);
+    let (many, _) = steps_of(0, 5_000, tools);
+    assert!(many < 5_000 * 120, "{many} steps");
+    assert!(many < 11 * few, "{few} and {many} steps");
+}
+
+#[test]
+fn a_log_of_calls_and_results_costs_little_more_than_one_of_texts() {
     let (plain, _) = steps_of_a_log(1_001, |at| Message::text(Role::User, at.to_string()));
     let (few, _) = steps_of_a_log(501, tools);
     let (many, _) = steps_of_a_log(5_001, tools);

@@ -18,25 +18,36 @@ const PAGE: usize = 256;
 /// How many texts.
 const TEXTS: usize = 32;
 
-/// The commits to list, newest first: back from `tip` until there are enough.
+/// Which commits to list.
+pub(super) enum Matching {
+    /// The newest `most` after `until`, whatever they are.
+    All {
+        until: Option<CommitHash>,
+        most: usize,
+    },
+    /// These, newest first.
+    Some(Vec<CommitRow>),
+}
+
+/// The commits to list: back from `tip` until there are enough.
 pub(super) fn matching(
     view: &dyn View,
     tip: &CommitHash,
     options: &LogOptions,
-) -> Result<Vec<CommitRow>> {
+) -> Result<Matching> {
     let until = match &options.until {
         None => None,
         // Where the paths have parted, what both have is left out.
         Some(until) => path::last_shared(view, until, tip)?,
     };
-    let until = until.as_ref();
     let most = match options.limit {
         0 => usize::MAX,
         limit => limit,
     };
     if takes_all(options) {
-        return view.ancestors(tip, until, most);
+        return Ok(Matching::All { until, most });
     }
+    let until = until.as_ref();
     let (mut found, mut next) = (Vec::new(), Some(*tip));
     while let Some(from) = next.filter(|from| until != Some(from)) {
         let mut read = view.ancestors(&from, until, PAGE)?;
@@ -47,7 +58,7 @@ pub(super) fn matching(
             for row in speaking(view, some, options)? {
                 found.push(row);
                 if found.len() == most {
-                    return Ok(found);
+                    return Ok(Matching::Some(found));
                 }
             }
         }
@@ -55,7 +66,7 @@ pub(super) fn matching(
             break;
         }
     }
-    Ok(found)
+    Ok(Matching::Some(found))
 }
 
 fn takes_all(options: &LogOptions) -> bool {

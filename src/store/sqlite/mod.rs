@@ -9,6 +9,7 @@ mod codec;
 mod grams;
 mod migrate;
 mod objects;
+mod path;
 mod reach;
 mod refs;
 mod seal;

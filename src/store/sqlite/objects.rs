@@ -12,7 +12,7 @@ use crate::model::{
     Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, ToolUses, Total, Usage,
     is_tombstone, preview, tombstone,
 };
-use crate::store::{ByReach, CommitRow, ContentRow, CountKey, Objects, ObjectsMut};
+use crate::store::{ByReach, CommitRow, ContentRow, CountKey, ListedCommit, Objects, ObjectsMut};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,48 +164,24 @@ impl Objects for Session<'_> {
         Ok(found)
     }
 
-    fn ancestors(
+    fn walk(
         &self,
         tip: &CommitHash,
-        until: Option<&CommitHash>,
+        after: Option<&CommitHash>,
         limit: usize,
-    ) -> Result<Vec<CommitRow>> {
-        let mut found: Vec<CommitRow> = Vec::new();
-        let Some(place) = self.place(tip)? else {
-            return Ok(found);
-        };
-        // Each commit names the one that must come next.
-        let mut next = Some(*tip);
-        for (lineage, depth) in self.lineages(place)? {
-            let sql = concat!(
-                "SELECT hash, depth, canonical FROM commits
-                 WHERE lineage = ?1 AND depth <= ?2 AND ",
-                intact!(commits),
-                " ORDER BY depth DESC"
-            );
-            let all = self.scan(sql, [lineage, depth], |row| {
-                let hash = row.get(0)?;
-                if next != Some(hash) {
-                    return Err(damaged(format!("the path to {tip} is broken at {hash}")));
-                }
-                if found.len() == limit || until == Some(&hash) {
-                    return Ok(false);
-                }
-                let row = commit_row(row, 0)?;
-                next = row.commit.parent;
-                found.push(row);
-                Ok(true)
-            })?;
-            if !all {
-                return Ok(found);
-            }
-        }
-        match next {
-            Some(lost) => Err(Error::Damaged {
-                detail: format!("the path to {tip} ends after {lost}"),
-            }),
-            None => Ok(found),
-        }
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
+        self.walk_path(tip, after, limit, visit)
+    }
+
+    fn listing(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        encoding: Encoding,
+    ) -> Result<Vec<ListedCommit>> {
+        self.list_path(tip, after, limit, encoding)
     }
 
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {

@@ -1,0 +1,227 @@
+//! Paths: the commits that lead to one, read lineage by lineage from the root on.
+//!
+//! Rows that were written one after the other stand one after the other in every table, and forward is
+//! the way in which the engine finds the next of each without a search. So a path is read oldest first,
+//! whoever wants it newest first.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, params};
+
+use super::codec::{Speaker, damaged, number, unsigned};
+use super::objects::commit_row;
+use super::seal::intact;
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Encoding, Operation, TokenCount, ToolUses};
+use crate::store::{CommitRow, ContentRow, ListedCommit};
+
+/// A part of a path: a lineage, and the depths of the first and the last commit there.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    lineage: i64,
+    first: i64,
+    last: i64,
+}
+
+/// What the next commit of a path must be: each names the one before it.
+struct Links {
+    tip: CommitHash,
+    depth: i64,
+    /// The commit before, where it is known.
+    before: Option<CommitHash>,
+}
+
+impl Links {
+    fn next(&mut self, row: &CommitRow) -> rusqlite::Result<()> {
+        let broken = || {
+            let (tip, hash) = (self.tip, row.hash);
+            Err(damaged(format!("the path to {tip} is broken at {hash}")))
+        };
+        if number(row.depth) != self.depth {
+            return broken();
+        }
+        match (&self.before, &row.commit.parent) {
+            (Some(before), parent) if parent.as_ref() != Some(before) => return broken(),
+            (None, parent) if parent.is_some() == (self.depth == 0) => return broken(),
+            _ => {}
+        }
+        self.before = Some(row.hash);
+        self.depth += 1;
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// The newest `limit` commits on the path to `tip` that come after `after`, if that is on it.
+    fn stretches(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<Stretch>> {
+        let mut stretches = Vec::new();
+        let Some(end) = self.place(tip)? else {
+            return Ok(stretches);
+        };
+        let after = after.map(|after| self.place(after)).transpose()?.flatten();
+        let lineages = self.lineages(end)?;
+        let mut left = i64::try_from(limit).unwrap_or(i64::MAX);
+        for (at, (lineage, last)) in lineages.iter().copied().enumerate() {
+            let begins = lineages.get(at + 1).map_or(0, |(_, fork)| fork + 1);
+            let stop = after.filter(|after| after.lineage == lineage && after.depth <= last);
+            let first = begins
+                .max(last.saturating_sub(left) + 1)
+                .max(stop.map_or(0, |after| after.depth + 1));
+            if first <= last {
+                stretches.push(Stretch {
+                    lineage,
+                    first,
+                    last,
+                });
+                left -= last - first + 1;
+            }
+            if stop.is_some() || left <= 0 {
+                break;
+            }
+        }
+        stretches.reverse();
+        Ok(stretches)
+    }
+
+    /// Reads these stretches of the path to `tip`, row by row: `scan` reads one of them, `read` a row.
+    /// Each commit is held against the one before it.
+    fn read_path<T>(
+        &self,
+        (tip, after, limit): (&CommitHash, Option<&CommitHash>, usize),
+        scan: impl Fn(Stretch, &mut dyn FnMut(&Row<'_>) -> rusqlite::Result<bool>) -> Result<bool>,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+        row_of: impl Fn(&T) -> &CommitRow,
+        visit: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let stretches = self.stretches(tip, after, limit)?;
+        let Some(first) = stretches.first() else {
+            return Ok(());
+        };
+        let mut links = Links {
+            tip: *tip,
+            depth: first.first,
+            before: None,
+        };
+        for stretch in stretches {
+            let mut failed = None;
+            scan(stretch, &mut |row| {
+                let found = read(row)?;
+                links.next(row_of(&found))?;
+                failed = visit(found).err();
+                Ok(failed.is_none())
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        match links.before {
+            Some(last) if last == *tip => Ok(()),
+            last => Err(Error::Damaged {
+                detail: format!(
+                    "the path to {tip} ends {}",
+                    last.map_or("before it begins".to_owned(), |last| format!("at {last}"))
+                ),
+            }),
+        }
+    }
+
+    pub(super) fn walk_path(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
+        let sql = concat!(
+            "SELECT hash, depth, canonical FROM commits
+             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
+            intact!(commits),
+            " ORDER BY depth"
+        );
+        self.read_path(
+            (tip, after, limit),
+            |at, each| self.scan(sql, [at.lineage, at.first, at.last], each),
+            |row| commit_row(row, 0),
+            |row| row,
+            visit,
+        )
+    }
+
+    pub(super) fn list_path(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        encoding: Encoding,
+    ) -> Result<Vec<ListedCommit>> {
+        let sql = concat!(
+            "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
+                 calls, results, tokens, estimated, uses
+             FROM commits
+             LEFT JOIN contents ON contents.id = commits.content AND ",
+            intact!(contents),
+            " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
+                 AND mask = x'' AND ",
+            intact!(counts),
+            " LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
+                 AND ",
+            intact!(tool_uses),
+            " WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
+            intact!(commits),
+            " ORDER BY depth"
+        );
+        let read = |row: &Row<'_>| {
+            let mut listed = ListedCommit::from(commit_row(row, 0)?);
+            let Operation::Append { content } = listed.row.commit.operation else {
+                return Ok(listed);
+            };
+            // The row says which message it is by its number in the file, its text by its name.
+            if row.get::<_, Option<ContentHash>>(3)? != Some(content) {
+                return Err(damaged(format!("content {content:.10} is missing")));
+            }
+            let Speaker { role, attached } = row.get(4)?;
+            listed.said = Some(ContentRow {
+                hash: content,
+                role,
+                attached,
+                preview: row.get(5)?,
+                size_bytes: unsigned(row, 6)?,
+                calls: row.get(7)?,
+                results: row.get(8)?,
+            });
+            if row.get_ref(9)? != ValueRef::Null {
+                listed.count = Some(TokenCount {
+                    tokens: unsigned(row, 9)?,
+                    estimated: row.get(10)?,
+                });
+            }
+            if let Some(uses) = row.get_ref(11)?.as_str_or_null()? {
+                listed.uses = ToolUses::from_text(uses);
+            }
+            Ok(listed)
+        };
+        let mut found = Vec::new();
+        let mut keep = |listed| {
+            found.push(listed);
+            Ok(())
+        };
+        self.read_path(
+            (tip, after, limit),
+            |at, each| {
+                let place = params![at.lineage, at.first, at.last, encoding];
+                self.scan(sql, place, each)
+            },
+            read,
+            |listed: &ListedCommit| &listed.row,
+            &mut keep,
+        )?;
+        found.reverse();
+        Ok(found)
+    }
+}
