@@ -174,7 +174,7 @@ def check_part(part):
 
 
 def check_message(message):
-    fields(message, {"role"}, {"again", "attached", "interrupted", "name", "parts"})
+    fields(message, {"role"}, {"again", "attached", "interrupted", "name", "parts", "recipient"})
     if message["role"] not in ROLES:
         raise Damaged("a role")
     for part in message.get("parts", []):

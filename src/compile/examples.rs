@@ -33,6 +33,7 @@ fn say(role: Role, text: &str) -> Message {
 fn of(role: Role, parts: Vec<Part>) -> Message {
     Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role,
         name: None,

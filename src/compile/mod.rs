@@ -14,10 +14,12 @@ pub mod prefix;
 pub mod provider;
 mod repair;
 pub mod request;
+mod responses;
 mod said;
 mod server_tools;
 mod settings;
 mod text;
+mod tools;
 mod turn;
 
 pub use notice::Notice;

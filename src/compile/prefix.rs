@@ -74,6 +74,7 @@ mod tests {
     fn an_open_call_that_is_answered_stays_shared() {
         let call = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Assistant,
             name: None,
@@ -86,6 +87,7 @@ mod tests {
         };
         let result = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Tool,
             name: None,

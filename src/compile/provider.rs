@@ -11,6 +11,8 @@ pub enum Provider {
     /// OpenAI chat completions.
     #[default]
     OpenAi,
+    /// OpenAI Responses.
+    Responses,
     /// Anthropic Messages.
     Anthropic,
     /// For people.
@@ -19,12 +21,13 @@ pub enum Provider {
 
 impl Provider {
     /// All forms.
-    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Text];
+    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Responses, Self::Anthropic, Self::Text];
 
-    /// `openai`, `anthropic` or `text`.
+    /// `openai`, `responses`, `anthropic` or `text`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
+            Self::Responses => "responses",
             Self::Anthropic => "anthropic",
             Self::Text => "text",
         }
@@ -47,7 +50,7 @@ impl FromStr for Provider {
             .ok_or_else(|| {
                 Error::input(
                     "request format",
-                    format!("unknown '{text}' (openai, anthropic, text)"),
+                    format!("unknown '{text}' (openai, responses, anthropic, text)"),
                 )
             })
     }

@@ -75,6 +75,9 @@ pub(super) fn arrange<'a>(
     let mut items = Vec::with_capacity(messages.len() * 2);
     for (index, message) in messages.iter().enumerate() {
         let number = index + 1;
+        if message.is_between_agents() {
+            repairs.add(Repair::BetweenAgents, number);
+        }
         let mut pieces = Vec::with_capacity(message.parts.len());
         let mut made = Vec::new();
         for part in &message.parts {

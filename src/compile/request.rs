@@ -2,7 +2,7 @@
 
 use crate::compile::said::Contents;
 use crate::compile::turn::Form;
-use crate::compile::{Notice, Provider, anthropic, openai, settings, text};
+use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
 use crate::wire::{Repairs, attached};
@@ -68,6 +68,12 @@ pub fn compile_as_said(
     };
     let body = match options.provider {
         Provider::OpenAi => openai::write(
+            &attached::all_plain(messages),
+            contents,
+            &head,
+            &mut repairs,
+        ),
+        Provider::Responses => responses::write(
             &attached::all_plain(messages),
             contents,
             &head,

@@ -6,15 +6,16 @@
 //!
 //! # Source
 //!
-//! The providers' API references: OpenAI, "Create chat completion"; Anthropic, "Create a message",
+//! The providers' API references: OpenAI, "Create chat completion" and "Create a model response"; Anthropic, "Create a message",
 //! with its beta fields.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
+use crate::compile::tools::tools;
 use crate::compile::{Notice, Provider};
 use crate::model::Settings;
-use crate::wire::json::{array, quoted};
+use crate::model::call::Arguments;
+use crate::wire::json::quoted;
 
 /// The limit where the settings hold none; Anthropic requires one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
@@ -75,6 +76,37 @@ const OPENAI: [(&str, Form); 34] = [
     ("web_search_options", Form::Object),
 ];
 
+/// The keys of a request of OpenAI's Responses API, in their fixed order.
+const RESPONSES: [(&str, Form); 27] = [
+    ("model", Form::Text),
+    ("max_output_tokens", Form::Number),
+    ("temperature", Form::Number),
+    ("top_p", Form::Number),
+    ("reasoning", Form::Object),
+    ("text", Form::Object),
+    ("tools", Form::Tools),
+    ("tool_choice", Form::ToolChoice),
+    ("parallel_tool_calls", Form::ToolFlag),
+    ("background", Form::Flag),
+    ("context_management", Form::List),
+    ("conversation", Form::TextOrObject),
+    ("include", Form::List),
+    ("max_tool_calls", Form::Number),
+    ("metadata", Form::Metadata),
+    ("previous_response_id", Form::Text),
+    ("prompt", Form::Object),
+    ("prompt_cache_key", Form::Text),
+    ("prompt_cache_retention", Form::Text),
+    ("safety_identifier", Form::Text),
+    ("service_tier", Form::ServiceTier),
+    ("store", Form::Flag),
+    ("stream", Form::Flag),
+    ("stream_options", Form::Object),
+    ("top_logprobs", Form::Number),
+    ("truncation", Form::Text),
+    ("user", Form::Text),
+];
+
 /// The keys of an Anthropic request, in their fixed order.
 const ANTHROPIC: [(&str, Form); 19] = [
     ("model", Form::Text),
@@ -127,6 +159,7 @@ pub(super) fn request_keys(
 ) -> String {
     let keys: &[(&'static str, Form)] = match provider {
         Provider::OpenAi => &OPENAI,
+        Provider::Responses => &RESPONSES,
         Provider::Anthropic => &ANTHROPIC,
         Provider::Text => return String::new(),
     };
@@ -139,7 +172,8 @@ pub(super) fn request_keys(
             let is_asked = is_asked && counts_thinking(settings);
             is_asked.then(|| stored(settings, "max_tokens")).flatten()
         };
-        let Some(value) = stored(settings, key).or_else(renamed) else {
+        let value = stored(settings, key).or_else(renamed).map(Cow::Borrowed);
+        let Some(value) = value.or_else(|| effort(settings, key, provider)) else {
             match key {
                 "model" => remarks.push(Notice::NoModel),
                 "max_tokens" if provider == Provider::Anthropic => {
@@ -158,12 +192,13 @@ pub(super) fn request_keys(
         {
             continue;
         }
-        let value = if form.concerns_tools() && !has_tools {
+        let needs_tools = form.concerns_tools() && provider != Provider::Responses;
+        let value = if needs_tools && !has_tools {
             None
         } else if matches!(form, Form::Tools) {
-            tools(value, provider, remarks)
+            tools(&value, provider, remarks)
         } else {
-            form.write(value, provider)
+            form.write(&value, provider)
         };
         match value {
             Some(value) => {
@@ -197,8 +232,14 @@ pub(super) fn request_keys(
         }
     }
     let is_known = |key: &str| {
-        let names = |(name, _): &(&str, Form)| *name == key || other_word(name) == Some(key);
-        keys.iter().any(names) || OF_A_REPLY.contains(&key)
+        let names = |(name, _): &(&str, Form)| *name == key || other_words(name).contains(&key);
+        let is_effort = match provider {
+            Provider::Responses => {
+                key == "reasoning_effort" && stored(settings, "reasoning").is_none()
+            }
+            _ => key == "reasoning" && effort(settings, "reasoning_effort", provider).is_some(),
+        };
+        is_effort || keys.iter().any(names) || OF_A_REPLY.contains(&key)
     };
     let left_out = settings
         .iter()
@@ -229,20 +270,39 @@ fn counts_thinking(settings: &Settings) -> bool {
 
 /// The setting under `key`, or under the other provider's word for the same thing.
 fn stored<'a>(settings: &'a Settings, key: &str) -> Option<&'a str> {
-    [Some(key), other_word(key)]
-        .into_iter()
-        .flatten()
-        .find_map(|key| settings.get(key))
+    std::iter::once(&key)
+        .chain(other_words(key))
+        .find_map(|key| settings.get(*key))
         .map(String::as_str)
         .filter(|value| !is_null(value))
 }
 
 /// Another provider's word, or an older one, for what a key says.
-fn other_word(key: &str) -> Option<&'static str> {
+fn other_words(key: &str) -> &'static [&'static str] {
     match key {
-        "max_tokens" => Some("max_completion_tokens"),
-        "stop" => Some("stop_sequences"),
-        "stop_sequences" => Some("stop"),
+        "max_tokens" => &["max_completion_tokens", "max_output_tokens"],
+        "max_output_tokens" => &["max_completion_tokens", "max_tokens"],
+        "stop" => &["stop_sequences"],
+        "stop_sequences" => &["stop"],
+        _ => &[],
+    }
+}
+
+/// How hard the model is to think, which one API of OpenAI's has as a word and the other in an object.
+fn effort(settings: &Settings, key: &str, provider: Provider) -> Option<Cow<'static, str>> {
+    match (key, provider) {
+        ("reasoning", Provider::Responses) => {
+            let effort = stored(settings, "reasoning_effort")?;
+            Some(format!(r#"{{"effort":{effort}}}"#).into())
+        }
+        ("reasoning_effort", Provider::OpenAi) => {
+            let reasoning = stored(settings, "reasoning")?;
+            let Arguments(members) = serde_json::from_str(reasoning).ok()?;
+            match &members[..] {
+                [(key, effort)] if key == "effort" => Some(effort.get().to_owned().into()),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -286,6 +346,15 @@ impl Form {
                     Provider::Anthropic => {
                         matches!(kind, Some("auto" | "any" | "tool" | "none"))
                     }
+                    Provider::Responses => {
+                        let framed = |key| parsed.get(key).is_some();
+                        matches!(parsed.as_str(), Some("auto" | "none" | "required"))
+                            || kind.is_some_and(|kind| {
+                                !matches!(kind, "auto" | "any" | "tool" | "none")
+                                    && !framed("function")
+                                    && !framed("custom")
+                            })
+                    }
                     _ => {
                         matches!(parsed.as_str(), Some("auto" | "none" | "required"))
                             || matches!(kind, Some("function" | "custom" | "allowed_tools"))
@@ -295,85 +364,5 @@ impl Form {
             Self::Tools => parsed.is_array(),
         };
         fits.then(|| value.to_owned())
-    }
-}
-
-/// A tool's definition in any of the known forms.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Tool<'a> {
-    r#type: Option<String>,
-    function: Option<&'a RawValue>,
-    custom: Option<&'a RawValue>,
-    name: Option<&'a RawValue>,
-    description: Option<&'a RawValue>,
-    parameters: Option<&'a RawValue>,
-    input_schema: Option<&'a RawValue>,
-}
-
-/// The list of tools in the provider's form; none if nothing of it can be sent. Single tools that
-/// only another provider can run are left out.
-fn tools(value: &str, provider: Provider, remarks: &mut Vec<Notice>) -> Option<String> {
-    let definitions: Vec<&RawValue> = serde_json::from_str(value).ok()?;
-    let written: Vec<String> = definitions
-        .iter()
-        .filter_map(|definition| tool(definition.get(), provider))
-        .collect();
-    let left_out = definitions.len() - written.len();
-    if left_out > 0 && !written.is_empty() {
-        remarks.push(Notice::ToolsLeftOut {
-            count: left_out,
-            provider,
-        });
-    }
-    // OpenAI refuses an empty list.
-    if written.is_empty() && (!definitions.is_empty() || provider != Provider::Anthropic) {
-        return None;
-    }
-    Some(array(written))
-}
-
-fn tool(text: &str, provider: Provider) -> Option<String> {
-    let tool: Tool<'_> = serde_json::from_str(text).ok()?;
-    let kind = tool.r#type.as_deref();
-    let is_function = matches!(kind, None | Some("function"));
-    let native = match provider {
-        // A tool of Anthropic's own has a dated type and a name.
-        Provider::Anthropic => {
-            tool.input_schema.is_some()
-                || !is_function && kind != Some("custom") && tool.name.is_some()
-        }
-        _ => {
-            is_function && tool.function.is_some() && kind.is_some()
-                || kind == Some("custom") && tool.custom.is_some()
-        }
-    };
-    if native {
-        return Some(text.to_owned());
-    }
-    if !is_function && tool.input_schema.is_none() {
-        return None;
-    }
-    // Functions within a frame (chat completions) or without one (responses).
-    let bare: Tool<'_> = match tool.function {
-        Some(function) => serde_json::from_str(function.get()).ok()?,
-        None => tool,
-    };
-    let name = bare.name?.get();
-    let schema = bare
-        .parameters
-        .or(bare.input_schema)
-        .map_or(r#"{"type":"object","properties":{}}"#, RawValue::get);
-    let description = bare
-        .description
-        .map(|description| format!(r#","description":{}"#, description.get()))
-        .unwrap_or_default();
-    match provider {
-        Provider::Anthropic => Some(format!(
-            r#"{{"name":{name}{description},"input_schema":{schema}}}"#
-        )),
-        _ => Some(format!(
-            r#"{{"type":"function","function":{{"name":{name}{description},"parameters":{schema}}}}}"#
-        )),
     }
 }

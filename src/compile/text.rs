@@ -18,7 +18,9 @@ pub(super) fn write(messages: &[Message], head: &str) -> Body {
         }
         out.push_str(&format!("[{}] {}", index + 1, message.role));
         if let Some(name) = &message.name {
-            out.push_str(&format!(" ({name})"));
+            let to = message.recipient.as_ref();
+            let to = to.map_or(String::new(), |to| format!(" → {to}"));
+            out.push_str(&format!(" ({name}{to})"));
         }
         if let Some(kind) = &message.attached {
             out.push_str(&format!(" (attached: {kind})"));

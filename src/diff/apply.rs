@@ -141,6 +141,7 @@ impl MessageDiff {
         set(&mut message.role, &self.role);
         set(&mut message.name, &self.name);
         set(&mut message.attached, &self.attached);
+        set(&mut message.recipient, &self.recipient);
         message.parts = apply(&message.parts, &self.parts, |part, diff| diff.apply(part));
         message
     }

@@ -65,6 +65,7 @@ fn message(draw: Draw) -> Message {
     let parts = (0..count as u8).map(|n| part((kind.wrapping_add(n), a, b.wrapping_add(n), c)));
     Message {
         attached: None,
+        recipient: (c % 5 == 0).then(|| word(b).to_owned()),
         interrupted: false,
         role: Role::ALL[a as usize % 5],
         name: (b % 7 == 0).then(|| word(b).to_owned()),

@@ -23,6 +23,8 @@ pub struct MessageDiff {
     pub name: Option<Replaced<Option<String>>>,
     /// What the client that attached it calls it, if that changed.
     pub attached: Option<Replaced<Option<String>>>,
+    /// Whom it is for, if that changed.
+    pub recipient: Option<Replaced<Option<String>>>,
     /// The parts that differ.
     pub parts: Vec<Edit<Part, PartDiff>>,
 }
@@ -99,6 +101,7 @@ impl MessageDiff {
             role: Replaced::unless_equal(&before.role, &after.role),
             name: Replaced::unless_equal(&before.name, &after.name),
             attached: Replaced::unless_equal(&before.attached, &after.attached),
+            recipient: Replaced::unless_equal(&before.recipient, &after.recipient),
             parts: parts(&before.parts, &after.parts, options),
         })
     }

@@ -420,6 +420,7 @@ mod tests {
     fn result(call: &str) -> Draft {
         Draft::append(Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Tool,
             name: None,
@@ -434,6 +435,7 @@ mod tests {
     fn call(id: &str) -> Draft {
         Draft::append(Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Assistant,
             name: None,

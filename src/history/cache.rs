@@ -215,6 +215,7 @@ mod tests {
         };
         Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: None,

@@ -7,8 +7,8 @@ use super::{ImportReport, ImportRequest, adopt, import};
 use crate::error::Result;
 use crate::history::{Call, CommitOptions, On, Repo};
 use crate::interop::{
-    Action, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink,
-    Step, StepId, Was,
+    Action, BranchStart, Format, ImportOptions, Importer, Input, Problem, SessionEnd, SessionStart,
+    Sink, Step, StepId, Was,
 };
 use crate::model::{Draft, Message, Millis, RefName, Role};
 
@@ -69,8 +69,29 @@ impl Sink for Former<'_> {
     }
 }
 
-fn read_formerly(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
-    let now = Format::named("claude-code")?;
+fn claude_formerly(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    read_formerly("claude-code", input, options, sink)
+}
+
+fn codex_formerly(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    read_formerly("codex", input, options, sink)
+}
+
+fn read_formerly(
+    format: &str,
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let now = Format::named(format)?;
     let mut former = Former {
         sink,
         steps: 0,
@@ -80,11 +101,16 @@ fn read_formerly(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn S
 }
 
 /// The format as it was read then.
-fn former() -> &'static Format {
+fn former(name: &str) -> &'static Format {
+    let of_codex = name == "agents";
+    let (format, read): (_, Importer) = match of_codex {
+        true => ("codex", codex_formerly),
+        false => ("claude-code", claude_formerly),
+    };
     Box::leak(Box::new(Format {
-        read: read_formerly,
+        read,
         home: None,
-        ..*Format::named("claude-code").expect("known")
+        ..*Format::named(format).expect("known")
     }))
 }
 
@@ -121,11 +147,13 @@ fn sources() -> Vec<(&'static str, Vec<&'static str>)> {
     let queue = include_str!("../../tests/data/claude-code/queue.jsonl");
     let parallel = include_str!("../../tests/data/claude-code/parallel.jsonl");
     let failed = include_str!("../../tests/data/claude-code/failed.jsonl");
+    let agents = include_str!("../../tests/data/codex/agents.jsonl");
     [
         ("attached", attached),
         ("queue", queue),
         ("parallel", parallel),
         ("failed", failed),
+        ("agents", agents),
     ]
     .map(|(name, text)| (name, text.lines().collect()))
     .into()
@@ -150,13 +178,13 @@ fn what_was_brought_in_before_stays_and_what_is_new_is_read_as_now() {
                 bring_in(&repo, format, &path);
                 of_branch(&repo, &main()).1
             };
-            (messages(Some(former())), messages(None))
+            (messages(Some(former(name))), messages(None))
         };
         assert_ne!(all_before, all_now, "{name} is read otherwise now");
         for cut in 1..=lines.len() {
             let repo = Repo::ephemeral().expect("a repository");
             write(&lines[..cut]);
-            let first = bring_in(&repo, Some(former()), &path);
+            let first = bring_in(&repo, Some(former(name)), &path);
             if first.sessions[0].tip.is_none() {
                 continue;
             }
@@ -209,7 +237,7 @@ fn one_s_own_branch_gets_only_what_is_new() {
         let path = folder.path().join(format!("{name}.jsonl"));
         std::fs::write(&path, lines.join("\n") + "\n").expect("written");
         let repo = Repo::ephemeral().expect("a repository");
-        let session = bring_in(&repo, Some(former()), &path)
+        let session = bring_in(&repo, Some(former(name)), &path)
             .sessions
             .remove(0)
             .name;

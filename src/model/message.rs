@@ -76,6 +76,9 @@ pub struct Message {
     /// own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<String>,
+    /// Whom it is for, where one agent speaks to another: `name` is who sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipient: Option<String>,
     /// Whether it was cut before its end: the model was stopped, or what told of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -182,6 +185,7 @@ impl Message {
             role,
             name: None,
             attached: None,
+            recipient: None,
             interrupted: false,
             parts,
         }
@@ -193,6 +197,11 @@ impl Message {
             attached: Some(kind.into()),
             ..Self::new(Role::User, parts)
         }
+    }
+
+    /// Whether one agent sent it to another.
+    pub fn is_between_agents(&self) -> bool {
+        self.recipient.is_some()
     }
 
     /// Whether a client attached it.
@@ -389,6 +398,7 @@ mod tests {
         };
         let message = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Assistant,
             name: Some("bob".into()),
@@ -432,6 +442,7 @@ mod tests {
     fn absent_is_left_out() {
         let message = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::User,
             name: None,

@@ -138,6 +138,7 @@ mod tests {
         let call = |arguments: &str| {
             let message = Message {
                 attached: None,
+                recipient: None,
                 interrupted: false,
                 role: Role::Assistant,
                 name: None,
@@ -164,6 +165,7 @@ mod tests {
     fn results_are_searched_by_their_part() {
         let message = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::Tool,
             name: None,

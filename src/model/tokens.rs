@@ -90,7 +90,8 @@ impl Counter {
         self.bpe.count(text) as u64
     }
 
-    /// The tokens of a message in a context: 3, its role, its texts, and its name plus 1.
+    /// The tokens of a message in a context: 3, its role, its texts, and its name plus 1, as that of
+    /// whom it is for.
     pub fn message(&self, message: &Message) -> TokenCount {
         message_with(message, &|text| self.text(text))
     }
@@ -109,7 +110,9 @@ pub fn at_most(message: &Message) -> TokenCount {
 
 fn message_with(message: &Message, text: &dyn Fn(&str) -> u64) -> TokenCount {
     let name = message.name.as_ref().map_or(0, |name| text(name) + 1);
-    let frame = MESSAGE_OVERHEAD + text(message.role.as_str()) + name;
+    let recipient = message.recipient.as_ref();
+    let recipient = recipient.map_or(0, |recipient| text(recipient) + 1);
+    let frame = MESSAGE_OVERHEAD + text(message.role.as_str()) + name + recipient;
     let parts = message.parts.iter().map(|part| part_with(part, text));
     exact(frame) + parts.sum()
 }
@@ -193,6 +196,7 @@ mod tests {
         assert_eq!(total(&[Message::text(Role::User, "")]), 7);
         let empty = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role: Role::User,
             name: None,

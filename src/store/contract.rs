@@ -443,6 +443,7 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
         .collect();
     let call = Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Assistant,
         name: Some("bob".into()),

@@ -33,6 +33,7 @@ pub fn plain(message: &Message) -> Cow<'_, Message> {
     });
     Cow::Owned(Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         parts: parts.collect(),
         ..message.clone()

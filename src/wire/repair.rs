@@ -37,6 +37,8 @@ pub enum Repair {
     ToolText,
     /// A speaker's name was left out or changed.
     SpeakerName,
+    /// What one agent sent to another became the user's.
+    BetweenAgents,
     /// A text of nothing but white space was left out.
     BlankText,
     /// A failed tool without output got a fixed text.
@@ -112,6 +114,10 @@ impl Repair {
             Self::SpeakerName => (
                 "speaker's name left out or changed",
                 "speakers' names left out or changed",
+            ),
+            Self::BetweenAgents => (
+                "message of one agent to another sent as the user's",
+                "messages of one agent to another sent as the user's",
             ),
             Self::BlankText => ("blank text left out", "blank texts left out"),
             Self::SilentFailure => (

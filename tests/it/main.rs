@@ -3,6 +3,7 @@
 mod annotating;
 mod arguments;
 mod bad_use;
+mod between_agents;
 mod boundaries;
 mod bounds;
 mod bringing_back;

@@ -149,6 +149,7 @@ fn media(lines: impl Fn(Option<usize>) -> String) -> String {
 fn call(id: &str, name: &str, arguments: &str) -> Message {
     Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Assistant,
         name: None,
@@ -164,6 +165,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Message {
 fn result(id: &str, text: &str) -> Message {
     Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Tool,
         name: None,
@@ -700,6 +702,7 @@ fn branches_without_a_common_beginning() {
 fn a_picture() {
     let picture = |data: &str| Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::User,
         name: None,

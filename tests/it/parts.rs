@@ -49,6 +49,7 @@ fn message(kind: u8, number: u8, at: usize) -> Message {
     };
     Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role,
         name: None,

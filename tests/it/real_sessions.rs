@@ -15,7 +15,7 @@ use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 
-use crate::check::{check_anthropic, check_openai};
+use crate::check::{check_anthropic, check_openai, check_responses};
 use crate::conditions::real_sessions;
 
 fn is_gemini_lines(path: &Path) -> bool {
@@ -83,7 +83,7 @@ fn valid(repo: &Repo, commit: &CommitHash) {
         return;
     }
     let settings = repo.settings(&context).unwrap();
-    for provider in [Provider::OpenAi, Provider::Anthropic] {
+    for provider in [Provider::OpenAi, Provider::Responses, Provider::Anthropic] {
         for whole_request in [false, true] {
             let options = RequestOptions {
                 provider,
@@ -96,6 +96,7 @@ fn valid(repo: &Repo, commit: &CommitHash) {
             let value = serde_json::from_str(&request.payload).unwrap();
             let wrong = match provider {
                 Provider::OpenAi => check_openai(&value),
+                Provider::Responses => check_responses(&value),
                 _ => check_anthropic(&value),
             };
             assert!(wrong.is_empty(), "{commit:.7}: {wrong:?}");

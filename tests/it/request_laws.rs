@@ -7,7 +7,7 @@ use tract::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile
 use tract::error::Error;
 use tract::model::{Media, MediaSource, Message, Part, Role, Settings};
 
-use crate::check::{check_anthropic, check_openai};
+use crate::check::{check_anthropic, check_openai, check_responses};
 
 fn options(provider: Provider) -> RequestOptions {
     RequestOptions {
@@ -185,9 +185,11 @@ fn message() -> impl Strategy<Value = Message> {
     (
         prop_oneof![1 => own, 2 => any_message, 3 => reply, 3 => results, 3 => plain],
         name,
+        pick(&[None, None, None, Some("/root")]),
     )
-        .prop_map(|((role, parts), name)| Message {
+        .prop_map(|((role, parts), name, recipient)| Message {
             attached: None,
+            recipient: recipient.filter(|_| role == Role::User).map(str::to_owned),
             interrupted: false,
             role,
             name: name.map(str::to_owned),
@@ -214,6 +216,7 @@ fn own_replies() -> impl Strategy<Value = Vec<Message>> {
     ]);
     let message = (role, proptest::collection::vec(part, 1..4)).prop_map(|(role, parts)| Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role,
         name: None,
@@ -248,17 +251,19 @@ fn answers_an_open_call(messages: &[Message]) -> bool {
 }
 
 /// What may follow the bytes that stay.
-const CLOSINGS: [&str; 5] = [
+const CLOSINGS: [&str; 6] = [
     "]}",
     "]}]}",
     "\"}]}]}",
     "],\"messages\":[]}",
     "\"messages\":[]}",
+    "\"input\":[]}",
 ];
 
 fn check(request: &Value, provider: Provider) -> Vec<String> {
     match provider {
         Provider::OpenAi => check_openai(request),
+        Provider::Responses => check_responses(request),
         _ => check_anthropic(request),
     }
 }
@@ -268,12 +273,16 @@ proptest! {
 
     #[test]
     fn every_request_is_valid_and_the_same_twice(messages in messages()) {
-        for provider in [Provider::OpenAi, Provider::Anthropic] {
+        for provider in [Provider::OpenAi, Provider::Responses, Provider::Anthropic] {
             let made = compiled(&messages, provider);
             prop_assert_eq!(&made, &compiled(&messages, provider));
             let request: Value = serde_json::from_str(&made.payload).expect("JSON");
             if made.notices.contains(&Notice::NothingToSend) {
-                prop_assert_eq!(request["messages"].as_array().map(Vec::len), Some(0));
+                let list = match provider {
+                    Provider::Responses => "input",
+                    _ => "messages",
+                };
+                prop_assert_eq!(request[list].as_array().map(Vec::len), Some(0));
                 continue;
             }
             let wrong = check(&request, provider);

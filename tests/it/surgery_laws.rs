@@ -83,6 +83,7 @@ fn made_session(dice: &mut Dice) -> Repo {
             let parts = ids.iter().map(call).collect();
             messages.push(Message {
                 attached: None,
+                recipient: None,
                 interrupted: false,
                 role: Role::Assistant,
                 name: name.clone(),
@@ -97,6 +98,7 @@ fn made_session(dice: &mut Dice) -> Repo {
                 }];
                 messages.push(Message {
                     attached: None,
+                    recipient: None,
                     interrupted: false,
                     role: Role::Tool,
                     name: name.clone(),

@@ -34,7 +34,7 @@ pub struct Args {
     /// The command that answers: it gets the request, and prints the answer
     #[arg(long, value_name = "CMD")]
     agent: String,
-    /// The form of the request: openai, anthropic or text; else the setting compile.format
+    /// The form of the request: openai, responses, anthropic or text; else the setting compile.format
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
 }

@@ -234,6 +234,7 @@ fn written(
     };
     let name = edited.and_then(|message| message.name.clone());
     let attached = edited.and_then(|message| message.attached.clone());
+    let recipient = edited.and_then(|message| message.recipient.clone());
     if text.is_empty() && args.message.is_none() {
         // A result may be empty, but only by intent.
         return Err(Error::EmptyMessage.into());
@@ -250,6 +251,7 @@ fn written(
     let parts = vec![part];
     Ok(Message {
         attached,
+        recipient,
         interrupted: false,
         role,
         name,

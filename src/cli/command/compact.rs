@@ -35,7 +35,7 @@ pub struct Args {
     /// A command that makes the summary
     #[arg(long, value_name = "CMD")]
     exec: Option<String>,
-    /// How the command gets the span: text, openai or anthropic
+    /// How the command gets the span: text, openai, responses or anthropic
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "exec")]
     exec_format: Provider,
     /// How long the command may take

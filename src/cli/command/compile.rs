@@ -28,7 +28,7 @@ pub struct Args {
     /// What this reply answered
     #[arg(long = "for", value_name = "REV", conflicts_with = "rev")]
     reply: Option<String>,
-    /// openai, anthropic or text
+    /// openai, responses, anthropic or text
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
     /// With model, limits and tools, from the settings

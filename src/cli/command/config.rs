@@ -19,7 +19,7 @@ use crate::cli::{App, Failure};
 /// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
 /// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
 /// budget.timeout: how many seconds CMD may take (600).
-/// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, anthropic or text.
+/// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, responses, anthropic or text.
 /// window.size: how many messages tract view shows (50).
 ///
 /// With --global, your own settings, for all repositories. safe.directory: a repository of another
@@ -159,7 +159,7 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ if ["openai", "anthropic", "text"].contains(&value) => Ok(value.to_owned()),
         _ => Err(Failure::usage(format!(
-            "{key}: '{value}' is none of openai, anthropic, text"
+            "{key}: '{value}' is none of openai, responses, anthropic, text"
         ))),
     }
 }

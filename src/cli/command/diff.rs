@@ -52,7 +52,7 @@ pub struct Args {
     /// Ids of tool calls count as well
     #[arg(long)]
     exact_ids: bool,
-    /// The provider whose cache the last lines are about: openai, anthropic or text
+    /// The provider whose cache the last lines are about: openai, responses, anthropic or text
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
     /// Fold nothing, cut nothing

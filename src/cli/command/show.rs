@@ -172,7 +172,10 @@ fn fields(
     field("time", app.calendar().full(row.commit.time).into());
     if let Some(message) = &shown.message {
         let name = message.name.as_deref();
-        let name = name.map_or(String::new(), |name| format!(" {name}"));
+        let mut name = name.map_or(String::new(), |name| format!(" {name}"));
+        if let Some(recipient) = &message.recipient {
+            name.push_str(&format!(" → {recipient}"));
+        }
         let role = Label::role(message.role).of(message.role.as_str());
         let types = part::types_of(message);
         let cut = if message.interrupted {

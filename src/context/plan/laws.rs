@@ -128,6 +128,7 @@ impl World {
         let name = None;
         let message = Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name,

@@ -69,6 +69,7 @@ pub fn prune(
             }
             let stub = Sealed::new(Message {
                 attached: None,
+                recipient: None,
                 interrupted: false,
                 role: Role::Tool,
                 name: None,

@@ -158,6 +158,7 @@ fn options_narrow_what_is_found() {
     };
     let result = |id: &str| Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Tool,
         name: None,
@@ -169,6 +170,7 @@ fn options_narrow_what_is_found() {
     };
     let calls = |parts| Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Assistant,
         name: None,
@@ -244,6 +246,7 @@ fn a_part_that_is_hidden_is_marked_and_its_stub_is_found() {
     let repo = Repo::ephemeral().expect("a repository");
     let both = Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::User,
         name: None,

@@ -44,6 +44,7 @@ fn message(kind: u8, number: u8) -> Message {
     let parts = vec![part, Part::text("more")];
     Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role,
         name: None,

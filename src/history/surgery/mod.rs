@@ -178,6 +178,7 @@ mod tests {
         };
         let message = |role, part| Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: None,

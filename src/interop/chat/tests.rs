@@ -452,6 +452,7 @@ fn what_its_provider_refuses_is_not_written_anew() {
     let out = said.map(|(role, parts)| Outgoing {
         message: Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: None,

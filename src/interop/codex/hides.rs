@@ -2,13 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use super::history::{history, typed};
+use super::history::typed;
 use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, Moment, StepEntry, StepId};
 use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, string};
+use crate::wire::responses;
 
 impl Reader<'_> {
     pub(super) fn compacted(&mut self, payload: &RawValue) -> Result<()> {
@@ -23,7 +24,8 @@ impl Reader<'_> {
         let messages = match compacted.replacement_history {
             Some(items) => {
                 let mut trouble = Vec::new();
-                let messages = history(&items, &mut self.notes, |reason| trouble.push(reason));
+                let messages =
+                    responses::messages(&items, &mut self.notes, |reason| trouble.push(reason));
                 for reason in trouble {
                     self.problem(reason)?;
                 }
@@ -84,14 +86,15 @@ impl Reader<'_> {
         messages: Vec<Message>,
     ) -> Result<()> {
         let replacements = messages.into_iter().map(|message| (None, message));
-        self.emit(Action::Hide(HideStep {
+        let hide = HideStep {
             kind,
             cover,
             keep,
             parts: Vec::new(),
             replacements: replacements.collect(),
             moment: Moment::Here,
-        }))?;
+        };
+        self.emit(Action::Hide(hide), None)?;
         Ok(())
     }
 }

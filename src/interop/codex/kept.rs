@@ -3,7 +3,6 @@
 
 use serde_json::value::RawValue;
 
-use super::history::history;
 use super::record::{Compacted, Record};
 use crate::interop::{Document, Outgoing};
 use crate::model::Part;
@@ -62,7 +61,7 @@ pub(super) fn replaced(outgoing: &Outgoing) -> Option<Vec<String>> {
             return None;
         }
         let items = decode::<Compacted<'_>>(record.payload)?.replacement_history?;
-        let messages = history(&items, &mut Notes::default(), |_| ());
+        let messages = responses::messages(&items, &mut Notes::default(), |_| ());
         let mut messages = messages.into_iter();
         let (_, items) = messages.find(|(message, _)| *message == outgoing.message)?;
         Some(items.iter().map(|item| item.get().to_owned()).collect())

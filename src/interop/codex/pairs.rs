@@ -5,10 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::interop::Outgoing;
 use crate::model::{Message, Part};
 use crate::wire::json::quoted;
-use crate::wire::responses::output;
-
-/// What the tool itself writes for a call that was cut off.
-const ABORTED: &str = "aborted";
+use crate::wire::responses::{ABORTED, output};
 
 /// A part by its message's place and its own.
 type PartId = (usize, usize);

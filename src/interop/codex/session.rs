@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::{
     Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
+    Was,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
@@ -279,12 +280,20 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Tells of a step at once; returns its last entry, if it makes one.
-    pub(super) fn emit(&mut self, action: Action) -> Result<Option<StepEntry>> {
+    /// Tells of a step at once; returns its last entry, if it makes one. `was` is how earlier versions
+    /// read its message, where they read it otherwise.
+    pub(super) fn emit(
+        &mut self,
+        action: Action,
+        was: Option<Message>,
+    ) -> Result<Option<StepEntry>> {
         self.start()?;
         self.close()?;
         self.flush()?;
-        let step = self.step(action);
+        let step = Step {
+            was: was.map(Was::Message),
+            ..self.step(action)
+        };
         let entry = self.number(&step);
         self.sink.step(step)?;
         Ok(entry)
@@ -392,7 +401,11 @@ impl<'s> Reader<'s> {
     pub(super) fn input(&mut self, message: Message) -> Result<()> {
         let user = message.role == Role::User;
         let (typed, text) = (typed(&message), prompt_text(&message));
-        let entry = self.emit(Action::Append(message))?;
+        let was = message.is_between_agents().then(|| Message {
+            recipient: None,
+            ..message.clone()
+        });
+        let entry = self.emit(Action::Append(message), was)?;
         if let (true, Some(entry)) = (user, entry) {
             self.users.push(UserEntry { entry, typed });
             self.prompt = Some(text);

@@ -230,6 +230,9 @@ impl Writer<'_> {
 
     /// What the tool's screen and its list of sessions show of a message.
     fn shown(&mut self, message: &Message, prompt: bool) -> Result<()> {
+        if message.is_between_agents() {
+            return Ok(());
+        }
         if prompt {
             let images = message.parts.iter().filter_map(|part| match part {
                 Part::Image(media) => responses::image_url(media),

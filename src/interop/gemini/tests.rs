@@ -34,6 +34,7 @@ fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
     Outgoing {
         message: Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: None,

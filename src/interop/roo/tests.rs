@@ -330,6 +330,7 @@ fn records_stay_as_they_were_and_new_messages_get_their_time() {
     );
     let result = |call: &str| Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Tool,
         name: None,

@@ -39,6 +39,11 @@ pub(super) fn canonical(message: &Message) -> String {
             Todo::Part(part) => out.part(part, &mut todo),
         }
     }
+    if let Some(recipient) = &message.recipient {
+        out.text("\"recipient\":");
+        out.string(recipient);
+        out.text(",");
+    }
     out.text("\"role\":");
     out.string(message.role.as_str());
     out.text("}");
@@ -220,10 +225,11 @@ mod tests {
             parts in prop::collection::vec(part(), 0..4),
             name in prop::option::of(word()),
             attached in prop::option::of(word()),
+            recipient in prop::option::of(word()),
             interrupted in any::<bool>(),
             role in prop::sample::select(Role::ALL.to_vec()),
         ) {
-            let message = Message { role, name, attached, interrupted, parts };
+            let message = Message { role, name, attached, recipient, interrupted, parts };
             prop_assert_eq!(canonical(&message), crate::hash::canonical(&message));
             prop_assert_eq!(Message::from_canonical(&canonical(&message)).expect("reads"), message);
         }

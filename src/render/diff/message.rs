@@ -89,6 +89,7 @@ pub fn modified(page: &mut Page, diff: &MessageDiff) {
     let start = page.lines.len();
     fact(page, "name", &diff.name, optional);
     fact(page, "attached", &diff.attached, optional);
+    fact(page, "recipient", &diff.recipient, optional);
     parts(page, &diff.parts);
     page.fold(start, CHANGED_LINES, INDENT);
 }

@@ -94,6 +94,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         };
         return fits(Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: wire.name.filter(|_| !legacy),
@@ -125,6 +126,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     fits(Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role,
         name: wire.name,

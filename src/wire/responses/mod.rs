@@ -10,5 +10,5 @@ mod write;
 
 pub use super::media::image_url;
 pub use super::openai::PROVIDER;
-pub use read::{Meaning, communication, read};
-pub use write::{items, output};
+pub use read::{Meaning, communication, messages, of_items, read};
+pub use write::{ABORTED, items, output, takes, tool_name};

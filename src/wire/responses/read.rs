@@ -1,4 +1,4 @@
-//! One response item, to what it is in a message.
+//! Response items, to what they are in messages.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -26,6 +26,7 @@ struct Item<'a> {
     action: Raw<'a>,
     output: Raw<'a>,
     author: Raw<'a>,
+    recipient: Raw<'a>,
 }
 
 /// A piece of a message's content, of an output, or of reasoning.
@@ -56,6 +57,47 @@ pub enum Meaning {
 /// What `payload` is, and the type of each block in it that stays opaque.
 pub fn read(payload: &RawValue, notes: &mut Notes) -> Meaning {
     within(notes, |notes| meaning(payload, notes))
+}
+
+/// The messages that a list of response items makes, each with its items. `trouble` is told why one
+/// makes none.
+pub fn messages<'a>(
+    items: &[&'a RawValue],
+    notes: &mut Notes,
+    mut trouble: impl FnMut(String),
+) -> Vec<(Message, Vec<&'a RawValue>)> {
+    let mut messages: Vec<(Message, Vec<&RawValue>)> = Vec::new();
+    let mut reply = false;
+    for item in items {
+        let (message, is_reply) = match read(item, notes) {
+            Meaning::Aside => continue,
+            Meaning::TooDeep(reason) => {
+                trouble(reason);
+                continue;
+            }
+            Meaning::Reply(parts) => {
+                if let (true, Some((last, items))) = (reply, messages.last_mut()) {
+                    last.parts.extend(parts);
+                    items.push(item);
+                    continue;
+                }
+                (Message::new(Role::Assistant, parts), true)
+            }
+            Meaning::Input(message) | Meaning::Output(message) => (message, false),
+        };
+        reply = is_reply;
+        messages.push((message, vec![item]));
+    }
+    messages
+}
+
+/// What items say: their messages, if each is one.
+pub fn of_items(items: &[String]) -> Option<Vec<Message>> {
+    let items = items.iter().map(|item| serde_json::from_str(item).ok());
+    let items: Vec<&RawValue> = items.collect::<Option<_>>()?;
+    let mut whole = true;
+    let found = messages(&items, &mut Notes::default(), |_| whole = false);
+    whole.then(|| found.into_iter().map(|(message, _)| message).collect())
 }
 
 /// A message of nothing but opaque input: what another agent sent, in a record of its own.
@@ -114,6 +156,7 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
 fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
     Message {
         attached: None,
+        recipient: string(item.recipient),
         interrupted: false,
         role: Role::User,
         name: string(item.author),

@@ -1,12 +1,44 @@
 //! A message, to the response items that say it.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{Object, array, quoted, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
-use crate::wire::{Repair, Repairs};
+use crate::wire::{Repair, Repairs, name};
+
+/// What Codex sends for a call that was cut off.
+pub const ABORTED: &str = "aborted";
+
+/// The longest name of a tool.
+const NAME_MAX_CHARS: usize = 64;
+
+/// A tool's name as the provider allows it.
+pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
+    let allowed = name::tool(text, NAME_MAX_CHARS, number, repairs);
+    match allowed == text {
+        true => text.into(),
+        false => allowed.into(),
+    }
+}
+
+/// Whether a part goes into a message of `role` as what it is: a block of the provider's own is an item
+/// in a reply, and a piece of content elsewhere. Chat completions' own blocks are neither.
+pub fn takes(role: Role, part: &Part) -> bool {
+    const OF_CHAT: [&str; 4] = ["file", "image_url", "text", "tool_call"];
+    let Part::Opaque { provider, data } = part else {
+        return true;
+    };
+    let kind = type_of(data).filter(|kind| !OF_CHAT.contains(&kind.as_str()));
+    provider != PROVIDER
+        || kind.is_some_and(|kind| match role {
+            Role::Assistant => !kind.starts_with("input_"),
+            _ => kind.starts_with("input_") || kind == "encrypted_content",
+        })
+}
 
 /// The items of a message. `kind` gives the kind of the call that the part at an index, a result,
 /// answers, where it is no function. What differs is told to `repairs`, under the message's number.
@@ -18,13 +50,17 @@ pub fn items<'a>(
 ) -> Vec<String> {
     let mut items = Vec::new();
     let mut content = Vec::new();
-    if message.name.is_some() {
+    if message.name.is_some() && !message.is_between_agents() {
         repairs.add(Repair::SpeakerName, number);
     }
     let role = match message.role {
         // Loose text beside outputs is input.
         Role::Tool => Role::User,
         role => role,
+    };
+    let said = |content: &[String]| match &message.recipient {
+        Some(recipient) => between_agents(message.name.as_deref(), recipient, content),
+        None => said(role, content),
     };
     for (index, part) in message.parts.iter().enumerate() {
         let item = match part {
@@ -69,19 +105,26 @@ pub fn items<'a>(
             }
         };
         if !content.is_empty() {
-            items.push(said(role, &std::mem::take(&mut content)));
+            items.push(said(&std::mem::take(&mut content)));
         }
         items.push(item);
     }
     let empty_input = items.is_empty() && role != Role::Assistant && message.parts.is_empty();
     if !content.is_empty() || empty_input {
-        items.push(said(role, &content));
+        items.push(said(&content));
     }
     items
 }
 
 fn said(role: Role, content: &[String]) -> String {
     let message = Object::typed("message").string("role", role.as_str());
+    message.raw("content", &array(content)).finish()
+}
+
+/// What one agent sent to another, an item of its own.
+fn between_agents(author: Option<&str>, recipient: &str, content: &[String]) -> String {
+    let message = Object::typed("agent_message").optional("author", author);
+    let message = message.string("recipient", recipient);
     message.raw("content", &array(content)).finish()
 }
 

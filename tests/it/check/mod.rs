@@ -5,16 +5,18 @@
 //!
 //! # Source
 //!
-//! OpenAI's reference of chat completions; Anthropic's reference of the Messages API and the
+//! OpenAI's references of chat completions and of the Responses API; Anthropic's reference of the Messages API and the
 //! guides on tool use, vision and extended thinking.
 
 mod anthropic;
 mod openai;
+mod responses;
 
 use serde_json::{Map, Value};
 
 pub use anthropic::check_anthropic;
 pub use openai::check_openai;
+pub use responses::check_responses;
 
 #[derive(Default)]
 struct Findings(Vec<String>);

@@ -107,6 +107,7 @@ fn said() -> impl Strategy<Value = Message> {
     )
         .prop_map(|(role, name, parts)| Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: name.map(str::to_owned),

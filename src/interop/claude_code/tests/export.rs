@@ -278,6 +278,7 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
     let outgoing = |role, parts| Outgoing {
         message: Message {
             attached: None,
+            recipient: None,
             interrupted: false,
             role,
             name: None,

@@ -212,6 +212,7 @@ fn an_edited_system_prompt_keeps_the_rest_of_its_record() {
 fn what_cannot_be_said_is_told() {
     let foreign = Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Assistant,
         name: None,
@@ -249,6 +250,7 @@ fn a_continuation_is_new_lines_alone() {
     let tail = r#"{"timestamp":"2026-03-01T10:00:00.000Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"x"}}"#;
     let answer = Message {
         attached: None,
+        recipient: None,
         interrupted: false,
         role: Role::Tool,
         name: None,

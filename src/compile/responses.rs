@@ -1,0 +1,222 @@
+//! Requests in the form of OpenAI's Responses API: a list of items, each on its own.
+//!
+//! A result need not stand right behind its call, so what came between stays there. The first message,
+//! where it is the system's and nothing but text, is `instructions`.
+//!
+//! # Source
+//!
+//! OpenAI's API reference, "Create a model response"; for what is sent of a call that was cut off, the
+//! requests of Codex 0.169 beside its sessions.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use crate::compile::body::Body;
+use crate::compile::said::Contents;
+use crate::model::{Message, Part, Role};
+use crate::wire::json::{is_object, push_list, quoted};
+use crate::wire::responses::{ABORTED, items, of_items, output, takes, tool_name};
+use crate::wire::{Repair, Repairs};
+
+/// Writes the request; `head` are the keys before `instructions`, each with a comma after it.
+pub(super) fn write(
+    messages: &[Message],
+    contents: &Contents,
+    head: &str,
+    repairs: &mut Repairs,
+) -> Body {
+    let pairs = Pairs::of(messages);
+    let mut payload = format!("{{{head}");
+    let mut written = Vec::with_capacity(messages.len());
+    let mut stable_bytes = payload.len();
+    for (at, message) in messages.iter().enumerate() {
+        let said = contents.get(at).map_or(&[][..], Vec::as_slice);
+        if let (0, Some(text)) = (at, instructions(message, said)) {
+            payload.push_str(&format!(r#""instructions":{text},"#));
+            continue;
+        }
+        let own = message_items(at, message, &pairs, repairs);
+        match says_the_same(said, &own) {
+            true => written.extend(said.iter().cloned()),
+            false => written.extend(own),
+        }
+    }
+    payload.push_str(r#""input":["#);
+    if !messages.is_empty() {
+        push_list(&mut payload, &written);
+        stable_bytes = payload.len();
+    }
+    payload.push_str("]}");
+    Body {
+        payload,
+        stable_bytes,
+        nothing_to_send: written.is_empty(),
+    }
+}
+
+/// The JSON text of the instructions that a first message is; none where it is sent as an item.
+fn instructions(message: &Message, said: &[String]) -> Option<String> {
+    let is_item = said.first().is_some_and(|text| !text.starts_with('"'));
+    let plain = message.role == Role::System && message.name.is_none() && !is_item;
+    let texts = message.parts.iter().map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
+    let text = texts.filter(|_| plain)?.join("\n\n");
+    (!text.is_empty()).then(|| quoted(&text))
+}
+
+/// Whether the items that a client wrote are read as those that would be written anyway.
+fn says_the_same(said: &[String], own: &[String]) -> bool {
+    !said.is_empty() && of_items(said).is_some_and(|said| Some(said) == of_items(own))
+}
+
+/// The items of message `at`: each call that nothing answers with what Codex says of such, right behind
+/// it.
+fn message_items(
+    at: usize,
+    message: &Message,
+    pairs: &Pairs<'_>,
+    repairs: &mut Repairs,
+) -> Vec<String> {
+    let number = at + 1;
+    let mut written = Vec::new();
+    // The parts since the last open call, with their places in the message.
+    let mut chunk = Chunk::of(message);
+    for (index, part) in message.parts.iter().enumerate() {
+        let part = match part {
+            Part::ToolCall { .. } if message.role != Role::Assistant => {
+                repairs.add(Repair::MisplacedCall, number);
+                continue;
+            }
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                kind,
+            } => {
+                let name = tool_name(name, number, repairs).into_owned();
+                // The provider's own tools take an object, which goes in as it is.
+                let is_own = kind.as_deref() == Some("custom") || is_object(arguments);
+                let call = Part::ToolCall {
+                    id: id.clone(),
+                    name,
+                    arguments: arguments.clone(),
+                    kind: kind.clone().filter(|_| is_own),
+                };
+                chunk.push(index, Cow::Owned(call));
+                if pairs.open.contains(&(at, index)) {
+                    repairs.add(Repair::MissingResult, number);
+                    written.extend(chunk.end(at, pairs, repairs));
+                    written.push(output(id, kind.as_deref(), &quoted(ABORTED)));
+                }
+                continue;
+            }
+            Part::ToolResult { .. } if pairs.stray.contains(&(at, index)) => {
+                repairs.add(Repair::UnpairedResult, number);
+                continue;
+            }
+            part if !takes(message.role, part) => {
+                repairs.add(Repair::Opaque, number);
+                continue;
+            }
+            part => part,
+        };
+        chunk.push(index, Cow::Borrowed(part));
+    }
+    // A message that was empty stays; one of which nothing is left does not.
+    if !chunk.parts.is_empty() || message.parts.is_empty() {
+        written.extend(chunk.end(at, pairs, repairs));
+    }
+    written
+}
+
+/// Parts of a message that are written together.
+struct Chunk<'a> {
+    frame: Message,
+    parts: Vec<Cow<'a, Part>>,
+    places: Vec<usize>,
+}
+
+impl<'a> Chunk<'a> {
+    fn of(message: &Message) -> Self {
+        let frame = Message {
+            role: message.role,
+            name: message.name.clone(),
+            attached: None,
+            recipient: message.recipient.clone(),
+            interrupted: false,
+            parts: Vec::new(),
+        };
+        Self {
+            frame,
+            parts: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, place: usize, part: Cow<'a, Part>) {
+        self.places.push(place);
+        self.parts.push(part);
+    }
+
+    fn end(&mut self, at: usize, pairs: &Pairs<'_>, repairs: &mut Repairs) -> Vec<String> {
+        let parts = std::mem::take(&mut self.parts).into_iter();
+        let places = std::mem::take(&mut self.places);
+        let message = Message {
+            parts: parts.map(Cow::into_owned).collect(),
+            ..self.frame.clone()
+        };
+        let kind = |index: usize| pairs.kinds.get(&(at, places[index])).copied();
+        items(&message, kind, at + 1, repairs)
+    }
+}
+
+/// A part by its message's place and its own.
+type Place = (usize, usize);
+
+/// Which result answers which call: the nearest earlier one of its id that nothing answers.
+#[derive(Default)]
+struct Pairs<'a> {
+    /// The kind of the call that a result answers, where it is no function.
+    kinds: HashMap<Place, &'a str>,
+    /// Calls that nothing answers.
+    open: HashSet<Place>,
+    /// Results that answer none.
+    stray: HashSet<Place>,
+}
+
+impl<'a> Pairs<'a> {
+    fn of(messages: &'a [Message]) -> Self {
+        let mut pairs = Self::default();
+        let mut open: HashMap<&str, Vec<(Place, Option<&'a str>)>> = HashMap::new();
+        for (at, message) in messages.iter().enumerate() {
+            for (index, part) in message.parts.iter().enumerate() {
+                match part {
+                    Part::ToolCall { id, kind, .. } if message.role == Role::Assistant => {
+                        let call = ((at, index), kind.as_deref());
+                        open.entry(id).or_default().push(call);
+                    }
+                    Part::ToolResult { call, .. } => {
+                        match open.get_mut(call.as_str()).and_then(Vec::pop) {
+                            Some((_, kind)) => {
+                                pairs.kinds.extend(kind.map(|kind| ((at, index), kind)));
+                            }
+                            None => {
+                                pairs.stray.insert((at, index));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        pairs.open = open
+            .into_values()
+            .flatten()
+            .map(|(place, _)| place)
+            .collect();
+        pairs
+    }
+}
