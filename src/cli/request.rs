@@ -1,9 +1,10 @@
 //! What a model would be sent at a commit.
 
+use tract::compile::Provider;
 use tract::compile::{Compiled, Contents, RequestOptions, compile_as_said};
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::said;
+use tract::ingest::{as_running, said};
 
 use super::Failure;
 
@@ -26,6 +27,12 @@ pub fn payload(
     let contents = match options.whole_request {
         true => said(repo, &context, options.provider)?,
         false => Contents::new(),
+    };
+    let (messages, contents) = match reply {
+        Some(reply) if options.provider == Provider::Anthropic => {
+            as_running(repo, &context, reply, &settings, (messages, contents))?
+        }
+        _ => (messages, contents),
     };
     let Compiled {
         payload, notices, ..

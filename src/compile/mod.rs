@@ -27,5 +27,6 @@ pub use prefix::{Prefix, shared_prefix};
 pub use provider::Provider;
 pub use request::{Compiled, RequestOptions, compile, compile_as_said};
 pub use said::Contents;
+pub use turn::takes_system_messages;
 
 pub use crate::wire::Repair;

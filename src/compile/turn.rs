@@ -41,6 +41,11 @@ impl Form {
     }
 }
 
+/// Whether the model in the settings takes system messages in mid-conversation.
+pub fn takes_system_messages(settings: &Settings) -> bool {
+    Form::of(settings) == Form::System
+}
+
 /// Whose message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Voice {

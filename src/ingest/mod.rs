@@ -29,6 +29,7 @@ mod record;
 mod replay;
 mod report;
 mod resume;
+mod running;
 mod said;
 mod session;
 mod slices;
@@ -47,4 +48,5 @@ pub use replay::{
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
+pub use running::as_running;
 pub use said::said;

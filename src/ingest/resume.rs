@@ -1,18 +1,16 @@
 //! A commit's context as a new session that its tool can go on with.
 
 use std::collections::HashSet;
-use std::io;
 
 use super::outgoing::{Kept, outgoing};
 use super::session::digest;
+use super::source::KeptSource;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::path::session_of;
 use crate::history::{Repo, load};
 use crate::interop::records::each_record;
-use crate::interop::{
-    Action, BranchStart, Document, Format, ImportOptions, Input, Shape, Sink, Step,
-};
+use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Shape, Sink, Step};
 use crate::model::{
     Message, Millis, Operation, Part, Role, Span, preview, reads_as_typed, tombstone,
 };
@@ -188,27 +186,6 @@ fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<Str
         })?;
     }
     Ok(found)
-}
-
-/// A kept file up to somewhere.
-struct KeptSource<'a> {
-    view: &'a dyn View,
-    id: u64,
-    size_bytes: u64,
-}
-
-impl Input for KeptSource<'_> {
-    fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = (buffer.len() as u64).min(self.size_bytes.saturating_sub(offset));
-        let bytes = self.view.source_bytes(self.id, Span { offset, len });
-        let bytes = bytes.map_err(io::Error::other)?;
-        buffer[..bytes.len()].copy_from_slice(&bytes);
-        Ok(bytes.len())
-    }
 }
 
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::head::SourceHead;
+use super::running::ReadRunning;
 use super::stream::reader::EventReader;
 use super::{Descent, Exporter, Importer};
 use crate::model::Millis;
@@ -33,6 +34,8 @@ pub struct Format {
     pub provider: Option<&'static str>,
     /// The provider that is sent the contents of its messages as its records hold them.
     pub contents_of: Option<&'static str>,
+    /// What its client sends otherwise while it runs, if that is known.
+    pub running: Option<ReadRunning>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a
     /// file of one may be read as another where that is asked for.
     pub bare_messages: bool,

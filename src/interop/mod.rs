@@ -32,6 +32,7 @@ pub(crate) mod records;
 mod remarks;
 mod responses_stream;
 mod roo;
+pub mod running;
 pub mod single;
 pub mod sniff;
 mod spans;

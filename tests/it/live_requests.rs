@@ -70,48 +70,17 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// What differs, known by its story and by what both sides hold: a closed list, which stands in
+/// What differs, known by its story and by what the client sent: a closed list, which stands in
 /// `docs/fidelity.md` with its counts.
-fn cause(story: &str, client: &str, tract: &str) -> Option<&'static str> {
-    let is_hook = |text: &str| {
-        ["PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
-            .iter()
-            .any(|event| {
-                text.contains(&format!("{event} hook")) || text.contains(&format!("{event}:"))
-            })
-    };
-    let amended = [
-        r#""input":{},"name":"ExitPlanMode""#,
-        r#""name":"SendMessage""#,
-    ];
+fn cause(story: &str, client: &str) -> Option<&'static str> {
     let causes = [
         (
             "plan mode's instructions",
             client.contains("Plan mode is active.") || client.contains("## Re-entering Plan Mode"),
         ),
         (
-            "a hook at a tool, while the client runs",
-            story.starts_with("hooks") && (is_hook(client) || is_hook(tract)),
-        ),
-        (
             "a sub-agent's list of agents",
             client.contains("Available agent types for the Agent tool:"),
-        ),
-        (
-            "the thinking of another model",
-            !client.contains(r#""thinking""#) && tract.contains(r#""thinking""#),
-        ),
-        (
-            "`Tool loaded.` beside a reference",
-            client.contains("Tool loaded."),
-        ),
-        (
-            "a call's input that the client amends in the file",
-            amended.iter().any(|call| client.contains(call)),
-        ),
-        (
-            "a call that a kill left open",
-            story == "interrupted" && tract.contains("[no result: interrupted]"),
         ),
         (
             "a prompt of white space",
@@ -233,9 +202,7 @@ fn what_claude_code_sent_for_a_reply_is_what_compile_says() {
             total += request.messages.len();
             here += best.0;
             for (client, tract) in best.1 {
-                match cause(&name, &client, &tract) {
-                    // What is there in addition counts for nothing but its cause.
-                    Some(_) if client.is_empty() => {}
+                match cause(&name, &client) {
                     Some(cause) => *causes.entry(cause).or_default() += 1,
                     None => unknown.push(format!(
                         "{name} {}: {client:.200} | {tract:.200}",
@@ -252,7 +219,7 @@ fn what_claude_code_sent_for_a_reply_is_what_compile_says() {
         println!("  {cause}: {count}");
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
-    assert!(all > 3_000 && same * 1_000 >= all * 973, "{same} of {all}");
+    assert!(all > 3_000 && same * 1_000 >= all * 986, "{same} of {all}");
 }
 
 /// Each request with the commits of its reply. Where the client asked on the side the numbers are not
@@ -272,23 +239,20 @@ fn paired<'a>(
     if sent.len() == replies.len() {
         return sent.iter().zip(replies.values().map(Some)).collect();
     }
-    let mut pairs: Vec<_> = sent
-        .iter()
-        .map(|request| (request, known(request)))
-        .collect();
-    let numbers: BTreeSet<u64> = sent.iter().map(|request| request.number).collect();
-    for (number, hashes) in replies {
-        if numbers.contains(number) {
-            continue;
-        }
+    let mut fits = Vec::new();
+    for hashes in replies.values() {
         let messages = hashes.iter().next().map(compiled).unwrap_or_default();
-        let open = pairs.iter_mut().filter(|(_, found)| found.is_none());
-        let best = open.max_by_key(|(request, _)| {
+        for (at, request) in sent.iter().enumerate() {
             let (same, others) = compared(&request.messages, &messages);
-            same as i64 - others.len() as i64
-        });
-        if let Some(best) = best {
-            best.1 = Some(hashes);
+            fits.push((same as i64 - others.len() as i64, at, hashes));
+        }
+    }
+    fits.sort_by_key(|(fit, at, _)| (-fit, *at));
+    let mut pairs: Vec<_> = sent.iter().map(|request| (request, None)).collect();
+    for (_, at, hashes) in fits {
+        let is_used = pairs.iter().any(|(_, used)| *used == Some(hashes));
+        if !is_used && pairs[at].1.is_none() {
+            pairs[at].1 = Some(hashes);
         }
     }
     pairs

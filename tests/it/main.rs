@@ -83,4 +83,5 @@ mod unsaid;
 #[cfg(target_os = "linux")]
 mod unwritable;
 mod viewing;
+mod while_it_ran;
 mod written_again;

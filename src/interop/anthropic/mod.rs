@@ -23,6 +23,7 @@ pub static ANTHROPIC: Format = Format {
     events: None,
     provider: Some("anthropic"),
     contents_of: Some("anthropic"),
+    running: None,
     bare_messages: true,
     attaches: false,
     common_stem: None,

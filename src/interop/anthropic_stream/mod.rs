@@ -49,6 +49,7 @@ pub static ANTHROPIC_STREAM: Format = Format {
     events: Some(reader),
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

@@ -11,6 +11,7 @@ mod index;
 mod path;
 mod read;
 mod record;
+mod running;
 mod write;
 
 use super::format::{Everywhere, Format, Home, Resume, Shape};
@@ -43,6 +44,7 @@ pub static CLAUDE_CODE: Format = Format {
     events: None,
     provider: None,
     contents_of: Some("anthropic"),
+    running: Some(running::running),
     bare_messages: false,
     attaches: true,
     common_stem: None,

@@ -73,6 +73,12 @@ pub(super) struct Attachment<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Raw<'a>,
     pub(super) prompt: Raw<'a>,
+    #[serde(rename = "hookName")]
+    pub(super) hook_name: Raw<'a>,
+    #[serde(rename = "hookEvent")]
+    pub(super) hook_event: Raw<'a>,
+    #[serde(rename = "toolUseID")]
+    pub(super) tool_use_id: Raw<'a>,
 }
 
 /// `data` of a progress record.

@@ -39,6 +39,7 @@ pub static CLAUDE_STREAM: Format = Format {
     events: Some(reader),
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

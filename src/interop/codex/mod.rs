@@ -45,6 +45,7 @@ pub static CODEX: Format = Format {
     events: None,
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

@@ -37,6 +37,7 @@ pub static CODEX_EXEC: Format = Format {
     events: Some(reader),
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

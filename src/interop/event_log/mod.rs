@@ -35,6 +35,7 @@ pub static EVENT_LOG: Format = Format {
     events: Some(|| Box::new(read::LogReader)),
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: Some("events"),

@@ -30,6 +30,7 @@ pub static GEMINI: Format = Format {
     events: None,
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

@@ -26,6 +26,7 @@ pub static OPENAI: Format = Format {
     events: None,
     provider: Some("openai"),
     contents_of: Some("openai"),
+    running: None,
     bare_messages: true,
     attaches: false,
     common_stem: None,

@@ -40,6 +40,7 @@ pub static RESPONSES_STREAM: Format = Format {
     events: Some(reader),
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: false,
     attaches: false,
     common_stem: None,

@@ -49,6 +49,7 @@ pub static ROO: Format = Format {
     events: None,
     provider: None,
     contents_of: None,
+    running: None,
     bare_messages: true,
     attaches: false,
     common_stem: Some("api_conversation_history"),
