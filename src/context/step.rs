@@ -60,13 +60,20 @@ impl Context {
     /// them isn't visible.
     fn places<'a>(&self, ids: impl IntoIterator<Item = &'a EntryId>) -> Option<Positions> {
         let mut wanted: HashSet<EntryId, FirstBytes> = ids.into_iter().copied().collect();
+        let mut seen = Seen::default();
+        wanted.iter().for_each(|id| seen.add(id));
         let mut places = Positions::default();
-        for (back, entry) in self.entries.iter().rev().enumerate() {
+        // Leaf by leaf: to be handed each entry by the vector costs more than to look at it.
+        let mut end = self.entries.len();
+        for leaf in self.entries.leaves().rev() {
             if wanted.is_empty() {
                 break;
             }
-            if wanted.remove(&entry.id) {
-                places.insert(entry.id, self.entries.len() - 1 - back);
+            end -= leaf.len();
+            for (at, entry) in leaf.iter().enumerate().rev() {
+                if seen.may_hold(&entry.id) && wanted.remove(&entry.id) {
+                    places.insert(entry.id, end + at);
+                }
             }
         }
         wanted.is_empty().then_some(places)
@@ -166,6 +173,36 @@ fn copy<T: Clone>(from: &Vector<T>, range: Range<usize>, to: &mut Vector<T>) {
         to.extend(range.map(|at| focus.index(at).clone()));
     } else {
         to.append(from.take(range.end).skip(range.start));
+    }
+}
+
+/// Tells of most names at once that they are not among some: by two bytes of their commit's hash.
+/// A search looks at every visible entry, and wants few of them.
+struct Seen([u64; Seen::WORDS]);
+
+impl Seen {
+    const WORDS: usize = (1 << 16) / 64;
+
+    fn place(id: &EntryId) -> (usize, u64) {
+        let [low, high, ..] = *id.commit.as_bytes();
+        let number = usize::from(u16::from_le_bytes([low, high]));
+        (number / 64, 1 << (number % 64))
+    }
+
+    fn add(&mut self, id: &EntryId) {
+        let (word, bit) = Self::place(id);
+        self.0[word] |= bit;
+    }
+
+    fn may_hold(&self, id: &EntryId) -> bool {
+        let (word, bit) = Self::place(id);
+        self.0[word] & bit != 0
+    }
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self([0; Self::WORDS])
     }
 }
 
