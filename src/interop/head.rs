@@ -72,6 +72,11 @@ impl<'a> SourceHead<'a> {
         }
     }
 
+    /// Whether there are as many records as anybody looks at.
+    pub(super) fn is_full(&self) -> bool {
+        self.records.len() == MAX_RECORDS
+    }
+
     /// The first record of a file of lines, or the whole document, that `shows` something.
     pub(super) fn first(&self, shows: impl Fn(&Keys<'a>) -> bool) -> Option<usize> {
         match self.layout {

@@ -7,10 +7,13 @@ use super::foreign::foreign;
 use super::formats::FORMATS;
 use super::head::{SourceHead, front, is_complete};
 use super::records::{json_error, without_mark};
-use super::spans::skip_space;
+use super::spans::{skip_space, skip_value};
 use super::sse::{self, SseLine};
 use super::{Format, Input};
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// How much of a file of lines mostly holds all the records that are looked at: 2 MiB.
+const FIRST_BYTES: u64 = 2 << 20;
 
 /// The format of `input`; none if it is in none of the known ones, or empty.
 ///
@@ -18,6 +21,9 @@ use crate::error::Result;
 ///
 /// [`crate::Error::Io`] if the source cannot be read.
 pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
+    if let Some(sure) = by_first_lines(input)? {
+        return Ok(sure);
+    }
     let bytes = front(input)?;
     let bytes = without_mark(&bytes);
     let start = skip_space(bytes, 0);
@@ -38,6 +44,26 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
         }),
         None => None,
     })
+}
+
+/// The verdict of a long file of lines by its beginning, where that holds all the records that anybody
+/// looks at: to read on to the end of what may be looked at gives the same, and takes longer than the
+/// rest of many an import.
+fn by_first_lines(input: &dyn Input) -> Result<Option<Option<&'static Format>>> {
+    if input.size_bytes() <= FIRST_BYTES {
+        return Ok(None);
+    }
+    let bytes = input.front(FIRST_BYTES).map_err(Error::io("source"))?;
+    let bytes = without_mark(&bytes);
+    let whole = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+    let (bytes, start) = (&bytes[..whole], skip_space(bytes, 0));
+    let begins = matches!(bytes.get(start), Some(b'{' | b'['));
+    let is_one = |end| skip_space(bytes, end) == bytes.len();
+    if !begins || skip_value(bytes, 0).map_or(true, is_one) {
+        return Ok(None);
+    }
+    let head = SourceHead::lines(bytes);
+    Ok(verdict(&head).filter(|_| head.is_full()))
 }
 
 /// What is wrong with a source that begins as JSON and is none, neither as a whole nor in its first
@@ -78,4 +104,61 @@ fn verdict(head: &SourceHead<'_>) -> Option<Option<&'static Format>> {
 
 fn format(head: &SourceHead<'_>) -> Option<&'static Format> {
     verdict(head).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+
+    use super::*;
+
+    /// Bytes, and how far they were looked at.
+    struct Watched(Vec<u8>, Cell<u64>);
+
+    impl Input for Watched {
+        fn size_bytes(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1.set(self.1.get().max(offset + buffer.len() as u64));
+            self.0.as_slice().read_at(offset, buffer)
+        }
+    }
+
+    /// The format, and whether no more was read than what holds the first lines.
+    fn sniffed(text: String) -> (Option<&'static str>, bool) {
+        let source = Watched(text.into_bytes(), Cell::new(0));
+        let format = sniff(&source).expect("readable");
+        (
+            format.map(|format| format.name),
+            source.1.get() <= FIRST_BYTES,
+        )
+    }
+
+    #[test]
+    fn a_long_file_is_told_by_its_first_lines_where_they_are_enough() {
+        let line = |text: usize| {
+            let text = "x".repeat(text);
+            let message = format!(r#"{{"role":"user","content":"{text}"}}"#);
+            let ids = r#""uuid":"a","parentUuid":null,"sessionId":"s","isSidechain":false"#;
+            format!("{{\"type\":\"user\",{ids},\"message\":{message}}}\n")
+        };
+        let ours = Some("claude-code");
+        assert_eq!(sniffed(line(1_000).repeat(5_000)), (ours, true));
+        // Too few of them, and nothing known in them: the rest is looked at.
+        assert_eq!(sniffed(line(100_000).repeat(50)), (ours, false));
+        let other = "{\"a\":1}\n".repeat(150) + &line(3_000).repeat(1_000);
+        assert_eq!(sniffed(other.clone()), (ours, true));
+        assert_eq!(sniffed("{\"a\":1}\n".repeat(400_000)).0, None);
+        // One document is one to its end, however many lines it has.
+        let chat = r#"{"role":"user","content":"hello"},"#.to_owned() + "\n";
+        let chat = format!(
+            "[\n{}{{\"role\":\"user\",\"content\":\"bye\"}}]\n",
+            chat.repeat(90_000)
+        );
+        let (format, is_short) = sniffed(chat);
+        assert!(format.is_some() && !is_short, "{format:?}");
+    }
 }
