@@ -89,6 +89,10 @@ impl Store for Map {
         Ok(Box::new(self.session(true)))
     }
 
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+        |_| None
+    }
+
     fn version(&self) -> Result<u64> {
         // Nobody else can reach it.
         Ok(0)
@@ -511,11 +515,16 @@ impl MapSession<'_> {
 }
 
 impl ObjectsMut for MapSession<'_> {
-    fn put_content(&self, message: &Sealed<Message>) -> Result<()> {
+    fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
         let contents = &mut self.maps.borrow_mut().contents;
+        let is_new = !contents.contains_key(&message.hash());
         let kept = contents.entry(message.hash());
         kept.or_insert_with(|| message.canonical().to_owned());
-        Ok(())
+        Ok(is_new)
+    }
+
+    fn put_pressed(&self, message: &Sealed<Message>, _: Option<Vec<u8>>) -> Result<bool> {
+        self.put_content(message)
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
@@ -753,6 +762,16 @@ impl SourcesMut for MapSession<'_> {
         };
         sources.push((row.clone(), Vec::new()));
         Ok(row.id)
+    }
+
+    fn append_pressed(
+        &self,
+        id: u64,
+        from: &SourceState,
+        (bytes, _): (&[u8], Option<Vec<u8>>),
+        fingerprint: &HashBytes,
+    ) -> Result<()> {
+        self.append_source(id, from, bytes, fingerprint)
     }
 
     fn append_source(

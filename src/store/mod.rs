@@ -6,6 +6,7 @@
 //! holds the promises as functions that run on every engine. Deliberately absent: what a command
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`.
 
+pub(crate) mod crew;
 mod fault;
 mod objects;
 mod refs;
@@ -38,6 +39,11 @@ pub trait Store: Send {
     ///
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
+
+    /// How this engine makes the canonical bytes of a message smaller before it keeps them; none: it
+    /// keeps them as they are. It may be called on any thread, ahead of
+    /// [`ObjectsMut::put_pressed`].
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>>;
 
     /// A number that is another one once somebody else has written: cheap enough to be asked for many
     /// times a second. What this store writes itself need not change it.

@@ -217,8 +217,11 @@ pub trait Objects {
 
 /// Writing objects.
 pub trait ObjectsMut: Objects {
-    /// Keeps a message; a message that is here already is left alone.
-    fn put_content(&self, message: &Sealed<Message>) -> Result<()>;
+    /// Keeps a message and says whether it is new; one that is here already is left alone.
+    fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
+
+    /// The same with its canonical bytes as [`Store::press`](super::Store::press) has made them.
+    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool>;
 
     /// Keeps a commit and says whether it is new. Its parent and contents must be here.
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool>;

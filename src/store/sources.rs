@@ -135,6 +135,15 @@ pub trait SourcesMut: Sources {
         fingerprint: &HashBytes,
     ) -> Result<()>;
 
+    /// The same where the bytes come with what [`Store::press`](super::Store::press) has made of them.
+    fn append_pressed(
+        &self,
+        id: u64,
+        from: &SourceState,
+        block: (&[u8], Option<Vec<u8>>),
+        fingerprint: &HashBytes,
+    ) -> Result<()>;
+
     /// Says which records of a source are behind a commit; a repeat replaces.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! How values become column values: numbers for the words of the model, compressed bodies, and
 //! lists of integers.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io;
 
@@ -40,15 +41,25 @@ fn decompress(bytes: &[u8], size: usize) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Bytes as they are stored, with the number that says how.
-pub(super) fn pack(bytes: &[u8]) -> (i64, std::borrow::Cow<'_, [u8]>) {
-    if bytes.len() >= COMPRESS_FROM_BYTES
-        && let Some(packed) = compress(bytes)
-        && packed.len() < bytes.len() - bytes.len() / 10
-    {
-        return (ZSTD, packed.into());
+/// The bytes in fewer of them, where that is worth it.
+pub(super) fn press(bytes: &[u8]) -> Option<Vec<u8>> {
+    if bytes.len() < COMPRESS_FROM_BYTES {
+        return None;
     }
-    (RAW, bytes.into())
+    compress(bytes).filter(|packed| packed.len() < bytes.len() - bytes.len() / 10)
+}
+
+/// Bytes as they are stored, with the number that says how.
+pub(super) fn pack(bytes: &[u8]) -> (i64, Cow<'_, [u8]>) {
+    packed(bytes, press(bytes))
+}
+
+/// The same where they were pressed already.
+pub(super) fn packed(bytes: &[u8], pressed: Option<Vec<u8>>) -> (i64, Cow<'_, [u8]>) {
+    match pressed {
+        Some(pressed) => (ZSTD, pressed.into()),
+        None => (RAW, bytes.into()),
+    }
 }
 
 /// The `size` bytes that were packed.

@@ -1,12 +1,13 @@
 //! The SQLite engine: one file in WAL mode, one connection.
 //!
 //! An acknowledged commit is on disk (`synchronous=FULL`). The journal is folded into the file when
-//! it has grown, never merely because a process closes. Deliberately absent: knowledge of commands,
+//! it has grown, never merely because a process closes; who leaves a long one empties it. Deliberately absent: knowledge of commands,
 //! and any SQL outside this folder; rusqlite's types don't leave it.
 
 mod checkpoints;
 mod codec;
 mod grams;
+mod memo;
 mod migrate;
 mod objects;
 mod path;
@@ -38,9 +39,19 @@ use session::Session;
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The journal is folded into the file when it has this many pages of 4 KiB.
-const CHECKPOINT_PAGES: u32 = 1_000;
+///
+/// Each process reads all of it before its first answer: 1.5 ms where there were 1,000 pages, 0.9 ms less
+/// with this, and a commit, which writes 13, costs 0.02 ms more for the more frequent folding.
+const CHECKPOINT_PAGES: u32 = 256;
+/// A journal that long is not left to the next process.
+const LONG_JOURNAL_BYTES: u64 = CHECKPOINT_PAGES as u64 * 4096;
 /// What the journal's file is cut to once it was folded in.
-const JOURNAL_LIMIT_BYTES: u32 = 8 * 1024 * 1024;
+const JOURNAL_LIMIT_BYTES: u32 = 2 * 1024 * 1024;
+/// How many messages in one transaction are many, and what is held of the file then: of 100,000, the
+/// two indexes of hashes take 10 MB and are written all over, and SQLite's own 2 MB had a third of a
+/// batch's time go into pages that came and went.
+const MANY_MESSAGES: u64 = 1_000;
+const MANY_CACHE_KIB: i64 = 32 * 1024;
 /// What a database's name is followed by while it is being made.
 const DRAFT: &str = ".new-";
 /// All statements of this folder fit.
@@ -73,6 +84,10 @@ pub struct Sqlite {
     /// How many views and transactions are open.
     open_views: Cell<u32>,
     writing: Cell<bool>,
+    /// Whether anything was written.
+    has_written: Cell<bool>,
+    /// Whether more of the file is held, for much is written.
+    holds_more: Cell<bool>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
     /// How many statements were asked for.
@@ -216,6 +231,8 @@ impl Sqlite {
             wait_ms,
             open_views: Cell::new(0),
             writing: Cell::new(false),
+            has_written: Cell::new(false),
+            holds_more: Cell::new(false),
             owes_scrub: Cell::new(false),
             #[cfg(test)]
             statements: Arc::default(),
@@ -265,6 +282,10 @@ impl Store for Sqlite {
     fn write(&self) -> Result<Box<dyn Tx + '_>> {
         self.pay_scrub();
         Ok(Box::new(Session::write(self)?))
+    }
+
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+        codec::press
     }
 
     fn version(&self) -> Result<u64> {
@@ -334,9 +355,38 @@ impl Sqlite {
     fn pay_scrub(&self) {
         let is_free = self.open_views.get() == 0 && !self.writing.get();
         if is_free && self.owes_scrub.replace(false) {
-            let wait_ms = self.wait_ms.swap(0, Ordering::Relaxed);
-            let _ = self.scrub();
-            self.wait_ms.store(wait_ms, Ordering::Relaxed);
+            let _ = self.without_waiting(Self::scrub);
+        }
+    }
+
+    /// Holds more of the file in memory from here on.
+    fn hold_more(&self) -> Result<()> {
+        if self.holds_more.replace(true) {
+            return Ok(());
+        }
+        let held = self
+            .connection
+            .pragma_update(None, "cache_size", -MANY_CACHE_KIB);
+        held.map_err(engine)
+    }
+
+    fn without_waiting(&self, act: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
+        let wait_ms = self.wait_ms.swap(0, Ordering::Relaxed);
+        let done = act(self);
+        self.wait_ms.store(wait_ms, Ordering::Relaxed);
+        done
+    }
+}
+
+impl Drop for Sqlite {
+    /// After much was written, whoever comes next would read a long journal from end to end, and both
+    /// files take their room on the disk. Where others are at work it stays.
+    fn drop(&mut self) {
+        let path = self.connection.path().map(Path::new);
+        if self.has_written.get()
+            && path.is_some_and(|path| migrate::journal_bytes(path) >= LONG_JOURNAL_BYTES)
+        {
+            let _ = self.without_waiting(Self::empty_journal);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Contents, commits and their lineages, counts and usage.
 
+use std::borrow::Cow;
+
 use rusqlite::{Row, params};
 
-use super::codec::{Speaker, blob, damaged, number, pack, unpack, unsigned};
+use super::codec::{Speaker, blob, damaged, number, pack, packed, unpack, unsigned};
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
@@ -37,6 +39,25 @@ pub(super) fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Commit
     })
 }
 
+/// The message of a body as it is stored, which must be that of its name.
+pub(super) fn message(
+    hash: &ContentHash,
+    encoding: Option<i64>,
+    stored: Option<Vec<u8>>,
+    size_bytes: u64,
+) -> rusqlite::Result<Message> {
+    let wrong = |error: String| damaged(format!("content {hash}: {error}"));
+    let (Some(encoding), Some(stored)) = (encoding, stored) else {
+        return Err(wrong("its body is missing".to_owned()));
+    };
+    let body = unpack(encoding, stored, size_bytes)?;
+    if !hash.names(&body) && !is_tombstone(hash, &body) {
+        return Err(wrong("its body is another one's".to_owned()));
+    }
+    let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
+    Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
+}
+
 /// What is wrong with a caller that names an object which isn't here.
 pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
     Error::Malformed {
@@ -47,6 +68,9 @@ pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
 
 impl Session<'_> {
     pub(super) fn place(&self, hash: &CommitHash) -> Result<Option<Place>> {
+        if let Some(place) = self.memo.place(hash) {
+            return Ok(Some(place));
+        }
         let sql = concat!(
             "SELECT id, lineage, depth FROM commits WHERE hash = ?1 AND ",
             intact!(commits)
@@ -58,8 +82,10 @@ impl Session<'_> {
                 depth: row.get(2)?,
             })
         })?;
-        if place.is_none() {
-            self.prove_commits_absent(&[*hash])?;
+        match place {
+            None => self.prove_commits_absent(&[*hash])?,
+            Some(place) if self.writes => self.memo.saw(*hash, place),
+            Some(_) => {}
         }
         Ok(place)
     }
@@ -92,11 +118,18 @@ impl Session<'_> {
     }
 
     pub(super) fn content_id(&self, hash: &ContentHash) -> Result<Option<i64>> {
+        if let Some(id) = self.memo.content(hash) {
+            return Ok(Some(id));
+        }
         let sql = concat!(
             "SELECT id FROM contents WHERE hash = ?1 AND ",
             intact!(contents)
         );
-        self.first(sql, [hash], |row| row.get(0))
+        let id = self.first(sql, [hash], |row| row.get(0))?;
+        if let Some(id) = id.filter(|_| self.writes) {
+            self.memo.saw_content(*hash, id);
+        }
+        Ok(id)
     }
 
     /// The row of a content that must be here.
@@ -123,6 +156,53 @@ impl Session<'_> {
             lineages.push((parent, fork_depth));
             lineage = parent;
         }
+    }
+}
+
+impl Session<'_> {
+    /// Keeps a message whose bytes `pack` makes as they are stored; whether it is new.
+    fn put_message(
+        &self,
+        message: &Sealed<Message>,
+        pack: impl FnOnce(&[u8]) -> (i64, Cow<'_, [u8]>),
+    ) -> Result<bool> {
+        let (hash, canonical) = (message.hash(), message.canonical());
+        if self.memo.content(&hash).is_some() {
+            return Ok(false);
+        }
+        // Most that is put here is new: whether it is, the index says on the way.
+        let id = self.next_id("contents")?;
+        let put = self.changed(
+            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))
+             ON CONFLICT (hash) DO NOTHING",
+            params![
+                id,
+                hash,
+                Speaker::from(&**message),
+                preview(message),
+                number(canonical.len() as u64),
+                number(message.calls().count() as u64),
+                number(message.results().count() as u64),
+            ],
+        )?;
+        if put == 0 {
+            return self.must_content_id(&hash).map(|_| false);
+        }
+        let (encoding, body) = pack(canonical.as_bytes());
+        self.execute(
+            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+            params![id, encoding, body.as_ref()],
+        )?;
+        if let Some(uses) = ToolUses::of(message) {
+            self.execute(
+                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
+                params![id, uses.to_text()],
+            )?;
+        }
+        self.memo.saw_content(hash, id);
+        self.grew()?;
+        Ok(true)
     }
 }
 
@@ -276,19 +356,7 @@ impl Objects for Session<'_> {
                 " LEFT JOIN bodies ON content = id"
             ),
             hashes,
-            |row| {
-                let hash: ContentHash = row.get(1)?;
-                let wrong = |error: String| damaged(format!("content {hash}: {error}"));
-                let Some(encoding) = row.get(3)? else {
-                    return Err(wrong("its body is missing".to_owned()));
-                };
-                let body = unpack(encoding, row.get(4)?, unsigned(row, 2)?)?;
-                if !hash.names(&body) && !is_tombstone(&hash, &body) {
-                    return Err(wrong("its body is another one's".to_owned()));
-                }
-                let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
-                Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
-            },
+            |row| message(&row.get(1)?, row.get(3)?, row.get(4)?, unsigned(row, 2)?),
         )
     }
 
@@ -434,44 +502,16 @@ impl Objects for Session<'_> {
 }
 
 impl ObjectsMut for Session<'_> {
-    fn put_content(&self, message: &Sealed<Message>) -> Result<()> {
-        let (hash, canonical) = (message.hash(), message.canonical());
-        if self.content_id(&hash)?.is_some() {
-            return Ok(());
-        }
-        let id = self.next_id("contents")?;
-        self.execute(
-            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
-            params![
-                id,
-                hash,
-                Speaker::from(&**message),
-                preview(message),
-                number(canonical.len() as u64),
-                number(message.calls().count() as u64),
-                number(message.results().count() as u64),
-            ],
-        )?;
-        let (encoding, body) = pack(canonical.as_bytes());
-        self.execute(
-            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
-            params![id, encoding, body.as_ref()],
-        )?;
-        match ToolUses::of(message) {
-            None => Ok(()),
-            Some(uses) => self.execute(
-                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
-                params![id, uses.to_text()],
-            ),
-        }
+    fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
+        self.put_message(message, pack)
+    }
+
+    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool> {
+        self.put_message(message, |canonical| packed(canonical, pressed))
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
         let hash = commit.hash();
-        if self.place(&hash)?.is_some() {
-            return Ok(false);
-        }
         // All that can be refused is refused before the first row is written.
         let parent = commit.parent.as_ref();
         let parent = parent.map(|parent| self.must_place(parent)).transpose()?;
@@ -484,6 +524,7 @@ impl ObjectsMut for Session<'_> {
         };
         let (depth, taken) = match parent {
             None => (0, true),
+            Some(parent) if self.memo.is_end(parent) => (parent.depth + 1, false),
             Some(parent) => {
                 let sql = "SELECT 1 FROM commits WHERE lineage = ?1 AND depth = ?2";
                 let place = [parent.lineage, parent.depth + 1];
@@ -492,6 +533,9 @@ impl ObjectsMut for Session<'_> {
         };
         let lineage = match parent {
             Some(parent) if !taken => parent.lineage,
+            // Most that is put here is new: whether it is, the index says below, but a lineage
+            // begins only where it is.
+            _ if self.place(&hash)?.is_some() => return Ok(false),
             _ => {
                 let id = self.next_id("lineages")?;
                 self.execute(
@@ -502,11 +546,13 @@ impl ObjectsMut for Session<'_> {
                 id
             }
         };
-        self.execute(
+        let id = self.next_id("commits")?;
+        let put = self.changed(
             "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6))",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6))
+             ON CONFLICT (hash) DO NOTHING",
             params![
-                self.next_id("commits")?,
+                id,
                 hash,
                 lineage,
                 depth,
@@ -515,6 +561,10 @@ impl ObjectsMut for Session<'_> {
                 commit.canonical()
             ],
         )?;
+        if put == 0 {
+            return self.must_place(&hash).map(|_| false);
+        }
+        self.memo.put(hash, Place { id, lineage, depth });
         Ok(true)
     }
 
@@ -579,10 +629,12 @@ impl ObjectsMut for Session<'_> {
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
         self.drop_totals()?;
         self.execute("DELETE FROM tool_uses WHERE content = ?1", [id])?;
+        self.memo.forget();
         Ok(row.size_bytes)
     }
 
     fn drop_unreached(&self) -> Result<(u64, u64)> {
+        self.memo.forget();
         self.delete_unreached()
     }
 }

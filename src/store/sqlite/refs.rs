@@ -337,6 +337,7 @@ impl RefsMut for Session<'_> {
             let sql = "UPDATE sqlite_sequence SET seq = ?1 - 1 WHERE name = 'operations'";
             self.execute(sql, [operation])?;
             self.operation.set(None);
+            self.memo.forget();
         }
         Ok(())
     }

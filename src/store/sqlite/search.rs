@@ -3,18 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::codec::{blob, number, unsigned};
 use super::engine;
 use super::grams::{Grams, query};
-use super::objects::commit_row;
+use super::objects::{commit_row, message};
 use super::seal::intact;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::{Literals, searched};
-use crate::store::{Hit, Objects, Search, SearchMut};
+use crate::store::crew::{with_crew, workers};
+use crate::store::{Hit, Search, SearchMut};
+
+/// How many bytes of messages are made into terms at once, and how many of these batches are under
+/// way at most.
+const BATCH_BYTES: u64 = 128 << 10;
+const AHEAD_BATCHES: usize = 8;
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
 pub(super) const INDEXED: &str = concat!(
@@ -79,30 +85,48 @@ impl Search for Session<'_> {
 impl SearchMut for Session<'_> {
     fn index(&self, enough_bytes: u64) -> Result<u64> {
         let mut next = self.prepare(concat!(
-            "SELECT id, hash, size_bytes FROM contents WHERE id > ?1 AND ",
+            "SELECT id, hash, size_bytes, encoding, body
+             FROM contents LEFT JOIN bodies ON content = id
+             WHERE id > ?1 AND ",
             intact!(contents),
             " ORDER BY id"
         ))?;
         let mut next = next.query([self.watermark()?]).map_err(engine)?;
-        let (mut done_bytes, mut grams) = (0, Grams::new());
-        while done_bytes < enough_bytes
-            && let Some(row) = next.next().map_err(engine)?
-        {
-            let id: i64 = row.get(0).map_err(engine)?;
-            let hash: ContentHash = row.get(1).map_err(engine)?;
-            if let Some(message) = self.content(&hash)? {
-                for passage in searched(&message) {
-                    grams.add(&passage.text);
+        let put = |terms: Vec<(i64, Result<String>)>| -> Result<()> {
+            for (id, terms) in terms {
+                // A content without text gets its row as well: the watermark passes it.
+                let sql = "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)";
+                self.execute(sql, params![id, terms?])?;
+            }
+            Ok(())
+        };
+        with_crew(workers(), &terms_of, |crew| {
+            let (mut done_bytes, mut ahead, mut is_over) = (0, 0, false);
+            while !is_over {
+                let (mut batch, mut bytes) = (Vec::new(), 0);
+                while done_bytes + bytes < enough_bytes && bytes < BATCH_BYTES {
+                    let Some(row) = next.next().map_err(engine)? else {
+                        is_over = true;
+                        break;
+                    };
+                    let body = Body::read(row).map_err(engine)?;
+                    bytes += body.size_bytes;
+                    batch.push(body);
+                }
+                done_bytes += bytes;
+                is_over = is_over || done_bytes >= enough_bytes;
+                crew.push(batch);
+                ahead += 1;
+                if ahead > AHEAD_BATCHES {
+                    ahead -= 1;
+                    crew.pop().map_or(Ok(()), put)?;
                 }
             }
-            // A content without text gets its row as well: the watermark passes it.
-            self.execute(
-                "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)",
-                params![id, grams.take()],
-            )?;
-            done_bytes += unsigned(row, 2).map_err(engine)?;
-        }
-        Ok(done_bytes)
+            while let Some(terms) = crew.pop() {
+                put(terms)?;
+            }
+            Ok(done_bytes)
+        })
     }
 
     fn unindex(&self, contents: &[ContentHash]) -> Result<()> {
@@ -116,6 +140,41 @@ impl SearchMut for Session<'_> {
         // A deleted row's terms stay in the index, marked, until it is merged.
         self.execute("INSERT INTO search (search) VALUES ('optimize')", [])
     }
+}
+
+/// A content on its way into the index.
+struct Body {
+    id: i64,
+    hash: ContentHash,
+    size_bytes: u64,
+    encoding: Option<i64>,
+    stored: Option<Vec<u8>>,
+}
+
+impl Body {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            hash: row.get(1)?,
+            size_bytes: unsigned(row, 2)?,
+            encoding: row.get(3)?,
+            stored: row.get(4)?,
+        })
+    }
+}
+
+/// The terms of each content, on whatever thread. A body that is not its name's gives none.
+fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
+    let mut grams = Grams::new();
+    let mut terms = |body: Body| -> Result<String> {
+        let message = message(&body.hash, body.encoding, body.stored, body.size_bytes);
+        for passage in searched(&message.map_err(engine)?) {
+            grams.add(&passage.text);
+        }
+        Ok(grams.take())
+    };
+    let all = batch.into_iter().map(|body| (body.id, terms(body)));
+    all.collect()
 }
 
 /// What a search has found so far.

@@ -8,7 +8,8 @@ use std::time::Instant;
 use rusqlite::{CachedStatement, Params, Row};
 
 use super::codec::{Key, blob, unsigned};
-use super::{Sqlite, engine, waited};
+use super::memo::Memo;
+use super::{MANY_MESSAGES, Sqlite, engine, waited};
 use crate::error::{Error, Result};
 use crate::store::Tx;
 
@@ -52,6 +53,8 @@ pub(super) struct Session<'a> {
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
     pub(super) block: RefCell<Option<SourceBlock>>,
+    /// What this transaction knows already.
+    pub(super) memo: Memo,
 }
 
 impl<'a> Session<'a> {
@@ -73,6 +76,7 @@ impl<'a> Session<'a> {
         }
         begin(store, "BEGIN IMMEDIATE")?;
         store.writing.set(true);
+        store.has_written.set(true);
         Ok(Self::new(store, true))
     }
 
@@ -92,6 +96,7 @@ impl<'a> Session<'a> {
             operation: Cell::new(None),
             last_purge: Cell::new(None),
             block: RefCell::new(None),
+            memo: Memo::default(),
         }
     }
 
@@ -103,19 +108,36 @@ impl<'a> Session<'a> {
 
     /// Runs a statement that gives no rows.
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<()> {
-        self.prepare(sql)?.execute(params).map_err(engine)?;
-        Ok(())
+        self.changed(sql, params).map(|_| ())
+    }
+
+    /// The same; how many rows it changed.
+    pub(super) fn changed(&self, sql: &str, params: impl Params) -> Result<usize> {
+        self.prepare(sql)?.execute(params).map_err(engine)
+    }
+
+    /// Counts a message that was put here.
+    pub(super) fn grew(&self) -> Result<()> {
+        match self.memo.grew() == MANY_MESSAGES {
+            true => self.store.hold_more(),
+            false => Ok(()),
+        }
     }
 
     /// The id of the next row of a table, which its seal must know before it is there. Where a
-    /// table gives no id twice, neither does this.
+    /// table gives no id twice, neither does this. One that is not used is passed over.
     pub(super) fn next_id(&self, table: &str) -> Result<i64> {
+        if let Some(id) = self.memo.next_id(table) {
+            return Ok(id);
+        }
         let sql = format!(
             "SELECT 1 + max(coalesce((SELECT max(id) FROM {table}), 0),
                  coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0))"
         );
         let id = self.first(&sql, [], |row| row.get(0))?;
-        id.ok_or_else(|| Error::store("an aggregate without a row"))
+        let id = id.ok_or_else(|| Error::store("an aggregate without a row"))?;
+        self.memo.gave(table, id);
+        Ok(id)
     }
 
     /// The first row, if there is one.

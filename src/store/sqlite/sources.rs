@@ -2,7 +2,9 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{blob, damaged, number, pack, pack_spans, unpack, unpack_spans, unsigned};
+use super::codec::{
+    blob, damaged, number, pack_spans, packed, press, unpack, unpack_spans, unsigned,
+};
 use super::seal::{intact, neighbours};
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
@@ -220,6 +222,16 @@ impl SourcesMut for Session<'_> {
         bytes: &[u8],
         fingerprint: &HashBytes,
     ) -> Result<()> {
+        self.append_pressed(id, from, (bytes, press(bytes)), fingerprint)
+    }
+
+    fn append_pressed(
+        &self,
+        id: u64,
+        from: &SourceState,
+        (bytes, pressed): (&[u8], Option<Vec<u8>>),
+        fingerprint: &HashBytes,
+    ) -> Result<()> {
         let row = self.must_source(id)?;
         if row.state() != *from {
             let name = row.session.short().to_owned();
@@ -228,7 +240,7 @@ impl SourcesMut for Session<'_> {
         let start = from.size_bytes;
         let size = bytes.len() as u64;
         if !bytes.is_empty() {
-            let (encoding, data) = pack(bytes);
+            let (encoding, data) = packed(bytes, pressed);
             self.execute(
                 "INSERT INTO source_blocks (id, source, start, size_bytes, encoding, data, seal)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, sealed(?1, ?2, ?3, ?4, ?5, ?6))",
@@ -286,6 +298,7 @@ impl SourcesMut for Session<'_> {
         // Blocks and records go with their source.
         self.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;
         self.block.replace(None);
+        self.memo.forget();
         Ok(())
     }
 }

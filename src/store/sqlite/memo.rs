@@ -1,0 +1,88 @@
+//! What a transaction knows without asking the database again: it wrote it itself, or has just read it.
+//!
+//! A batch asks of each message where the commit before it stands, which it has just put there, and
+//! what the greatest number of a table is, which only itself makes greater: that was half of its
+//! statements. Nobody else writes while a transaction is open, so it is true until its end, but for
+//! what the transaction takes out itself: then all is forgotten.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use super::objects::Place;
+use crate::hash::{CommitHash, ContentHash};
+
+/// What is known. Of a view, which gives way to writers, nothing is kept.
+#[derive(Default)]
+pub(super) struct Memo {
+    /// The greatest number given in each table.
+    ids: RefCell<BTreeMap<String, i64>>,
+    /// The last two commits that were put here or looked for: one's parent, and it.
+    places: Cell<[Option<(CommitHash, Place)>; 2]>,
+    /// The last commit that was put here: no other follows it.
+    end: Cell<Option<Place>>,
+    /// How many contents were put here.
+    grown: Cell<u64>,
+    /// The last content.
+    content: Cell<Option<(ContentHash, i64)>>,
+}
+
+impl Memo {
+    /// The number after the last one given, if one was.
+    pub(super) fn next_id(&self, table: &str) -> Option<i64> {
+        let mut ids = self.ids.borrow_mut();
+        let id = ids.get_mut(table)?;
+        *id += 1;
+        Some(*id)
+    }
+
+    /// The first number given in a table.
+    pub(super) fn gave(&self, table: &str, id: i64) {
+        self.ids.borrow_mut().insert(table.to_owned(), id);
+    }
+
+    pub(super) fn place(&self, hash: &CommitHash) -> Option<Place> {
+        let mut known = self.places.get().into_iter().flatten();
+        known
+            .find(|(known, _)| known == hash)
+            .map(|(_, place)| place)
+    }
+
+    pub(super) fn saw(&self, hash: CommitHash, place: Place) {
+        let [_, last] = self.places.get();
+        self.places.set([last, Some((hash, place))]);
+    }
+
+    /// A commit was put here, at the end of its lineage.
+    pub(super) fn put(&self, hash: CommitHash, place: Place) {
+        self.saw(hash, place);
+        self.end.set(Some(place));
+    }
+
+    /// Whether it is known that nothing follows a commit on its lineage.
+    pub(super) fn is_end(&self, place: Place) -> bool {
+        self.end.get() == Some(place)
+    }
+
+    pub(super) fn content(&self, hash: &ContentHash) -> Option<i64> {
+        let (last, id) = self.content.get()?;
+        (last == *hash).then_some(id)
+    }
+
+    pub(super) fn saw_content(&self, hash: ContentHash, id: i64) {
+        self.content.set(Some((hash, id)));
+    }
+
+    /// Counts a content that was put here.
+    pub(super) fn grew(&self) -> u64 {
+        self.grown.set(self.grown.get() + 1);
+        self.grown.get()
+    }
+
+    /// Rows were taken out.
+    pub(super) fn forget(&self) {
+        self.ids.borrow_mut().clear();
+        self.places.set([None, None]);
+        self.end.set(None);
+        self.content.set(None);
+    }
+}
