@@ -7,7 +7,7 @@ use crate::context::{Context, Order};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{again, load};
-use crate::model::{Commit, Draft, Message, Millis, Operation, Sealed, depth};
+use crate::model::{Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth};
 use crate::store::{Tx, View};
 
 /// Commits since the last checkpoint before another is worth writing, at least.
@@ -16,6 +16,8 @@ const CHECKPOINT_COMMITS: u64 = 256;
 /// The end of a path while commits are added to it.
 pub(crate) struct Chain<'a> {
     tip: Option<CommitHash>,
+    /// The first entry of the order, where somebody knows it.
+    first: Option<EntryId>,
     /// The context at the tip, once something needed it.
     context: Option<Context>,
     /// The whole order, where someone has folded it already.
@@ -36,6 +38,7 @@ impl<'a> Chain<'a> {
         let empty = tip.is_none();
         Self {
             tip,
+            first: None,
             context: empty.then(Context::default),
             whole: None,
             since: empty.then_some(0),
@@ -46,6 +49,7 @@ impl<'a> Chain<'a> {
     pub(crate) fn ended(tip: Option<CommitHash>) -> Self {
         Self {
             tip,
+            first: None,
             context: None,
             whole: None,
             since: None,
@@ -123,8 +127,36 @@ impl<'a> Chain<'a> {
         Ok(draft)
     }
 
+    /// Says which entry is the first of the order here.
+    pub(crate) fn begins_with(&mut self, first: Option<EntryId>) {
+        self.first = first;
+    }
+
+    /// A hide that names what is visible alone and hides the same of it: one that reaches back to the
+    /// first entry of all reaches to the first that is visible. Each further compaction of a session
+    /// is such a one, and a fold from the root at each made an import quadratic.
+    fn within_visible(&self, context: &Context, commit: &Commit) -> Option<Commit> {
+        let (Operation::Hide(hide), Some(first)) = (&commit.operation, self.first) else {
+            return None;
+        };
+        let visible = context.entries.front()?.id;
+        let reaches_back = |interval: &Interval| interval.first == first;
+        if visible == first || !hide.intervals.iter().any(reaches_back) {
+            return None;
+        }
+        let mut hide = hide.clone();
+        let intervals = hide.intervals.iter_mut();
+        for interval in intervals.filter(|interval| reaches_back(interval)) {
+            interval.first = visible;
+        }
+        let mut within = commit.clone();
+        within.operation = Operation::Hide(hide);
+        Some(within)
+    }
+
     /// Folds the next commit into the context: into what is visible, or, where it names anything
-    /// else, into the whole order. Whether it took the latter.
+    /// else, into the whole order. Whether who knows only what is visible would have to take the
+    /// latter.
     fn fold(&mut self, view: &dyn View, hash: CommitHash, commit: &Commit) -> Result<bool> {
         let tip = self.tip;
         if let Some(whole) = &mut self.whole {
@@ -132,8 +164,11 @@ impl<'a> Chain<'a> {
         }
         self.context(view)?;
         let before = self.context.take();
-        let next = before.and_then(|context| context.advance(hash, commit));
-        let takes_whole = next.is_none();
+        let within = before.as_ref();
+        let within = within.and_then(|context| self.within_visible(context, commit));
+        let known = within.as_ref().unwrap_or(commit);
+        let next = before.and_then(|context| context.advance(hash, known));
+        let takes_whole = next.is_none() || within.is_some();
         self.context = Some(match (next, &mut self.whole) {
             (Some(next), _) => next,
             (None, Some(whole)) => {

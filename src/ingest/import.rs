@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
+use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
@@ -19,7 +20,7 @@ use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::history::purge::holds_purged;
 use crate::history::{On, Repo, repo};
-use crate::interop::{BranchStart, Format, Problem, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::{Format, Problem, Sink};
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::{Store, Tx, View};
@@ -137,12 +138,16 @@ pub(super) fn take_in(
             progress: &mut *progress,
         };
         let last_purge = intake.last_purge;
-        let read = file
-            .read(Some(&bases), &mut intake)
-            .and_then(|()| match strict {
-                Some(path) => intake.problems.refuse(path),
-                None => Ok(()),
-            });
+        let making = Making {
+            counter: request.counter,
+            press: repo.store.press(),
+        };
+        let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
+        let read = read_ahead(file.input.size_bytes(), making, &mut intake, read);
+        let read = read.and_then(|()| match strict {
+            Some(path) => intake.problems.refuse(path),
+            None => Ok(()),
+        });
         let ended = match read {
             Ok(()) => intake.finish(),
             Err(error) => {
@@ -197,7 +202,11 @@ impl Intake<'_> {
             detail: "a step before its session".into(),
         })?;
         act(session, self.slices.tx()?)?;
-        self.slices.worked(std::mem::take(&mut session.work))
+        self.slices.worked(std::mem::take(&mut session.work))?;
+        if !self.slices.is_open() {
+            session.let_others_in();
+        }
+        Ok(())
     }
 
     /// Where each session belongs, and whether anything of them was purged.
@@ -257,7 +266,7 @@ impl Intake<'_> {
                 self.done.source = Some(kept.source);
             }
             for session in &self.sessions {
-                file.keep_records(&mut slices, kept.source, &session.records)?;
+                file.keep_records(&mut slices, &kept, &session.records)?;
             }
             source = Some(kept.source);
         }
@@ -321,38 +330,32 @@ impl Intake<'_> {
     }
 }
 
-impl Sink for Intake<'_> {
-    fn session(&mut self, start: SessionStart) -> Result<()> {
-        let (tool, counter) = (self.file.format.name, self.request.counter);
-        let session = Session::begin(self.slices.tx()?, tool, start, counter)?;
-        self.current = Some(session);
-        Ok(())
-    }
-
-    fn branch(&mut self, branch: BranchStart) -> Result<()> {
-        self.with_session(|session, tx| {
-            session.settle(tx)?;
-            session.branch(branch)
-        })
-    }
-
-    fn step(&mut self, step: Step) -> Result<()> {
-        self.with_session(|session, tx| session.step(tx, step))
-    }
-
-    fn formerly(&mut self, step: Step) -> Result<()> {
-        self.with_session(|session, tx| session.former(tx, step))
-    }
-
-    fn end(&mut self, end: SessionEnd) -> Result<()> {
-        self.with_session(|session, tx| {
-            session.end = end;
-            session.settle(tx)?;
-            session.close();
-            Ok(())
-        })?;
-        self.sessions.extend(self.current.take());
-        Ok(())
+impl Taker for Intake<'_> {
+    fn take(&mut self, told: Told<Ready>) -> Result<()> {
+        match told {
+            Told::Session(start) => {
+                let (tool, counter) = (self.file.format.name, self.request.counter);
+                let session = Session::begin(self.slices.tx()?, tool, start, counter)?;
+                self.current = Some(session);
+                Ok(())
+            }
+            Told::Branch(branch) => self.with_session(|session, tx| {
+                session.settle(tx)?;
+                session.branch(branch)
+            }),
+            Told::Step(step) => self.with_session(|session, tx| session.step(tx, step)),
+            Told::Former(step) => self.with_session(|session, tx| session.former(tx, step)),
+            Told::End(end) => {
+                self.with_session(|session, tx| {
+                    session.end = end;
+                    session.settle(tx)?;
+                    session.close();
+                    Ok(())
+                })?;
+                self.sessions.extend(self.current.take());
+                Ok(())
+            }
+        }
     }
 
     fn problem(&mut self, problem: Problem) -> Result<()> {

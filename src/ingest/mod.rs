@@ -4,6 +4,7 @@
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
 mod adopt;
+mod ahead;
 mod bases;
 #[cfg(test)]
 mod coming_back;

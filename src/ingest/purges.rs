@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use super::import::SLICE_WORK;
+use super::slices::GAP;
 use super::{ExportOptions, ImportReport, ImportRequest, export, import};
 use crate::error::Result;
 use crate::history::surgery::{Reach, Truncate};
@@ -103,15 +104,18 @@ fn a_purge_during_an_import_takes_nothing_of_it() {
     let (repo, _) = Repo::init(folder.path()).expect("a repository");
     say(&repo, "a secret");
     let path = chat(folder.path(), "talk", MESSAGES);
-    let (mut steps, mut purged) = (0, None);
-    bring_in(&repo, "openai", &path, &mut || {
-        steps += 1;
-        // With every step of a slice its work is two more: here it has just ended.
-        if steps == SLICE_WORK {
-            purged = Some(purge(&Repo::open(folder.path()).expect("it opens")));
+    let purged = Rc::new(Cell::new(None));
+    let (mut slices, told, place) = (0, Rc::clone(&purged), folder.path().to_owned());
+    GAP.set(Some(Box::new(move || {
+        slices += 1;
+        // The first one has just ended.
+        if slices == 2 {
+            told.set(Some(purge(&Repo::open(&place).expect("it opens"))));
         }
-    });
-    let purged = purged.expect("it purged");
+    })));
+    bring_in(&repo, "openai", &path, &mut || {});
+    GAP.set(None);
+    let purged = purged.take().expect("it purged");
     // It came in between, and took what no ref led to.
     assert!(purged.contents > 1_000, "{purged:?}");
     let wanted: Vec<String> = (0..MESSAGES).map(|at| format!("talk {at}")).collect();

@@ -11,6 +11,7 @@ use self::deferred::Deferred;
 use self::earlier::{Known, Waiting};
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
+use super::ahead::{Ready, Worked, Working};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::chain::Chain;
@@ -67,6 +68,10 @@ pub(super) struct Session<'a> {
     counter: Option<&'a Counter>,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
+    /// What was worked out of messages that are not written yet.
+    working: Working,
+    /// The last commit, where it was made here and nobody else has written since: nothing follows it.
+    newest: Option<CommitHash>,
 }
 
 /// A step that is held back.
@@ -149,12 +154,19 @@ impl<'a> Session<'a> {
             end: SessionEnd::default(),
             counter,
             work: 0,
+            working: Working::default(),
+            newest: None,
         })
     }
 
+    /// From here on others may have written.
+    pub(super) fn let_others_in(&mut self) {
+        self.newest = None;
+    }
+
     /// Takes the next step.
-    pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step) -> Result<()> {
-        let step = step.with(Sealed::new);
+    pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
+        let step = step.with(|ready| self.working.keep(ready));
         if self.sharing != Sharing::Undecided {
             return self.take(tx, step);
         }
@@ -169,8 +181,8 @@ impl<'a> Session<'a> {
     }
 
     /// Takes a message that only earlier versions read.
-    pub(super) fn former(&mut self, tx: &dyn Tx, step: interop::Step) -> Result<()> {
-        let step = step.with(Sealed::new);
+    pub(super) fn former(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
+        let step = step.with(|ready| self.working.keep(ready));
         if self.sharing == Sharing::Undecided {
             self.held.push(Held::Former(step));
             return Ok(());
@@ -344,13 +356,16 @@ impl<'a> Session<'a> {
             self.as_it_was(tx, hide)?;
         }
         let commit = self.chain.commit_of(&draft, step.time);
-        let is_new = tx.commit(&commit.hash())?.is_none();
+        let follows_newest = self.newest.is_some() && self.newest == commit.parent;
+        let is_new = follows_newest || tx.commit(&commit.hash())?.is_none();
         if is_new {
             for message in &draft.messages {
                 self.work += message.parts.len();
-                self.count(tx, message)?;
+                self.put(tx, message)?;
             }
+            self.chain.begins_with(self.ends.map(|ends| ends.first));
             self.chain.add(tx, &draft.messages, &commit)?;
+            self.newest = Some(commit.hash());
             self.new_commits += 1;
         } else {
             self.chain.follow(tx, commit.hash(), &commit)?;
@@ -358,23 +373,30 @@ impl<'a> Session<'a> {
         self.note(tx, id, step, (commit.hash(), &commit), is_new)
     }
 
-    /// Counts a message, if its tokens are wanted and not known.
-    fn count(&self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
+    /// Keeps a message, and counts it if its tokens are wanted and not known.
+    fn put(&mut self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
+        let hash = message.hash();
+        let worked = self.working.take(&hash);
+        let (count, is_new) = match worked {
+            Some(Worked { count, pressed }) => (count, tx.put_pressed(message, pressed)?),
+            None => (None, tx.put_content(message)?),
+        };
         let Some(counter) = self.counter else {
             return Ok(());
         };
         let key = CountKey {
-            content: message.hash(),
+            content: hash,
             mask: None,
         };
-        // What is erased here is not counted as what the file holds.
-        let erased = self.own.is_some() && tx.purged(&[key.content])?[0];
-        if !erased && tx.counts(&[key], counter.encoding())?[0].is_none() {
-            // The count refers to the content, which must be here first.
-            tx.put_content(message)?;
-            tx.put_count(key, counter.encoding(), counter.message(message))?;
+        if !is_new {
+            // What is erased here is not counted as what the file holds.
+            let erased = self.own.is_some() && tx.purged(&[hash])?[0];
+            if erased || tx.counts(&[key], counter.encoding())?[0].is_some() {
+                return Ok(());
+            }
         }
-        Ok(())
+        let count = count.unwrap_or_else(|| counter.message(message));
+        tx.put_count(key, counter.encoding(), count)
     }
 
     fn draft(&self, id: StepId, step: &Step) -> Result<Draft> {
@@ -555,11 +577,15 @@ fn unknown_step(step: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::hash::HASHED;
-    use crate::history::{Call, CommitOptions, Repo};
+    use crate::history::{Call, CommitOptions, On, Repo};
     use crate::ingest::{ImportRequest, import};
-    use crate::model::tokens::Counter;
-    use crate::model::{Draft, Encoding, Message, Millis, Role};
+    use crate::interop::{Format, ImportOptions, Input, Sink};
+    use crate::model::{Encoding, Millis, RefName};
+
+    type Step = interop::Step;
+    type HideStep = interop::HideStep;
 
     /// What was hashed while `work` was done: contents and commits.
     fn hashed(work: impl FnOnce()) -> (u64, u64) {
@@ -606,5 +632,65 @@ mod tests {
             assert_eq!(done.expect("commits").len(), 100);
         });
         assert_eq!(committed, (100, 100));
+    }
+
+    /// What a client that compacts now and then writes: each time all that there is.
+    fn read_compacting(_: &dyn Input, _: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+        let record = Span { offset: 0, len: 1 };
+        sink.session(SessionStart::new("talk"))?;
+        for at in 1..=400 {
+            let said = Message::text(Role::User, at.to_string());
+            sink.step(Step::append(said, record))?;
+            if at % 50 == 0 {
+                let summary = Message::text(Role::User, format!("the first {at}"));
+                let hide = HideStep {
+                    kind: HideKind::Compaction,
+                    cover: Cover::Everything,
+                    keep: Vec::new(),
+                    parts: Vec::new(),
+                    replacements: vec![(None, summary)],
+                    moment: Moment::Here,
+                };
+                sink.step(Step::new(Action::Hide(hide), record))?;
+            }
+        }
+        sink.end(SessionEnd::default())
+    }
+
+    #[test]
+    fn no_further_compaction_is_folded_from_the_root() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("chat.json");
+        std::fs::write(&path, r#"[{"role":"user","content":"hello"}]"#).expect("written");
+        let openai = Format::named("openai").expect("a format");
+        let format: &Format = Box::leak(Box::new(Format {
+            read: read_compacting,
+            home: None,
+            ..*openai
+        }));
+        let repo = Repo::ephemeral().expect("a repository");
+        let request = ImportRequest {
+            format: Some(format),
+            branch: None,
+            now: Millis(0),
+            what: "import",
+            counter: None,
+            moves_head: false,
+            is_aside: false,
+        };
+        let (work, report) = load::work::of(|| import(&repo, &path, &request, &mut |_| {}));
+        assert_eq!(report.expect("imports").sessions[0].new_commits, 408);
+        assert_eq!(work.orders, 0);
+
+        let on = On::Branch(RefName::session("openai", "talk"));
+        let mut tip = repo.head(&on).expect("a head").commit();
+        let view = repo.store.read().expect("a view");
+        while let Some(commit) = tip {
+            let (work, context) = load::work::of(|| load::context(&*view, &commit));
+            let order = load::order(&*view, &commit).expect("folds");
+            assert_eq!(context.expect("a context"), order.context(), "at {commit}");
+            assert_eq!(work.orders, 0, "it stands upon a checkpoint");
+            tip = load::commit(&*view, &commit).expect("a row").commit.parent;
+        }
     }
 }

@@ -34,6 +34,11 @@ impl<'a> Slices<'a> {
         }
     }
 
+    /// What is written to.
+    pub(super) fn store(&self) -> &'a dyn Store {
+        self.store
+    }
+
     /// The open slice.
     pub(super) fn tx(&mut self) -> Result<&dyn Tx> {
         let tx = match self.open.take() {
@@ -50,6 +55,11 @@ impl<'a> Slices<'a> {
             GAP.set(Some(happens));
         }
         self.store.write()
+    }
+
+    /// Whether nobody else may write now.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Ends the slice if with this work it has done its share.

@@ -10,13 +10,17 @@ use crate::error::Result;
 use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::interop::{Format, Input};
 use crate::model::{RefName, Span};
-use crate::store::{SourceRow, SourceState, View};
+use crate::store::crew::{with_crew, workers};
+use crate::store::{Records, SourceRow, SourceState, View};
 
 /// How many commits' records are asked for at once.
 const RECORDS: usize = 500;
 
 /// How much work a block is, in records: eight make a slice.
 const BLOCK_WORK: usize = 2_000;
+
+/// A block of a file, and the same in fewer bytes, if it is.
+type Pressed = (Vec<u8>, Option<Vec<u8>>);
 
 /// A session file, to be held against the sources that are kept.
 pub(super) struct SourceFile<'a> {
@@ -132,23 +136,44 @@ impl<'a> SourceFile<'a> {
             }
         };
         let mut hash = self.beginning(state.size_bytes)?;
-        blocks(
-            self.input,
-            state.size_bytes,
-            self.input.size_bytes(),
-            |block| {
-                hash.update(block);
-                let fingerprint = hash.value();
-                slices
-                    .tx()?
-                    .append_source(source, &state, block, &fingerprint)?;
-                state = SourceState {
-                    size_bytes: state.size_bytes + block.len() as u64,
-                    fingerprint,
-                };
-                slices.worked(BLOCK_WORK)
-            },
-        )?;
+        let (from, to) = (state.size_bytes, self.input.size_bytes());
+        let mut put = |slices: &mut Slices<'_>, (block, pressed): Pressed| -> Result<()> {
+            hash.update(&block);
+            let fingerprint = hash.value();
+            let tx = slices.tx()?;
+            tx.append_pressed(source, &state, (&block, pressed), &fingerprint)?;
+            state = SourceState {
+                size_bytes: state.size_bytes + block.len() as u64,
+                fingerprint,
+            };
+            slices.worked(BLOCK_WORK)
+        };
+        // One block is pressed before a thread would be of use.
+        let workers = match to - from > BLOCK_BYTES as u64 {
+            true => workers(),
+            false => 0,
+        };
+        let press = slices.store().press();
+        let work = |block: Vec<u8>| -> Pressed {
+            let pressed = press(&block);
+            (block, pressed)
+        };
+        with_crew(workers, &work, |crew| {
+            let mut ahead = 0;
+            blocks(self.input, from, to, |block| {
+                crew.push(block.to_vec());
+                ahead += 1;
+                if ahead > workers + 1 {
+                    ahead -= 1;
+                    crew.pop().map_or(Ok(()), |block| put(slices, block))?;
+                }
+                Ok(())
+            })?;
+            while let Some(block) = crew.pop() {
+                put(slices, block)?;
+            }
+            Ok(())
+        })?;
         Ok(Kept { source, is_new })
     }
 
@@ -156,14 +181,19 @@ impl<'a> SourceFile<'a> {
     pub(super) fn keep_records(
         &self,
         slices: &mut Slices<'_>,
-        source: u64,
+        source: &Kept,
         records: &[(CommitHash, Vec<Span>)],
     ) -> Result<()> {
+        let (is_new, source) = (source.is_new, source.source);
         for some in records.chunks(RECORDS) {
             let commits: Vec<CommitHash> = some.iter().map(|(commit, _)| *commit).collect();
             let tx = slices.tx()?;
             let mut put = 0;
-            for ((commit, spans), known) in some.iter().zip(tx.records(&commits)?) {
+            let known = match is_new {
+                true => vec![Records::new(); some.len()],
+                false => tx.records(&commits)?,
+            };
+            for ((commit, spans), known) in some.iter().zip(known) {
                 if !known
                     .iter()
                     .any(|(of, known)| *of == source && known == spans)

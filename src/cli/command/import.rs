@@ -127,7 +127,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut queue = Queue::of(&repo, &files, &before)?;
     let counter = match args.hook {
         true => None,
-        false => Some(Counter::load(app.encoding(&repo)?)),
+        false => Some(Counter::lazy(app.encoding(&repo)?)),
     };
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
