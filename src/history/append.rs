@@ -173,3 +173,45 @@ impl Making<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Message, Role};
+
+    /// Each page that a commit changes is written and waited for: of a short message, one of each table
+    /// and index that has a row for it, and now and then one that is full and becomes two.
+    #[test]
+    fn one_message_is_written_in_few_pages() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let say = |repo: &Repo, at: usize| {
+            let draft = Draft::append(Message::text(Role::User, format!("{at} as above")));
+            let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
+            done.expect("commits");
+        };
+        let (repo, _) = Repo::init(folder.path()).expect("a repository");
+        let talk: Vec<Draft> = (0..5_000)
+            .map(|at| Draft::append(Message::text(Role::User, format!("{at} and so on"))))
+            .collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        done.expect("commits");
+        // What was written in bulk is in the file by then, and the journal is empty.
+        drop(repo);
+        let repo = Repo::open(folder.path()).expect("opens");
+        let pages = || {
+            let journal = folder.path().join(".tract/tract.db-wal");
+            let bytes = std::fs::metadata(journal).map_or(0, |journal| journal.len());
+            bytes / (4096 + 24)
+        };
+        assert_eq!(pages(), 0);
+        let mut written = Vec::new();
+        for at in 5_000..5_015 {
+            let before = pages();
+            say(&repo, at);
+            written.push(pages() - before);
+        }
+        written.sort_unstable();
+        assert!(written[0] > 0 && written[7] <= 13, "{written:?}");
+        assert!(written[14] <= 20, "{written:?}");
+    }
+}
