@@ -373,8 +373,9 @@ fn weigh(
     context: &Context,
     max: u64,
 ) -> Result<Option<Weighed>> {
+    let encoding = counting.encoding();
     let says = |counts: &[TokenCount]| match &tip {
-        Some(tip) => provider::says(tx, tip, context, counts),
+        Some(tip) => provider::says(tx, tip, context, counts, encoding),
         None => Ok(ProviderSays::Nothing),
     };
     let fits = |says: &ProviderSays, counts: &[TokenCount]| {

@@ -50,6 +50,11 @@ impl<'a> Counting<'a> {
         }
     }
 
+    /// What it counts in.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// The one that the caller had loaded anyway, or else one that is loaded now.
     pub(crate) fn counter(&mut self) -> &Counter {
         match self.given {

@@ -1,18 +1,21 @@
 //! What the provider counts at the end of a path, learnt from the replies there.
 //!
 //! Replies count since the newest commit that was no append: what was sent before a hide or an edit was
-//! another context. One place works it out, for the bar of `status`, for budgets, and for whatever is to
-//! fit one.
+//! another context. While none has come since, how the provider counted before is the best guess, so that
+//! what a shrink is measured in stays the same before and after it. One place works it out, for the bar
+//! of `status`, for budgets, and for whatever is to fit one.
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::counts::{key, key_of};
 use crate::history::repo::Repo;
-use crate::model::tokens::CONTEXT_OVERHEAD;
+use crate::history::{load, totals};
+use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
 use crate::model::{
     CountedReply, Encoding, EntryId, Operation, ProviderCount, Role, TokenCount, Usage,
 };
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, CountKey, View};
 
 /// How many commits back replies are looked for.
 const COMMITS: usize = 256;
@@ -32,8 +35,10 @@ pub enum ProviderSays {
     /// Nothing.
     #[default]
     Nothing,
-    /// Nothing since the newest hide or edit, but something before it.
+    /// Nothing since the newest hide or edit, but something before it that nothing can be learnt from.
     NothingSince,
+    /// Nothing since the newest hide or edit; this is how it counted before.
+    Before(ProviderCount),
     /// Numbers that are no counts: zero, or more than any context has.
     NoCount,
     /// What it counts, as far as can be learnt from it.
@@ -51,7 +56,7 @@ impl ProviderSays {
     /// What it counts, if it said so.
     pub fn count(&self) -> Option<&ProviderCount> {
         match self {
-            Self::Counts { count, .. } => Some(count),
+            Self::Counts { count, .. } | Self::Before(count) => Some(count),
             Self::Nothing | Self::NothingSince | Self::NoCount => None,
         }
     }
@@ -80,66 +85,177 @@ pub(super) fn says(
     tip: &CommitHash,
     context: &Context,
     counts: &[TokenCount],
+    encoding: Encoding,
 ) -> Result<ProviderSays> {
     let newest = context.entries.iter().rev().take(COMMITS);
     let newest: Vec<CommitHash> = newest.map(|entry| entry.id.commit).collect();
+    let is_silent = view.usage(&newest)?.iter().all(Option::is_none);
     // Most contexts that a program writes itself hold no such reply: that is all it costs them.
-    if view.usage(&newest)?.iter().all(Option::is_none) {
+    if is_silent && context.hidden_entries() == 0 {
         return Ok(ProviderSays::Nothing);
     }
-    let mut rows = view.ancestors(tip, None, COMMITS)?;
-    let mut entries = context.entries.iter().rev();
-    let mut is_last = |row: &CommitRow| {
-        let appends = matches!(row.commit.operation, Operation::Append { .. });
-        let entry = entries.next();
-        appends && entry.is_some_and(|entry| entry.id == EntryId::of(row.hash))
-    };
-    let appended = rows.iter().take_while(|row| is_last(row)).count();
-    rows.truncate(appended);
-    rows.reverse();
-    let before = counts.len() - rows.len();
-    let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
-    let contents = context.entries.iter().skip(before);
-    let contents: Vec<_> = contents.map(|entry| entry.content).collect();
-    let spoken = view.content_rows(&contents)?;
-    let told = view.usage(&hashes)?;
-
-    let mut ours = CONTEXT_OVERHEAD + sum(&counts[..before]);
-    let mut turn = TurnSoFar::default();
-    let (mut model, mut model_of_replies) = (None, None);
-    let mut replies: Vec<CountedReply> = Vec::new();
-    let mut last = None;
-    let mut is_told = false;
-    for (at, (row, (shown, usage))) in rows.iter().zip(spoken.iter().zip(told)).enumerate() {
-        is_told |= usage.is_some();
-        let usage = usage.filter(Usage::is_count);
-        let tokens = counts[before + at].tokens;
-        model = row.commit.settings.get("model").or(model);
-        if let Some(usage) = usage {
-            if model != model_of_replies {
-                replies.clear();
-                model_of_replies = model;
-            }
-            replies.push(CountedReply {
-                ours: ours - turn.reply,
-                thinking: turn.thinking,
-                counted: usage.input_tokens,
+    let rows = view.ancestors(tip, None, COMMITS)?;
+    if !is_silent {
+        let mut entries = context.entries.iter().rev();
+        let is_last = |row: &&CommitRow| {
+            let entry = entries.next();
+            is_append(row) && entry.is_some_and(|entry| entry.id == EntryId::of(row.hash))
+        };
+        let since = rows.iter().take_while(is_last).count();
+        let before = counts.len() - since;
+        let learnt = Run {
+            rows: rows[..since].iter().rev().collect(),
+            counts: &counts[before..],
+            ours: CONTEXT_OVERHEAD + sum(&counts[..before]),
+        };
+        let learnt = learnt.learn(view)?;
+        if let (Some(count), Some((at, usage))) = (learnt.count, learnt.last) {
+            let number = before + at + 1;
+            return Ok(ProviderSays::Counts {
+                count,
+                number,
+                usage,
             });
-            last = Some((before + at + 1, usage));
         }
-        turn.add(shown.as_ref().map(|shown| shown.role), tokens, usage);
-        ours += tokens;
+        if learnt.is_told {
+            return Ok(ProviderSays::NoCount);
+        }
     }
-    let count = ProviderCount::learn(&replies, turn.thinking);
-    Ok(match (count, last) {
-        (Some(count), Some((number, usage))) => ProviderSays::Counts {
-            count,
-            number,
-            usage,
-        },
-        _ if is_told => ProviderSays::NoCount,
-        _ => ProviderSays::NothingSince,
+    Ok(match (before(view, &rows, encoding)?, is_silent) {
+        (Some(count), _) => ProviderSays::Before(count),
+        (None, true) => ProviderSays::Nothing,
+        (None, false) => ProviderSays::NothingSince,
     })
+}
+
+/// How the provider counted before the newest hide or edit; `rows` are the newest commits, newest first.
+fn before(
+    view: &dyn View,
+    rows: &[CommitRow],
+    encoding: Encoding,
+) -> Result<Option<ProviderCount>> {
+    let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let told = view.usage(&hashes)?;
+    let is_told = |usage: &Option<Usage>| usage.as_ref().is_some_and(Usage::is_count);
+    let Some(reply) = told.iter().position(is_told) else {
+        return Ok(None);
+    };
+    let is_hide = |row: &CommitRow| !is_append(row);
+    let newer = rows[..reply].iter().rposition(is_hide);
+    let from = newer.map_or(0, |at| at + 1);
+    let older = rows[reply..].iter().position(is_hide);
+    let run = &rows[from..older.map_or(rows.len(), |at| reply + at)];
+    let (Some(total), Some(counts)) = (
+        total(view, &rows[from].hash, encoding)?,
+        known(view, run.iter().rev(), encoding)?,
+    ) else {
+        return Ok(None);
+    };
+    let learnt = Run {
+        rows: run.iter().rev().collect(),
+        counts: &counts,
+        ours: total.saturating_sub(sum(&counts)),
+    };
+    let count = learnt.learn(view)?.count;
+    // Where somebody has spoken since, the turn is over in which the thinking was sent again.
+    let contents: Vec<_> = rows[..from].iter().filter_map(content).collect();
+    let spoken = view.content_rows(&contents)?;
+    let is_new_turn = spoken.iter().flatten().any(|row| row.role == Role::User);
+    Ok(count.map(|count| ProviderCount {
+        thinking: if is_new_turn { 0 } else { count.thinking },
+        ..count
+    }))
+}
+
+/// What a context comes to, if its messages are counted: as it is kept, else summed up.
+fn total(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Option<u64>> {
+    if let Some(total) = totals::at_commit(view, tip, encoding)? {
+        return Ok(Some(total.count().tokens));
+    }
+    let context = load::context(view, tip)?;
+    let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
+    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
+    Ok(counts.map(|counts| context_total(counts).tokens))
+}
+
+/// The counts of appended messages, if all are known.
+fn known<'a>(
+    view: &dyn View,
+    rows: impl Iterator<Item = &'a CommitRow>,
+    encoding: Encoding,
+) -> Result<Option<Vec<TokenCount>>> {
+    let keys: Vec<CountKey> = rows.filter_map(content).map(key_of).collect();
+    Ok(view.counts(&keys, encoding)?.into_iter().collect())
+}
+
+fn content(row: &CommitRow) -> Option<ContentHash> {
+    match &row.commit.operation {
+        Operation::Append { content } => Some(*content),
+        _ => None,
+    }
+}
+
+fn is_append(row: &CommitRow) -> bool {
+    content(row).is_some()
+}
+
+/// Messages that were appended one after the other, oldest first.
+struct Run<'a> {
+    rows: Vec<&'a CommitRow>,
+    counts: &'a [TokenCount],
+    /// What the context came to before them, by our count.
+    ours: u64,
+}
+
+/// What the replies of a run tell.
+struct Learnt {
+    count: Option<ProviderCount>,
+    /// The place of the newest reply with a count, from 0, and that count.
+    last: Option<(usize, Usage)>,
+    /// Whether any reply bears numbers, be they counts or not.
+    is_told: bool,
+}
+
+impl Run<'_> {
+    fn learn(&self, view: &dyn View) -> Result<Learnt> {
+        let hashes: Vec<CommitHash> = self.rows.iter().map(|row| row.hash).collect();
+        let contents: Vec<_> = self.rows.iter().filter_map(|row| content(row)).collect();
+        let spoken = view.content_rows(&contents)?;
+        let told = view.usage(&hashes)?;
+        let mut ours = self.ours;
+        let mut turn = TurnSoFar::default();
+        let (mut model, mut model_of_replies) = (None, None);
+        let mut replies: Vec<CountedReply> = Vec::new();
+        let mut last = None;
+        let mut is_told = false;
+        for (at, (row, (shown, usage))) in self.rows.iter().zip(spoken.iter().zip(told)).enumerate()
+        {
+            is_told |= usage.is_some();
+            let usage = usage.filter(Usage::is_count);
+            let tokens = self.counts[at].tokens;
+            model = row.commit.settings.get("model").or(model);
+            if let Some(usage) = usage {
+                if model != model_of_replies {
+                    replies.clear();
+                    model_of_replies = model;
+                }
+                replies.push(CountedReply {
+                    ours: ours - turn.reply,
+                    thinking: turn.thinking,
+                    counted: usage.input_tokens,
+                });
+                last = Some((at, usage));
+            }
+            turn.add(shown.as_ref().map(|shown| shown.role), tokens, usage);
+            ours += tokens;
+        }
+        let count = ProviderCount::learn(&replies, turn.thinking);
+        Ok(Learnt {
+            count,
+            last,
+            is_told,
+        })
+    }
 }
 
 fn sum(counts: &[TokenCount]) -> u64 {
@@ -181,6 +297,6 @@ impl Repo {
     pub fn provider_says(&self, tip: &CommitHash, encoding: Encoding) -> Result<ProviderSays> {
         let context = self.context(tip)?;
         let counts = self.counts(&context, encoding)?;
-        says(&*self.store.read()?, tip, &context, &counts)
+        says(&*self.store.read()?, tip, &context, &counts, encoding)
     }
 }

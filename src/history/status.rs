@@ -99,7 +99,7 @@ impl Repo {
         let largest = largest.map(|(at, _)| at).into_iter().collect::<Vec<_>>();
         let largest = large(&*view, &context, &counts, &rows, &largest)?.pop();
         let provider = match &tip {
-            Some(tip) => provider::says(&*view, tip, &context, &counts)?,
+            Some(tip) => provider::says(&*view, tip, &context, &counts, encoding)?,
             None => ProviderSays::Nothing,
         };
         let (mut session, mut session_new) = (None, 0);

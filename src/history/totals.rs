@@ -115,7 +115,11 @@ pub(crate) fn kept(
 }
 
 /// The total at a commit: the newest one that is kept, and the messages appended since.
-fn at_commit(view: &dyn View, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
+pub(crate) fn at_commit(
+    view: &dyn View,
+    commit: &CommitHash,
+    encoding: Encoding,
+) -> Result<Option<Total>> {
     let Some(row) = view.commit(commit)? else {
         return Ok(None);
     };

@@ -1,5 +1,6 @@
 //! A budget for the context, and what happens to a commit that goes beyond it.
 
+use crate::importing::with_demo;
 use crate::sandbox::Sandbox;
 
 fn commit(sandbox: &Sandbox, role: &str, text: &str) -> String {
@@ -234,4 +235,42 @@ fn a_summary_that_does_not_make_it_fit_is_told() {
     the message was committed all the same, as 155da27
     hint: tract truncate --to-budget 80%
     ");
+}
+
+#[test]
+fn a_shrink_is_seen_in_one_measure() {
+    let sandbox = with_demo();
+    sandbox.ok(&["config", "budget.max", "20k"]);
+    let between = |text: &str, from: &str, to: &str| {
+        let (_, rest) = text.split_once(from).expect(from);
+        rest.split_once(to).expect(to).0.trim().to_owned()
+    };
+    let before = sandbox.ok(&["status"]);
+    let would = sandbox.ok(&["truncate", "--keep", "4", "--dry-run"]);
+    let foretold = between(&would, "the provider's about ", "\n");
+    let (were, are) = foretold.split_once(" → ").expect("both");
+    assert_eq!(between(&before, "o200k_base; ", " the provider's"), were);
+
+    sandbox.ok(&["truncate", "--keep", "4"]);
+    let after = sandbox.ok(&["status"]);
+    assert_eq!(between(&after, "; about ", " the provider's"), are);
+    insta::assert_snapshot!(after.lines().take(5).collect::<Vec<_>>().join("\n"), @r#"
+    On main, HEAD 4ce551c  (claude-code "Read the bank's amounts, and never in silence")
+    Context  6 messages, 30 hidden (1 truncation, 1 compaction)
+    Tokens   [===================>] 99% of 20k   (412 ours, o200k_base; about 19,875 the provider's)
+             the provider counts 1.20 times as much, and 19,381 on top, as before the newest hide or edit; not in the file: system prompt, tool definitions
+             user 71% · assistant 24% · tool 5%
+    "#);
+
+    // A second shrink, an edit, and what is said after them are measured so as well.
+    sandbox.ok(&["commit", "-r", "user", "-m", "And the rest?"]);
+    sandbox.ok(&["commit", "--edit", ":-1", "-m", "And what is left?"]);
+    let would = sandbox.ok(&["drop", ":-2", "--dry-run"]);
+    let foretold = between(&would, "the provider's about ", "\n");
+    let status = sandbox.ok(&["status"]);
+    let (were, are) = foretold.split_once(" → ").expect("both");
+    assert_eq!(between(&status, "; about ", " the provider's"), were);
+    sandbox.ok(&["drop", ":-2"]);
+    let status = sandbox.ok(&["status"]);
+    assert_eq!(between(&status, "; about ", " the provider's"), are);
 }

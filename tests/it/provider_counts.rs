@@ -55,7 +55,10 @@ fn foretold(repo: &Repo, commits: &[CommitHash]) -> Vec<(u64, u64)> {
         };
         if let (Some(usage), Some(ours)) = (is_reply, before) {
             let (says, ours): (ProviderSays, u64) = ours;
-            if let Some(count) = says.count().filter(|count| count.is_fitted()) {
+            // Those that count since the newest hide: from before it there is only a guess.
+            if let ProviderSays::Counts { count, .. } = says
+                && count.is_fitted()
+            {
                 found.push((count.of(ours), usage.input_tokens));
             }
         }

@@ -2,7 +2,10 @@
 
 mod filling;
 
+use std::collections::BTreeSet;
+
 use tract::context::Context;
+use tract::hash::CommitHash;
 use tract::history::{ProviderSays, Status};
 use tract::model::{Head, HideKind, Role};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
@@ -131,9 +134,21 @@ fn context_line(context: &Context) -> String {
     if hidden > 0 {
         line += &format!(", {} hidden", grouped(hidden));
     }
-    let kinds = HideKind::ALL.map(|kind| (kind, u64::from(context.active_hides(kind))));
-    let active = kinds.into_iter().filter(|(_, count)| *count > 0);
-    let active = active.map(|(kind, count)| plural(count, kind.as_str()));
+    // A drop of which a message is seen is a move.
+    let placed = context.entries.iter();
+    let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
+    let moves: BTreeSet<CommitHash> = placed.map(|entry| entry.id.commit).collect();
+    let moves = moves.len() as u64;
+    let kinds = HideKind::ALL.map(|kind| {
+        let count = u64::from(context.active_hides(kind));
+        match kind {
+            HideKind::Drop => (kind.as_str(), count.saturating_sub(moves)),
+            kind => (kind.as_str(), count),
+        }
+    });
+    let active = kinds.into_iter().chain([("move", moves)]);
+    let active = active.filter(|(_, count)| *count > 0);
+    let active = active.map(|(kind, count)| plural(count, kind));
     let active: Vec<String> = active.collect();
     if !active.is_empty() {
         line += &format!(" ({})", active.join(", "));
@@ -147,13 +162,18 @@ fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
     let counts = match status.provider.count() {
         None => format!("{ours}, {encoding}"),
         Some(count) => {
+            let is_guess = matches!(status.provider, ProviderSays::Before(_));
+            // What it was off by was measured where it counted.
+            let error = count.error.filter(|_| !is_guess);
             let percent = |error: f64| format!(", ±{:.0}%", (error * 100.0).ceil().max(1.0));
-            let error = count.error.map(percent).unwrap_or_default();
+            let error = error.map(percent).unwrap_or_default();
+            let about = if is_guess { "about " } else { "" };
             let theirs = grouped(total.tokens);
-            format!("{ours} ours, {encoding}; {theirs} the provider's{error}")
+            format!("{ours} ours, {encoding}; {about}{theirs} the provider's{error}")
         }
     };
-    let mut lines = vec![match (status.budget, status.provider.count()) {
+    let mut lines = Vec::new();
+    let last = match (status.budget, status.provider.count()) {
         (None, None) => format!("Tokens   {ours} (no budget set; {encoding})").into(),
         (None, Some(_)) => format!("Tokens   {counts} (no budget set)").into(),
         (Some(budget), _) => {
@@ -163,10 +183,20 @@ fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
                 false => (Label::Good, percent.into()),
             };
             let bar = label.of(bar(total.tokens, budget));
-            let end = format!(" of {}   ({counts})", amount(budget));
-            Line::from("Tokens   ") + bar + " " + share + end
+            let bar = Line::from("Tokens   ") + bar + " " + share;
+            let bar = bar + format!(" of {}", amount(budget));
+            let counts = Line::from(format!("({counts})"));
+            let fits = bar.width_cols() + 3 + counts.width_cols();
+            match ui.width_cols() {
+                Some(width) if fits > width => {
+                    lines.push(bar);
+                    Line::from(INDENT) + counts
+                }
+                _ => bar + "   " + counts,
+            }
         }
-    }];
+    };
+    lines.push(last);
     lines.extend(provider_lines(status, ui));
     lines.extend(shares(status, ui));
     lines
@@ -184,6 +214,11 @@ fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
             let what =
                 "by our count; what the replies say of theirs is zero, or beyond any context";
             (what.to_owned(), false)
+        }
+        ProviderSays::Before(count) => {
+            let counted = outcome::counted(count);
+            let what = format!("the provider {counted}, as before the newest hide or edit");
+            (what, count.of(0) > 0)
         }
         ProviderSays::Counts { count, .. } if count.is_fitted() => {
             let replies = plural(count.replies as u64, "reply");
@@ -203,21 +238,28 @@ fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
             (what, top > 0)
         }
     };
-    let counted = Line::from(INDENT) + what;
     let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-    let Some(absent) = absent.filter(|absent| is_more && !absent.is_empty()) else {
-        return vec![counted];
+    let absent = absent.filter(|absent| is_more && !absent.is_empty());
+    let why = absent.map(|absent| format!("not in the file: {}", absent.join(", ")));
+    let said = match &why {
+        Some(why) => format!("{what}; {why}"),
+        None => what.clone(),
     };
-    let why = Line::from(format!("not in the file: {}", absent.join(", ")));
-    let fits = counted.width_cols() + 2 + why.width_cols();
-    match ui.width_cols() {
-        Some(width) if fits > width => {
-            let rows = why.wrap(width.saturating_sub(INDENT.len()).max(20));
-            let rows = rows.into_iter().map(|row| Line::from(INDENT) + row);
-            std::iter::once(counted + ";").chain(rows).collect()
+    let Some(room) = ui
+        .width_cols()
+        .map(|width| width.saturating_sub(INDENT.len()).max(20))
+    else {
+        return vec![Line::from(INDENT) + said];
+    };
+    // Where one line is too short for both, each has its own, if it has room there.
+    let said = match why {
+        Some(why) if said.chars().count() > room && what.chars().count() < room => {
+            vec![what + ";", why]
         }
-        _ => vec![counted + "; " + why],
-    }
+        _ => vec![said],
+    };
+    let rows = said.iter().flat_map(|line| Line::from(line).wrap(room));
+    rows.map(|row| Line::from(INDENT) + row).collect()
 }
 
 /// `system 4% · user 9% · …   largest: … 12,480 (:97)`, in one line or two.

@@ -14,7 +14,7 @@ mod scene;
 mod truncate;
 
 use crate::error::{Error, Result};
-use crate::history::append::{CommitOptions, Expect};
+use crate::history::append::{CommitOptions, Expect, Making};
 use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::model::{Draft, Encoding};
@@ -107,7 +107,8 @@ impl Repo {
                 expect: Some(scene.tip.map_or(Expect::Nothing, Expect::At)),
                 ..CommitOptions::default()
             };
-            match self.make(call, &drafts, &how, |_| scene.chain(), |_| Ok(())) {
+            let keep = |making: &mut Making<'_>| scene.keep_total(making.tx);
+            match self.make(call, &drafts, &how, |_| scene.chain(), keep) {
                 Err(Error::RefMoved { .. }) if attempt < ATTEMPTS => attempt += 1,
                 done => {
                     (surgery.commits, ()) = done?;

@@ -13,8 +13,8 @@ use crate::history::provider::{self, ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
 use crate::model::pairs::Links;
 use crate::model::tokens::{Counter, context_total};
-use crate::model::{Encoding, EntryId, Part, TokenCount};
-use crate::store::View;
+use crate::model::{Encoding, EntryId, Part, TokenCount, Total};
+use crate::store::{Tx, View};
 
 /// What a plan is to be told beyond the tool calls and results of the visible messages; each costs
 /// reading.
@@ -75,6 +75,10 @@ pub struct Scene {
     pub context: Context,
     /// Their tokens, in order.
     pub counts: Vec<TokenCount>,
+    /// What they are counted in.
+    encoding: Encoding,
+    /// The newest purge that the counts know of.
+    purge: Option<u64>,
     order: Order,
 }
 
@@ -90,7 +94,7 @@ impl Scene {
     /// What the provider says there.
     pub(super) fn says(&self, view: &dyn View) -> Result<ProviderSays> {
         match &self.tip {
-            Some(tip) => provider::says(view, tip, &self.context, &self.counts),
+            Some(tip) => provider::says(view, tip, &self.context, &self.counts, self.encoding),
             None => Ok(ProviderSays::Nothing),
         }
     }
@@ -154,8 +158,24 @@ impl Scene {
             input,
             context,
             counts,
+            encoding,
+            purge: None,
             order,
         })
+    }
+
+    /// Keeps the context's total: what a hide is measured by is asked for by whoever looks next.
+    pub(super) fn keep_total(&self, tx: &dyn Tx) -> Result<()> {
+        let Some(tip) = self.tip.filter(|_| !self.counts.is_empty()) else {
+            return Ok(());
+        };
+        // Of what was purged since, the counts are others.
+        if tx.last_purge()? != self.purge {
+            return Ok(());
+        }
+        let mut total = Total::default();
+        total.extend(self.counts.iter().copied());
+        tx.put_total(&tip, self.encoding, total)
     }
 
     /// The context's size.
@@ -175,10 +195,12 @@ impl Repo {
         let Some(tip) = self.head(on)?.commit() else {
             return Ok(Scene::default());
         };
+        let purge = self.store.read()?.last_purge()?;
         let order = self.order(&tip)?;
         let context = order.context();
         let counts = self.counts(&context, encoding)?;
         let view = self.store.read()?;
-        Scene::new(&*view, tip, order, context, counts, encoding, needs)
+        let scene = Scene::new(&*view, tip, order, context, counts, encoding, needs)?;
+        Ok(Scene { purge, ..scene })
     }
 }
