@@ -376,6 +376,9 @@ pub enum Refusal {
     /// A restore of a message that only its priority hides.
     #[error("no hide covers that message: its priority is skip")]
     Skipped,
+    /// A move to before what is not in the context, or is itself moved.
+    #[error("that message is not in the context to put anything before it, or is itself put there")]
+    NoPlace,
     /// A restore of a part that nothing hides.
     #[error("no hide covers that part")]
     PartNotHidden,

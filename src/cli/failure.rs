@@ -293,6 +293,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Refused(Refusal::NoSuchPart { .. }) => {
             Some("parts are counted from 0, as tract show prints them".into())
         }
+        Error::Refused(Refusal::NoPlace) => {
+            Some("a message that is seen, such as :5; tract log says their numbers".into())
+        }
         Error::Essential { .. } => Some("--force drops it all the same".into()),
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())

@@ -514,7 +514,7 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
             let said = said.map(|said| said.preview);
             call.or(said).unwrap_or_default()
         }
-        Operation::Hide(hide) => hide.kind.verb().to_owned(),
+        operation @ Operation::Hide(_) => operation.verb().to_owned(),
         other => other.type_name().to_owned(),
     })
 }

@@ -132,6 +132,13 @@ pub struct Hide {
     pub replacements: Vec<Replacement>,
 }
 
+impl Hide {
+    /// Whether it moves messages: what a drop puts in place is what it drops.
+    pub const fn is_move(&self) -> bool {
+        matches!(self.kind, HideKind::Drop) && !self.replacements.is_empty()
+    }
+}
+
 /// The kind of a hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HideKind {
@@ -275,6 +282,12 @@ impl HideKind {
         }
     }
 
+    /// Whether a message that such a hide puts in place stands for what it hides. One that a drop puts
+    /// somewhere is a message like any other.
+    pub const fn marks(self) -> bool {
+        !matches!(self, Self::Drop)
+    }
+
     /// The word that `log` prints: the command's name.
     pub const fn verb(self) -> &'static str {
         match self {
@@ -309,6 +322,7 @@ impl Operation {
     /// The word that listings print: the command's name for a hide, else as in the stored form.
     pub const fn verb(&self) -> &'static str {
         match self {
+            Self::Hide(hide) if hide.is_move() => "move",
             Self::Hide(hide) => hide.kind.verb(),
             other => other.type_name(),
         }

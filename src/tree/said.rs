@@ -13,10 +13,10 @@ const CANCELLED: [&str; 2] = [
     "[Request interrupted by user for tool use]",
 ];
 
-/// What a message says, as events; `placed` by a hide, it is a marker.
+/// What a message says, as events; `placed` by a hide of a kind that marks, it is a marker.
 pub fn events_of(message: &Message, placed: Option<HideKind>) -> Vec<Event> {
     let (role, parts) = (message.role, message.parts.as_slice());
-    if let Some(kind) = placed {
+    if let Some(kind) = placed.filter(|kind| kind.marks()) {
         let parts = parts.to_vec();
         return vec![
             Happening::Marker {

@@ -90,6 +90,179 @@ fn a_copy_at_the_end_keeps_what_stands_before_it() {
 }
 
 #[test]
+fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
+    let sandbox = with_calls();
+    let before = brief(&sandbox);
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    let short = brief(&sandbox);
+    insta::assert_snapshot!(short, @r"
+    [1] user
+    Compare a and b.
+
+    [2] user
+    [Sliding window truncation: 5 messages hidden to reduce cont
+
+    [3] assistant
+    In one letter.
+
+    [4] user
+    Thanks. And c?
+    ");
+    // The two calls come with their results, right before the last message.
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":-1", "--dry-run"]), @r"
+    Would bring in 3 messages
+      :4  assistant    21  Reading both.
+      :5  tool        165  the text of a the text of a the text of a the text of a the text of a the tex…
+      :6  tool        165  the text of b the text of b the text of b the text of b the text of b the tex…
+      =   3 messages  351
+    Messages  4 → 7
+    Tokens    47 → 398 (+351)
+    Cache     the first 3 messages stay as they are: 38 tokens, 80%
+    restore would reach 398, cache kept 80%
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":-1"]), @r"
+    --- stderr
+    Moved 3 messages to :4 (+351 tokens); HEAD is now 7a23c18
+    Cache: the first 3 messages stay as they are: 38 tokens, 80%
+    ");
+    insta::assert_snapshot!(brief(&sandbox), @r#"
+    [1] user
+    Compare a and b.
+
+    [2] user
+    [Sliding window truncation: 5 messages hidden to reduce cont
+
+    [3] assistant
+    In one letter.
+
+    [4] assistant
+    Reading both.
+    → read_file {"path":"a"}
+    → read_file {"path":"b"}
+
+    [5] tool
+    ← read_file
+    the text of a the text of a the text of a the text of a the 
+
+    [6] tool
+    ← read_file
+    the text of b the text of b the text of b the text of b the 
+
+    [7] user
+    Thanks. And c?
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["log", "-n", "2"]), @r"
+    7a23c18  :4  2026-03-14 12:07:00  move      +3 messages  +351 tokens  398  (HEAD -> main)  Reading both.
+    f6d573f  :2  2026-03-14 12:04:00  truncate  -4 messages  -346 tokens   47  [Sliding window truncation: 5 messages hidden to reduce context]
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
+    move 7a23c18ba09af31b66d1329472a37deba8d2a24b3c76c146c6f1e4f9487ad00f
+    refs      HEAD -> main
+    parent    f6d573f
+    time      2026-03-14 12:07:00 +0000
+    messages  +3
+    tokens    +351 = 398
+
+    Moved here: assistant
+
+    #0
+        Reading both.
+
+    #1
+        read_file path="a"  one
+
+    #2
+        read_file path="b"  two
+
+    Moved here: tool
+
+        result  one
+          the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
+
+    Moved here: tool
+
+        result  two
+          the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
+    On main, HEAD 7a23c18
+    Context  7 messages, 5 hidden (1 truncation, 1 move)
+    Tokens   398 (no budget set; o200k_base)
+             user 9% · assistant 7% · tool 84%
+             largest: the text of a the text of a the text of a the text o… 165 (:5)
+
+      7a23c18  :4  2026-03-14 12:07:00  move      +3 messages  +351 tokens  Reading both.
+      f6d573f  :2  2026-03-14 12:04:00  truncate  -4 messages  -346 tokens  [Sliding window truncation: 5 messages hidden to reduce context]
+      f150189  :7  2026-03-14 12:02:00  append    user           +9         Thanks. And c?
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["view"]), @r#"
+    ↑ 5 earlier messages (--transcript shows them)
+
+    :1     user
+               Compare a and b.
+
+    :2     truncation
+               [Sliding window truncation: 5 messages hidden to reduce context]
+
+    :3     assistant
+               In one letter.
+    :4         Reading both.
+               2 calls, done
+               read_file path="a"
+    :5           the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
+    :4         read_file path="b"
+    :6           the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b
+
+    :7     user
+               Thanks. And c?
+    "#);
+    insta::assert_snapshot!(sandbox.tract(&["diff", "--stat"]), @r#"
+    comparing f6d573f with HEAD
+
+    + :4  assistant  Reading both.                               |  +21 ++
+    + :5  tool       read_file path="a" → the text of a the tex… | +165 ++++++++++
+    + :6  tool       read_file path="b" → the text of b the tex… | +165 ++++++++++
+
+    3 messages added, tokens: +351 (47 → 398)
+    cache   first 3 of 7 messages identical (38 tokens, 9%; 208 B for openai)
+            first difference: :4 (f6d573f f150189, HEAD 7a23c18)
+    "#);
+    // The truncation undone, it is where it was put, and nowhere twice.
+    sandbox.ok(&["restore", "HEAD^"]);
+    let whole = brief(&sandbox);
+    assert_eq!(whole.matches("Reading both.").count(), 1, "{whole}");
+    // The move undone too, all is as it was.
+    sandbox.ok(&["restore", "HEAD^"]);
+    assert_eq!(brief(&sandbox), before);
+    insta::assert_snapshot!(sandbox.tract(&["log", "--oneline", "--op", "move"]), @r"
+    7a23c18  2026-03-14 12:07:00  move  +3 messages  +351 tokens  398  Reading both.
+    ");
+    // Two steps back, and it is not among what can be seen.
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["undo"]);
+    assert_eq!(brief(&sandbox), short);
+    // No place, and nothing to move.
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", "HEAD^:5"]), @r"
+    exit code: 1
+    --- stderr
+    error: that message is not in the context to put anything before it, or is itself put there
+    hint: a message that is seen, such as :5; tract log says their numbers
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", ":1", "--before", ":2"]), @r"
+    exit code: 1
+    --- stderr
+    error: no hide covers that message
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":2", "--at-end"]), @r"
+    exit code: 2
+    --- stderr
+    error: the argument '--before <REV>' cannot be used with '--at-end'
+    hint: tract restore --help
+    ");
+}
+
+#[test]
 fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     let sandbox = with_calls();
     sandbox.ok(&["checkout", "-b", "other", ":1^"]);

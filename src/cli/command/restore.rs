@@ -10,7 +10,7 @@ use crate::cli::{App, Failure, Typed, outcome};
 /// A hide or an edit named: all of it is undone. A hidden message named: it alone comes back, with
 /// its tool partners, in its place; the hide stands for the rest. A visible message named: its
 /// hidden parts come back, or with REV#PART what the same hide took of it. With --at-end it stays
-/// hidden, and a copy is appended.
+/// hidden, and a copy is appended; with --before it is moved there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -19,6 +19,7 @@ Example:
   tract restore :2                what the marker or summary at :2 stands for
   tract restore 9f8e7d6 5d4c3b2   these two messages
   tract restore a1b2c3d --at-end  copies of what it hid at the end: the prompt cache keeps the rest
+  tract restore :2 --before :40   what :2 stands for, right before :40
   tract restore :9 --dry-run      say what would come back")]
 pub struct Args {
     /// Hides, edits, messages, or REV#PART
@@ -27,6 +28,9 @@ pub struct Args {
     /// Leave it hidden and append a copy, so that what stands before stays as it is
     #[arg(long)]
     at_end: bool,
+    /// Put it right before this message of the context, so that what stands further up stays as it is
+    #[arg(long, value_name = "REV", conflicts_with = "at_end")]
+    before: Option<String>,
     /// Say what would come back, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -37,7 +41,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
     let what = Typed::new("restore").revs(&args.lost);
-    let what = what.flag("--at-end", args.at_end).line();
+    let what = what.flag("--at-end", args.at_end);
+    let what = what.rev("--before", args.before.as_ref()).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     if args.at_end {
@@ -48,6 +53,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
         let copied = plural(done.shown.len() as u64, "message");
         outcome::tell(app, &on, &format!("Copied {copied} to the end"), &done);
+        app.ui.status(format!("Cache: {}", outcome::kept(&done)));
+        return Ok(());
+    }
+    if let Some(before) = &args.before {
+        let place = repo.resolve_entry(&on, before)?;
+        let done = repo.restore_before(call, &lost, place, &options)?;
+        if args.dry_run {
+            return outcome::foretell(app, "restore", &done, &[]);
+        }
+        let moved = plural(done.shown.len() as u64, "message");
+        let at = done.shown.first().map_or(0, |first| first.number);
+        outcome::tell(app, &on, &format!("Moved {moved} to :{at}"), &done);
         app.ui.status(format!("Cache: {}", outcome::kept(&done)));
         return Ok(());
     }

@@ -228,7 +228,11 @@ fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
         if shown.message.is_none() {
             let role = Label::role(message.role).of(message.role.as_str());
             ui.print("")?;
-            ui.print(Label::Strong.of("In its place: ") + role)?;
+            let title = match &shown.row.commit.operation {
+                Operation::Hide(hide) if hide.is_move() => "Moved here: ",
+                _ => "In its place: ",
+            };
+            ui.print(Label::Strong.of(title) + role)?;
         }
         body(ui, message, limit)?;
     }

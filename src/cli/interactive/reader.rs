@@ -344,7 +344,7 @@ impl Reader {
         let (id, placed) = (row.entry.id, row.entry.placed);
         match placed {
             // The first of what is inside is the marker itself.
-            Some(kind) if is_outer || place > 0 => {
+            Some(kind) if kind.marks() && (is_outer || place > 0) => {
                 let talk = Conversation::replaced_by(repo, &tip, &id.commit)?;
                 let hidden = talk.len().saturating_sub(1) as u64;
                 let title = format!("{}: {} hidden", word(kind), plural(hidden, "message"));

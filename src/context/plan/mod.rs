@@ -319,6 +319,22 @@ impl PlanInput {
         Draft::new(Operation::Hide(hide), messages)
     }
 
+    /// The nearest place up to `at` before which something can be put: a visible entry that stays, such
+    /// that no pair that stays, and no message with what is attached to it, has it in its midst.
+    fn slot_before(&self, at: usize, chosen: &BTreeSet<usize>) -> usize {
+        let pairs = self.pairs();
+        let parts = |at: usize| {
+            let stays = |pair: &&Pair| !chosen.contains(&pair.call.0);
+            let mut kept = pairs.pairs().iter().filter(stays);
+            kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
+        };
+        self.visible()
+            .rev()
+            .filter(|slot| *slot <= at && !chosen.contains(slot))
+            .find(|slot| !parts(*slot) && !self.order[*slot].attached)
+            .unwrap_or(at)
+    }
+
     /// Before which entry a replacement stands that comes after place `after`: the first visible
     /// one that stays, such that no pair that stays has it in its midst. None: at the end.
     fn slot_after(&self, after: usize, chosen: &BTreeSet<usize>) -> Option<EntryId> {

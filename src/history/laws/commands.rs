@@ -86,6 +86,10 @@ pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) 
             let hidden: Vec<Lost> = hidden.map(|entry| Lost::Entry(entry.id)).collect();
             let lost = hidden.get(a as usize % hidden.len().max(1));
             let lost: Vec<Lost> = lost.into_iter().copied().collect();
+            if kind % 16 == 9 && b % 2 == 0 {
+                let done = repo.restore_before(call, &lost, pick(b / 2), &options);
+                return done.map(drop);
+            }
             repo.restore(call, &lost, &options).map(drop)
         }
         10 => {

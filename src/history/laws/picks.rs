@@ -107,4 +107,81 @@ proptest! {
             prop_assert!(!own.visible, "the hide stands");
         }
     }
+
+    /// What is moved is there once, whatever is undone later; all else stays in its order, and no pair
+    /// is parted.
+    #[test]
+    fn what_is_moved_is_there_once_and_parts_nothing(
+        draws in prop::collection::vec(any::<Draw>(), 1..40),
+        chosen in any::<u8>(),
+        place in any::<u8>(),
+    ) {
+        let repo = Repo::ephemeral().expect("a repository");
+        for (at, draw) in draws.into_iter().enumerate() {
+            let _ = command(&repo, draw, Millis(at as i64));
+        }
+        let Some(tip) = repo.head(&On::Head).expect("a head").commit() else { return Ok(()) };
+        let order = repo.order(&tip).expect("an order");
+        let hidden: Vec<EntryId> = order.entries()
+            .filter(|entry| !entry.visible && !entry.hidden_by.is_empty())
+            .map(|entry| entry.id)
+            .collect();
+        let context = repo.context(&tip).expect("a context");
+        let Some(id) = hidden.get(chosen as usize % hidden.len().max(1)) else { return Ok(()) };
+        let Some(before) = context.entries.get(place as usize % context.entries.len().max(1)) else {
+            return Ok(());
+        };
+        let parted = |tip: &CommitHash| {
+            let links: Vec<Links> = messages(&repo, tip).iter().map(Links::of).collect();
+            let pairs = Pairs::new(&links);
+            let far = |at: &usize| {
+                let group = pairs.group_of(*at);
+                let (first, last) = (group.iter().min(), group.iter().max());
+                last.zip(first).is_some_and(|(last, first)| last - first >= group.len())
+            };
+            (0..links.len()).filter(far).count()
+        };
+        let (apart, call) = (parted(&tip), Call::at(Millis(99), "restore --before"));
+        let options = SurgeryOptions::default();
+        let lost = [Lost::Entry(*id)];
+        let done = match repo.restore_before(call, &lost, before.id, &options) {
+            Ok(done) => done,
+            Err(Error::Refused(_) | Error::DetachedHead { .. }) => {
+                prop_assert_eq!(repo.head(&On::Head).expect("a head").commit(), Some(tip));
+                return Ok(());
+            }
+            Err(other) => return Err(TestCaseError::fail(other.to_string())),
+        };
+        let hash = done.commits[0].hash;
+        let now = repo.context(&hash).expect("a context");
+        let all: Vec<EntryId> = now.entries.iter().map(|entry| entry.id).collect();
+        let placed: Vec<usize> = (0..all.len()).filter(|at| all[*at].commit == hash).collect();
+        prop_assert!(!placed.is_empty() && placed.windows(2).all(|two| two[0] + 1 == two[1]));
+        let is_old = |id: &&EntryId| id.commit != hash;
+        let (were, stay): (Vec<EntryId>, Vec<EntryId>) = (
+            context.entries.iter().map(|entry| entry.id).filter(|id| all.contains(id)).collect(),
+            all.iter().filter(is_old).copied().collect(),
+        );
+        prop_assert_eq!(were, stay, "what stays stays in its order");
+        prop_assert!(parted(&hash) <= apart, "nothing is parted");
+        let is_seen = |tip: &CommitHash| {
+            let order = repo.order(tip).expect("an order");
+            let own = order.entries().find(|entry| entry.id == *id).expect("it stays in the order");
+            own.visible
+        };
+        prop_assert!(!is_seen(&hash));
+        let own = order.entries().find(|entry| entry.id == *id).expect("it is there");
+        for hide in own.hidden_by {
+            let call = Call::at(Millis(100), "restore");
+            let _ = repo.restore(call, &[Lost::Whole(hide)], &options);
+            let tip = repo.resolve(&On::Head, "HEAD").expect("it has a tip");
+            prop_assert!(!is_seen(&tip), "it is there once");
+        }
+        // Undone, it is where it was.
+        let call = Call::at(Millis(101), "restore");
+        repo.restore(call, &[Lost::Whole(hash)], &options).expect("a move can be undone");
+        let tip = repo.resolve(&On::Head, "HEAD").expect("it has a tip");
+        let back = repo.context(&tip).expect("a context");
+        prop_assert!(back.entries.iter().all(|entry| entry.id.commit != hash));
+    }
 }

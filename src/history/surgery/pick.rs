@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::context::OrderEntry;
 use crate::context::plan::pick;
 use crate::context::plan::restore::Lost;
 use crate::error::{Error, Refusal, Result};
@@ -62,36 +63,49 @@ impl Repo {
     /// [`Error::Refused`] for what no hide covers; [`Error::EmptyBranch`].
     pub fn lost_messages(&self, on: &On, lost: &[Lost]) -> Result<Vec<Picked>> {
         let tip = self.resolve(on, "HEAD")?;
-        let order = self.order(&tip)?;
-        let mut picked = Vec::new();
-        for lost in lost {
-            let before = picked.len();
-            for entry in order.entries() {
-                let by_part = entry.parts_hidden_by.iter();
-                let is_meant = match lost {
-                    Lost::Whole(hide) => {
-                        let mut parts = by_part.map(|(hide, _)| hide);
-                        entry.hidden_by.contains(hide) || parts.any(|other| other == hide)
-                    }
-                    Lost::Entry(id) => {
-                        let is_hidden = !entry.visible || !entry.parts_hidden_by.is_empty();
-                        entry.id == *id && is_hidden
-                    }
-                    Lost::Part(id, part) => {
-                        let mut parts = by_part.map(|(_, part)| part);
-                        entry.id == *id && parts.any(|other| other == part)
-                    }
-                };
-                if is_meant {
-                    let entry = entry.id;
-                    picked.push(Picked { tip, entry });
-                }
-            }
-            if picked.len() == before {
-                return Err(Error::Refused(Refusal::NotHidden));
-            }
-        }
-        Ok(picked)
+        let order: Vec<OrderEntry> = self.order(&tip)?.entries().collect();
+        let entries = meant(order.iter(), lost)?.into_iter();
+        Ok(entries.map(|entry| Picked { tip, entry }).collect())
+    }
+
+    /// Moves hidden messages, with their tool partners and what is attached to them, to right before
+    /// `before`: there they are seen, with all their parts, and in their old places they stay hidden.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Lost, Reach, Truncate};
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let texts = ["the task", "a decision", "much else", "go on"];
+    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+    /// let made = repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
+    /// let options = SurgeryOptions::default();
+    /// repo.truncate(Call::default(), &Truncate::new(Reach::Keep(1)), &options)?;
+    ///
+    /// let decision = [Lost::Entry(made[1].hash.into())];
+    /// let before = repo.resolve_entry(&On::Head, ":-1")?;
+    /// let done = repo.restore_before(Call::default(), &decision, before, &options)?;
+    /// assert_eq!((done.shown[0].number, done.shown[0].preview.as_str()), (3, "a decision"));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for what no hide covers, for a call without a result, and where `before` is
+    /// not in the context; what [`Repo::operate`] returns.
+    pub fn restore_before(
+        &self,
+        call: Call<'_>,
+        lost: &[Lost],
+        before: EntryId,
+        options: &SurgeryOptions,
+    ) -> Result<Surgery> {
+        self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
+            let order = scene.input.order.iter().map(|entry| &entry.entry);
+            let entries = meant(order, lost)?;
+            Ok(vec![pick::moved(&scene.input, &entries, &before)?])
+        })
     }
 
     /// Appends copies of messages, with their tool partners and what is attached to them: each as it
@@ -160,4 +174,37 @@ impl Repo {
         }
         Ok(messages)
     }
+}
+
+/// The hidden messages of an order that `lost` means, and the visible ones of which parts are hidden.
+fn meant<'a>(
+    order: impl Iterator<Item = &'a OrderEntry> + Clone,
+    lost: &[Lost],
+) -> Result<Vec<EntryId>> {
+    let mut found = Vec::new();
+    for lost in lost {
+        let before = found.len();
+        let is_meant = |entry: &&OrderEntry| {
+            let by_part = entry.parts_hidden_by.iter();
+            match lost {
+                Lost::Whole(hide) => {
+                    let mut parts = by_part.map(|(hide, _)| hide);
+                    entry.hidden_by.contains(hide) || parts.any(|other| other == hide)
+                }
+                Lost::Entry(id) => {
+                    let is_hidden = !entry.visible || !entry.parts_hidden_by.is_empty();
+                    entry.id == *id && is_hidden
+                }
+                Lost::Part(id, part) => {
+                    let mut parts = by_part.map(|(_, part)| part);
+                    entry.id == *id && parts.any(|other| other == part)
+                }
+            }
+        };
+        found.extend(order.clone().filter(is_meant).map(|entry| entry.id));
+        if found.len() == before {
+            return Err(Error::Refused(Refusal::NotHidden));
+        }
+    }
+    Ok(found)
 }
