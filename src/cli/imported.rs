@@ -287,21 +287,22 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
 /// Names one thing that is wrong in a file.
 pub fn problem(file: &Path, line: u64, reason: &str, app: &mut App) {
     let head = Label::Warning.of("problem:");
-    let place = place(file, line);
+    let place = place(file, line, app);
     app.ui.complain(head + format!(" {place}: {reason}"));
 }
 
 /// A line of a file, or all of it.
-fn place(file: &Path, line: u64) -> String {
+fn place(file: &Path, line: u64, app: &App) -> String {
+    let file = app.short_path(file);
     match line {
-        0 => file.display().to_string(),
-        line => format!("{}:{line}", file.display()),
+        0 => file,
+        line => format!("{file}:{line}"),
     }
 }
 
 fn problems(file: &Path, report: &ImportReport, app: &mut App) {
     for note in &report.notes {
-        let place = place(file, note.line);
+        let place = place(file, note.line, app);
         app.ui.notice(format!("{place}: {}", note.reason));
     }
     for found in &report.problems {

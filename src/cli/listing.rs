@@ -3,7 +3,7 @@
 
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
-use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
+use tract::render::{self, Calendar, Label, Line, plural, setting, signed, table, tokens};
 
 use super::Failure;
 
@@ -82,6 +82,11 @@ impl Listing<'_> {
         if !row.refs.is_empty() {
             line += marks(&row.refs, self.head, self.width_cols, line.width_cols());
         }
+        let roomy = self.width_cols.is_none_or(|width| width >= ROOMY);
+        if !roomy && !is_message(&row.commit.operation) {
+            line += "  ";
+            line.fit(Label::Strong.of(taken_out(row)), self.width_cols);
+        }
         let room = |width: usize| width.saturating_sub(line.width_cols() + 2);
         let said = said(row, self.width_cols.map(room));
         if !said.is_empty() {
@@ -107,16 +112,18 @@ impl Listing<'_> {
             }
             _ => {
                 let unit = if words { TOKENS } else { "" };
-                let who = Label::Strong.of(taken_out(row, roomy));
+                let who = Label::Strong.of(taken_out(row));
                 (who, format!("{}{unit}", signed(row.delta)))
             }
         };
         let running = self.running.then(|| tokens(row.running));
-        // Where there is little room, that a message was added is not said.
+        // Where there is little room, that a message was added is not said, and how many went is said
+        // with what stands for them.
         let (verb, who) = match (roomy, operation) {
             (true, _) => (verb(operation), who),
             (false, Operation::Append { .. }) => (Line::new(), who),
-            (false, _) => (Line::new(), verb(operation) + " " + who),
+            (false, Operation::Edit { .. }) => (Line::new(), verb(operation) + " " + who),
+            (false, _) => (Line::new(), verb(operation)),
         };
         let number = row
             .number
@@ -142,7 +149,7 @@ fn is_message(operation: &Operation) -> bool {
 }
 
 /// `-1,204 messages`: what became of the number of visible messages, or how many parts went.
-fn taken_out(row: &LogRow, roomy: bool) -> String {
+fn taken_out(row: &LogRow) -> String {
     if let Operation::Hide(hide) = &row.commit.operation
         && row.messages == 0
         && hide.kind == HideKind::Prune
@@ -150,10 +157,8 @@ fn taken_out(row: &LogRow, roomy: bool) -> String {
         return format!("-{}", plural(hide.parts.len() as u64, "part"));
     }
     let sign = if row.messages < 0 { "-" } else { "+" };
-    match row.messages.unsigned_abs() {
-        count if roomy => format!("{sign}{}", plural(count, "message")),
-        count => format!("{sign}{} msg", grouped(count)),
-    }
+    let count = plural(row.messages.unsigned_abs(), "message");
+    format!("{sign}{count}")
 }
 
 /// What a commit brings, in a line of so much room: the message, after the call that it answers.
@@ -263,14 +268,14 @@ pub fn extras(row: &LogRow) -> String {
 }
 
 /// The operations that `--op` takes, beside kinds of hides and their commands.
-const OPERATIONS: [&str; 5] = ["append", "edit", "hide", "restore", "annotate"];
+const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", "move"];
 
 /// Refuses a word that no operation or kind of hide goes by.
 pub fn known_operations(words: &[String]) -> Result<(), Failure> {
     let commands = HideKind::ALL.map(HideKind::verb);
     let kinds = HideKind::ALL.map(HideKind::as_str);
     let known = |word: &str| {
-        [&OPERATIONS, &commands, &kinds]
+        [&OPERATIONS[..], &commands, &kinds]
             .iter()
             .any(|l| l.contains(&word))
     };
@@ -278,7 +283,7 @@ pub fn known_operations(words: &[String]) -> Result<(), Failure> {
         None => Ok(()),
         Some(wrong) => {
             let failure = Failure::usage(format!("unknown operation '{wrong}'"));
-            Err(failure.with_hint([OPERATIONS, commands].concat().join(", ")))
+            Err(failure.with_hint([&OPERATIONS[..], &commands].concat().join(", ")))
         }
     }
 }

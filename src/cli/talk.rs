@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: where prompts come from, and how an answer is drawn.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tract::compile::RequestOptions;
@@ -28,6 +29,8 @@ pub struct Talk<'a> {
     pub options: RequestOptions,
     /// What it is called among the operations.
     pub what: String,
+    /// What has been said of the requests, numbers left out: once is enough.
+    pub noted: BTreeSet<String>,
     /// Where it was saved, if it is in memory alone.
     pub saved: Option<Saved>,
 }
@@ -47,7 +50,7 @@ impl Talk<'_> {
     }
 
     /// Commits what the user says; gives it, and what the command is to get.
-    pub fn ask(&self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
+    pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
         let asked = Message::text(Role::User, prompt);
         let held = self.commit(vec![Draft::append(asked.clone())], app)?;
         // A turn goes on where the budget is not kept: that has been said.
@@ -55,7 +58,10 @@ impl Talk<'_> {
         let head = self.repo.resolve(&self.on, "HEAD")?;
         let (request, notices) = request::payload(self.repo, &head, None, &self.options)?;
         for notice in notices {
-            app.ui.notice(notice);
+            let plain = notice.replace(|c: char| c.is_ascii_digit(), "");
+            if self.noted.insert(plain) {
+                app.ui.notice(notice);
+            }
         }
         Ok((asked.parts, request))
     }

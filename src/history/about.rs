@@ -6,7 +6,8 @@ use crate::hash::CommitHash;
 use crate::history::outline::Outline;
 use crate::history::repo::Repo;
 use crate::history::{load, path};
-use crate::model::{Millis, Role};
+use crate::model::{Millis, Role, reads_as_typed};
+use crate::store::ContentRow;
 
 /// How many messages the first prompt is looked for in.
 const PROMPT_SEARCH: usize = 16;
@@ -52,8 +53,13 @@ impl Repo {
         let first = outline.all().read_in(&*view, 0..PROMPT_SEARCH)?;
         let contents: Vec<_> = first.iter().map(|one| one.entry.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let mut rows = contents.iter().map(|content| &rows[content]);
-        let prompt = rows.find(|row| row.role == Role::User && row.results == 0);
+        let rows = contents.iter().map(|content| &rows[content]);
+        let spoken = rows.filter(|row| row.role == Role::User && row.results == 0);
+        let mut spoken = spoken.filter(|row| !row.attached);
+        // What a tool puts before the first prompt says the same of every session.
+        let any = spoken.next();
+        let typed = |row: &&ContentRow| reads_as_typed(&row.preview);
+        let prompt = any.into_iter().chain(spoken).find(typed).or(any);
         let newest = view.ancestors(tip, None, SEARCH)?;
         // What came from a session stands at the end, or, before messages of one's own, at the
         // beginning.

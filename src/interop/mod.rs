@@ -418,7 +418,7 @@ pub struct Problem {
     pub line: u64,
     /// The reason, in words.
     pub reason: String,
-    /// Normal in a running session (a torn last line): a note, no damage.
+    /// Normal in a running session (a torn last line), or nothing is lost by it: a note, no damage.
     pub harmless: bool,
 }
 

@@ -350,8 +350,11 @@ fn each_value(
             end = start + value.get().len();
             number += 1;
             if number == 2 && reader.one_a_line() {
-                let reason = "several objects on one line; all are used";
-                reader.sink().problem(Problem::new(line.number, reason))?;
+                // A line feed is lost, and nothing else.
+                reader.sink().problem(Problem {
+                    harmless: true,
+                    ..Problem::new(line.number, "several objects on one line; all are used")
+                })?;
             }
             reader.record(Record {
                 value,

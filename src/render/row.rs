@@ -1,5 +1,7 @@
 //! A message in a list, in one line. Deliberately absent: the other columns of the list.
 
+use std::borrow::Cow;
+
 use crate::render::{Label, Line};
 
 /// What stands between a call and how its result begins.
@@ -12,8 +14,14 @@ const NOTHING: &str = "(empty)";
 pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
     let text = match (preview.is_empty(), call) {
         (true, _) => Label::Dim.of(NOTHING),
-        (false, None) => Line::from(preview),
-        (false, Some(_)) => Label::Dim.of(preview),
+        (false, None) => match block(preview) {
+            Some((name, text)) => Label::Dim.of(format!("{name}: ")) + text.as_ref(),
+            None => Line::from(preview),
+        },
+        (false, Some(_)) => match block(preview) {
+            Some((name, text)) => Label::Dim.of(format!("{name}: {text}")),
+            None => Label::Dim.of(preview),
+        },
     };
     let Some(call) = call else {
         return within(text, room);
@@ -27,6 +35,50 @@ pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
     within(line + Label::Dim.of(BETWEEN) + text, room)
 }
 
+/// What a block is that a client wrote, and how it begins: `<environment_context> <cwd>/w</cwd>` is
+/// `environment context` and `cwd /w`. Its name is of several words; tags of one, and those with
+/// attributes, may be a person's.
+fn block(preview: &str) -> Option<(String, Cow<'_, str>)> {
+    let (name, rest) = preview.strip_prefix('<')?.split_once('>')?;
+    let mut words = name.split(['_', '-', ' ']);
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+    if name.len() > 40 || words.clone().count() < 2 || !words.all(is_word) {
+        return None;
+    }
+    let rest = rest.trim();
+    let text = match rest.contains('<') {
+        false => Cow::Borrowed(rest),
+        true => Cow::Owned(without_tags(rest)),
+    };
+    let text = match text.is_empty() {
+        true => Cow::Borrowed(NOTHING),
+        false => text,
+    };
+    Some((name.replace(['_', '-'], " "), text))
+}
+
+/// The text with the names of its tags alone: `<cwd>/w</cwd> <shell>zsh</shell>` is `cwd /w, shell zsh`.
+fn without_tags(text: &str) -> String {
+    let mut told = String::new();
+    for piece in text.split('<') {
+        let (tag, said) = piece.split_once('>').unwrap_or(("", piece));
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c == '-';
+        let tag = if tag.chars().all(is_name) { tag } else { "" };
+        for word in [tag, said.trim()] {
+            if !word.is_empty() {
+                let gap = match (told.is_empty(), word == tag) {
+                    (true, _) => "",
+                    (false, true) => ", ",
+                    (false, false) => " ",
+                };
+                told += gap;
+                told += word;
+            }
+        }
+    }
+    told
+}
+
 fn within(line: Line, room: Option<usize>) -> Line {
     match room {
         Some(room) => line.cut(room),
@@ -37,6 +89,40 @@ fn within(line: Line, room: Option<usize>) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_of_a_client_says_what_it_is() {
+        for (preview, told) in [
+            (
+                "<environment_context> <cwd>/w/tally</cwd> <shell>zsh</shell> <curr",
+                "environment context: cwd /w/tally, shell zsh curr",
+            ),
+            (
+                "<permissions instructions> Filesystem sandboxing defines",
+                "permissions instructions: Filesystem sandboxing defines",
+            ),
+            (
+                "<command-name>/clear</command-name>",
+                "command name: /clear",
+            ),
+            (
+                "<local-command-stdout></local-command-stdout>",
+                "local command stdout: (empty)",
+            ),
+            ("<div class=\"a b\">", "<div class=\"a b\">"),
+            ("<p>One</p>", "<p>One</p>"),
+            (
+                "<tool_use_error>String not found",
+                "tool use error: String not found",
+            ),
+            ("a < b_c > d", "a < b_c > d"),
+            ("<a_>x", "<a_>x"),
+        ] {
+            assert_eq!(said(None, preview, None).text(), told);
+            let after = said(Some("Bash"), preview, None).text();
+            assert_eq!(after, format!("Bash → {told}"));
+        }
+    }
 
     #[test]
     fn a_result_is_told_with_its_call_however_little_room_there_is() {

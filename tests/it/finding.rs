@@ -257,7 +257,7 @@ fn options_narrow_what_is_found() {
     exit code: 2
     --- stderr
     error: unknown operation 'squash'
-    hint: append, edit, hide, restore, annotate, truncate, compact, clear, drop, prune
+    hint: append, edit, hide, restore, annotate, move, truncate, compact, clear, drop, prune
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "x", "--role", "usr"]), @r"
     exit code: 2

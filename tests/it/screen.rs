@@ -159,6 +159,16 @@ fn a_conversation_is_chosen_read_searched_followed_compacted_and_left_as_it_was(
         first.contains("main") && first.contains("a-look-back"),
         "{first}"
     );
+    // Its keys, and back: what is typed then is no search.
+    screen.text("?");
+    let keys = screen.sees("any key goes back");
+    assert!(keys.contains("takes back what is typed"), "{keys}");
+    screen.text("x");
+    let back = screen.sees("conversations here");
+    assert!(
+        back.contains("? keys") && back.contains("a-look-back"),
+        "{back}"
+    );
     screen.text("look");
     let one = screen.heads(&["1 of 1"]);
     assert!(!one.contains("main"), "{one}");

@@ -294,7 +294,7 @@ fn templates_are_stable() {
     exit code: 2
     --- stderr
     error: unknown operation 'edits'
-    hint: append, edit, hide, restore, annotate, truncate, compact, clear, drop, prune
+    hint: append, edit, hide, restore, annotate, move, truncate, compact, clear, drop, prune
     ");
 }
 

@@ -62,15 +62,15 @@ fn at_80_columns() {
     };
     insta::assert_snapshot!(told, @r#"
     $ tract log -n 8
-    commit   no.  time       who                 tokens  context  message
-    4c993c8   :7  3 min ago  annotate assistant              430  (HEAD -> main)  p…
-    de6f21a   :6  4 min ago  edit user              -23      430  Shorter.
-    3f2bb77   :2  5 min ago  truncate -7 msg       -687      453  (a-branch-with-a…)
-    6bb0a8d   :7  7 min ago  assistant              +28    1,140  (party)  🎉 Done…
-    f94e00f   :6  8 min ago  user                   +30    1,112  漢字の長い文章が…
-    662930f   :5  2 h ago    assistant              +22    1,082  (claude-code/5b0…)
-    d78474a   :4  2 h ago    tool                   +20    1,060  Edit file_p… → Th…
-    f1b4ce2   :3  2 h ago    assistant              +75    1,040  Edit file_path="/…
+    commit   no.  time       who        tokens  context  message
+    4c993c8   :7  3 min ago  annotate               430  (HEAD -> main)  pinned, 1…
+    de6f21a   :6  4 min ago  edit user     -23      430  Shorter.
+    3f2bb77   :2  5 min ago  truncate     -687      453  (a-branch-with-a-rather-l…)
+    6bb0a8d   :7  7 min ago  assistant     +28    1,140  (party)  🎉 Done ␛[31mred␛…
+    f94e00f   :6  8 min ago  user          +30    1,112  漢字の長い文章がここに書か…
+    662930f   :5  2 h ago    assistant     +22    1,082  (claude-code/5b0c9a1e…)  D…
+    d78474a   :4  2 h ago    tool          +20    1,060  Edit file_path="/… → The f…
+    f1b4ce2   :3  2 h ago    assistant     +75    1,040  Edit file_path="/home/mara…
     $ tract log -n 2 --verbose
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD ->…)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
@@ -82,14 +82,18 @@ fn at_80_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             by our count; the provider's are from before the newest hide or edit
+    Tokens   [====================] 994% of 2k
+             (430 ours, o200k_base; about 19,884 the provider's)
+             the provider counts 1.20 times as much, and 19,368 on top, as before
+             the newest hide or edit; not in the file: system prompt, tool
+             definitions
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous conv… 257 (:1)
 
-      4c993c8  :7  5 min ago  annotate assistant        pinned, 1 message: worth ke…
-      de6f21a  :6  6 min ago  edit user            -23  Shorter.
-      3f2bb77  :2  7 min ago  truncate -7 msg     -687  [Sliding window truncation:…
+      4c993c8  :7  5 min ago  annotate         pinned, 1 message: worth keeping
+      de6f21a  :6  6 min ago  edit user   -23  Shorter.
+      3f2bb77  :2  7 min ago  truncate   -687  -7 messages  [Sliding window truncat…
+    hint: over budget: tract compact puts a summary in place of what is old
     $ tract branch
       BRANCH                      COMMIT   LAST       TOKENS  ABOUT
     * main                        4c993c8  6 min ago     430  Read the bank's amoun…
@@ -145,13 +149,15 @@ fn at_120_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             by our count; the provider's are from before the newest hide or edit
+    Tokens   [====================] 994% of 2k   (430 ours, o200k_base; about 19,884 the provider's)
+             the provider counts 1.20 times as much, and 19,368 on top, as before the newest hide or edit;
+             not in the file: system prompt, tool definitions
              user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous convers… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
       de6f21a  :6  6 min ago  edit      user          -23         Shorter.
       3f2bb77  :2  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce c…
+    hint: over budget: tract compact puts a summary in place of what is old
     $ tract branch
       BRANCH                            COMMIT   LAST       TOKENS  ABOUT
     * main                              4c993c8  6 min ago     430  Read the bank's amounts, and never in silence  1 compac…
@@ -203,14 +209,16 @@ fn in_a_pipe() {
         Shorter.
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====>...............] 21% of 2k   (430, o200k_base)
-             by our count; the provider's are from before the newest hide or edit
+    Tokens   [====================] 994% of 2k   (430 ours, o200k_base; about 19,884 the provider's)
+             the provider counts 1.20 times as much, and 19,368 on top, as before the newest hide or edit; not in the file: system prompt, tool definitions
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous conv… 257 (:1)
 
       4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
       de6f21a  :6  2026-03-14 12:07:00  edit      user          -23         Shorter.
       3f2bb77  :2  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
+    --- stderr
+    hint: over budget: tract compact puts a summary in place of what is old
     * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
       a-branch-with-a-rather-long-name  3f2bb77  2026-03-14 12:06:00  453 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence
     party  6bb0a8d
@@ -299,6 +307,8 @@ fn help_keeps_what_a_command_does_beside_it() {
     tract restore a1b2c3d --at-end  copies of what it hid at
                                     the end: the prompt cache
                                     keeps the rest
+    tract restore :2 --before :40   what :2 stands for, right
+                                    before :40
     tract restore :9 --dry-run      say what would come back
     ");
     assert_fits(&told, 60);

@@ -1,5 +1,6 @@
 //! `tract chat`: a conversation in which every turn is a commit.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use tract::compile::{Provider, RequestOptions};
@@ -50,6 +51,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         what: Typed::new("chat").text("--agent", true).line(),
         repo: &repo,
         on,
+        noted: BTreeSet::new(),
         saved: None,
     };
     let done = match interactive::can_draw(app) {
@@ -64,7 +66,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// A line is a prompt.
 fn lines(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
-    let chat = Chat {
+    let mut chat = Chat {
         // What is typed at a terminal is there already.
         echoes: !(io::stdin().is_terminal() && app.ui.is_terminal()),
         talk,
@@ -129,7 +131,7 @@ impl Chat<'_, '_> {
     }
 
     /// What the user says, and what is answered.
-    fn turn(&self, prompt: &str, app: &mut App) -> Result<(), Failure> {
+    fn turn(&mut self, prompt: &str, app: &mut App) -> Result<(), Failure> {
         let (asked, request) = self.talk.ask(prompt, app)?;
         let pause = Pause::begin()?;
         let mut live = Live::default();

@@ -2,7 +2,7 @@
 
 use tract::history::OperationEntry;
 use tract::model::RefValue;
-use tract::render::{Label, Line, table};
+use tract::render::{Label, Line, columns, table};
 use tract::store::ReflogRow;
 
 use crate::cli::{App, Failure};
@@ -26,6 +26,9 @@ pub struct Args {
     limit: usize,
 }
 
+/// The most columns that a path takes on a terminal.
+const PATH: usize = 26;
+
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     match &args.reference {
         None => operations(args.limit, app),
@@ -46,7 +49,11 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
             true => (Label::Dim, " (undone)"),
             false => (Label::Strong, ""),
         };
-        let what = label.of(format!("{}{undone}", entry.operation.what));
+        let what = match room {
+            Some(_) => short(&entry.operation.what),
+            None => entry.operation.what.clone(),
+        };
+        let what = label.of(format!("{what}{undone}"));
         vec![
             Label::Hash.of(format!("#{}", entry.operation.id)),
             Label::Time.of(calendar.listed(Some(entry.operation.time))),
@@ -76,7 +83,20 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
         ]
     });
     let cells: Vec<Vec<Line>> = cells.collect();
-    Ok(app.ui.print_all(table::lines(&cells, &[]))?)
+    let room = app.ui.width_cols();
+    Ok(app.ui.print_all(table::list(cells, &[], room))?)
+}
+
+/// A command with long paths by their ends alone, which tell them apart.
+fn short(what: &str) -> String {
+    let one = |word: &str| match word.rsplit_once('/') {
+        Some((_, name)) if columns::width_cols(word) > PATH => {
+            format!("…/{}", columns::cut_inside(name, PATH - 2))
+        }
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = what.split(' ').map(one).collect();
+    words.join(" ")
 }
 
 /// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.

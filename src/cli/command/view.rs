@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(short, long, conflicts_with_all = ["follow", "format"])]
     interactive: bool,
     /// How many messages, counted from the end
-    #[arg(long, value_name = "N", conflicts_with_all = ["transcript", "all"])]
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["transcript", "all"])]
     window: Option<usize>,
     /// Everything since the last clear or compaction, truncated messages included
     #[arg(long)]

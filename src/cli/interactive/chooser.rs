@@ -12,6 +12,7 @@ use tract::history::{About, Repo};
 use tract::model::{RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural};
 
+use super::help;
 use super::key::Key;
 use super::prompt::{Prompt, Typed};
 use super::reader::Picture;
@@ -33,6 +34,8 @@ pub struct Chooser {
     top: usize,
     /// Whether those of other directories are shown.
     everywhere: bool,
+    /// Whether the keys are shown instead.
+    helps: bool,
     size: (usize, usize),
     calendar: Calendar,
 }
@@ -84,6 +87,7 @@ impl Chooser {
             at: 0,
             top: 0,
             everywhere: false,
+            helps: false,
             size,
             calendar,
         })
@@ -136,6 +140,11 @@ impl Chooser {
 
     /// Takes a key.
     pub fn take(&mut self, key: &Key) -> Chose {
+        let is_asked = *key == Key::Char('?') && self.prompt.text().is_empty();
+        if self.helps || is_asked {
+            self.helps = !self.helps;
+            return Chose::Going;
+        }
         let fitting = self.fitting().len();
         let page = self.height().max(1);
         match key {
@@ -168,6 +177,16 @@ impl Chooser {
     /// What stands on the screen.
     pub fn picture(&mut self) -> Picture {
         let (width, height) = (self.size.0.saturating_sub(1), self.height());
+        if self.helps {
+            let lines = help::of_chooser().into_iter().take(height);
+            return Picture {
+                title: "keys".into(),
+                position: Line::new(),
+                lines: lines.map(|line| (false, line.cut(width))).collect(),
+                bottom: Label::Dim.of("any key goes back"),
+                cursor: None,
+            };
+        }
         self.top = self.top.min(self.at);
         if self.at >= self.top + height {
             self.top = self.at + 1 - height;
@@ -187,11 +206,13 @@ impl Chooser {
         let (mut bottom, column) = self.prompt.line(&before, self.size.0);
         let keys = match (self.everywhere, hidden) {
             (true, 0) if self.rows.iter().all(|row| !row.is_here) => {
-                "   enter opens · esc leaves".to_owned()
+                "   enter opens · ? keys · esc leaves".to_owned()
             }
-            (true, _) => "   tab only here · enter opens · esc leaves".to_owned(),
-            (false, 0) => "   enter opens · esc leaves".to_owned(),
-            (false, more) => format!("   tab {more} more elsewhere · enter opens · esc leaves"),
+            (true, _) => "   tab only here · enter opens · ? keys · esc leaves".to_owned(),
+            (false, 0) => "   enter opens · ? keys · esc leaves".to_owned(),
+            (false, more) => {
+                format!("   tab {more} more elsewhere · enter opens · ? keys · esc leaves")
+            }
         };
         bottom.fit(Label::Dim.of(keys), Some(self.size.0));
         Picture {

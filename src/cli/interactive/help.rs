@@ -22,6 +22,28 @@ pub fn keys(is_window: bool, width: usize) -> &'static str {
     lines.into_iter().find(fits).unwrap_or("?")
 }
 
+/// The keys of the first screen.
+pub fn of_chooser() -> Vec<Line> {
+    let keys = [
+        (
+            "words",
+            "find: names, titles, prompts, tools and directories with all of them",
+        ),
+        ("↓ ↑", "the next, the one before; page down, page up"),
+        ("enter", "opens it"),
+        ("tab", "only those of this directory, or all"),
+        ("ctrl+u", "takes back what is typed"),
+        ("esc ctrl+c", "leaves"),
+        ("", ""),
+        ("?", "these keys, where nothing is typed; any key goes back"),
+    ];
+    keys.iter().map(line).collect()
+}
+
+fn line((key, what): &(&str, &str)) -> Line {
+    Label::Command.of(*key).left(14) + *what
+}
+
 /// All keys and commands, a line each; with those of a talk.
 pub fn all(is_talk: bool) -> Vec<Line> {
     let keys = [
@@ -77,6 +99,5 @@ pub fn all(is_talk: bool) -> Vec<Line> {
         ("", ""),
     ];
     let talk = talk.iter().filter(|_| is_talk);
-    let line = |(key, what): &(&str, &str)| Label::Command.of(*key).left(14) + *what;
     talk.chain(&keys).map(line).collect()
 }

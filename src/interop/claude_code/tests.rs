@@ -520,7 +520,7 @@ fn damage_is_told_and_the_rest_comes_in() {
             (2, true, "uuid u1"),
             (3, false, "uuid u1"),
             (4, false, "bad JSON"),
-            (6, false, "several objects"),
+            (6, true, "several objects"),
             (7, false, "parent nowhere"),
             (8, false, "a tool"),
             (9, false, "not a"),
