@@ -149,7 +149,7 @@ pub fn foretell(
         let [before, after] = [before, after].map(|size| grouped(count.of(size.tokens.tokens)));
         ui.print(format!("          the provider's about {before} → {after}"))?;
     }
-    ui.print(format!("Cache     {}", kept(surgery)))?;
+    ui.print_wrapped(format!("Cache     {}", kept(surgery)))?;
     let reach = |surgery: &Surgery| {
         let cache = surgery.kept_percent();
         format!("{}, cache kept {cache}%", tokens(surgery.after.tokens))
@@ -158,7 +158,7 @@ pub fn foretell(
     for (name, surgery) in gentler.iter().filter(|(_, surgery)| !surgery.is_nothing()) {
         line += &format!("; {name} {}", reach(surgery));
     }
-    Ok(ui.print(line)?)
+    Ok(ui.print_wrapped(line)?)
 }
 
 /// What a plan would change, and what a truncation and a prune would reach in its place: the

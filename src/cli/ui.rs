@@ -114,6 +114,15 @@ impl Ui {
         writeln!(self.out, "{}", painted(self.out_color, line.into()))
     }
 
+    /// A line of data for people that goes on below itself where a terminal is too narrow for it.
+    pub fn print_wrapped(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        let line = line.into();
+        match self.width_cols() {
+            Some(width) => self.print_all(remark::rows(&line, width)),
+            None => self.print(line),
+        }
+    }
+
     /// Lines of data for people.
     pub fn print_all(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
         lines.into_iter().try_for_each(|line| self.print(line))

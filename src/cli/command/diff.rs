@@ -116,7 +116,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         prefix,
     };
     let lines = diff::lines(&found, &frame, &show, app.ui.width_cols());
-    app.ui.print_all(lines)?;
+    lines
+        .into_iter()
+        .try_for_each(|line| app.ui.print_wrapped(line))?;
     let filtered = show.role.is_some() || show.tool.is_some();
     let differs = !diff::selected(&found, &show).is_empty() || !filtered && !found.is_empty();
     match args.exit_code && differs {

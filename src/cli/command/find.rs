@@ -154,6 +154,10 @@ fn list(
         if let Some(title) = &one.title {
             head.fit(Label::Dim.of(format!("\"{title}\"")), room);
         }
+        let head = match room {
+            Some(room) => head.cut(room),
+            None => head,
+        };
         ui.print(head)?;
         neighbours(&repo, &one.before, ui)?;
         for line in one.lines.iter().take(LINES) {
@@ -166,7 +170,7 @@ fn list(
         }
         neighbours(&repo, &one.after, ui)?;
         if let Some(back) = way_back(one, here) {
-            ui.print(Label::Hint.of(format!("{INDENT}back: {back}")))?;
+            ui.print_wrapped(Label::Hint.of(format!("{INDENT}back: {back}")))?;
         }
     }
     Ok(())

@@ -251,10 +251,10 @@ impl Verbose<'_> {
         }
         let count = format!("{} = {} tokens", signed(row.delta), tokens(row.running));
         facts.push(count.into());
-        ui.print(Line::from(INDENT) + Line::join(facts, "  "))?;
+        ui.print_wrapped(Line::from(INDENT) + Line::join(facts, "  "))?;
         let extra = listing::extras(row);
         if !extra.is_empty() {
-            ui.print(Line::from(INDENT) + extra)?;
+            ui.print_wrapped(Line::from(INDENT) + extra)?;
         }
         if !has_text {
             let room = width.map(|width| width.saturating_sub(INDENT.len()));

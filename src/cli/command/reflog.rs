@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// The most columns that a path takes on a terminal.
-const PATH: usize = 26;
+const PATH: usize = 20;
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     match &args.reference {
@@ -53,12 +53,13 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
             Some(_) => short(&entry.operation.what),
             None => entry.operation.what.clone(),
         };
-        let what = label.of(format!("{what}{undone}"));
+        // A long command line leaves room for what it moved.
+        let room = room.map_or(usize::MAX, |room| room * 2 / 5);
+        let what = label.of(what).cut(room.saturating_sub(undone.len())) + label.of(undone);
         vec![
             Label::Hash.of(format!("#{}", entry.operation.id)),
             Label::Time.of(calendar.listed(Some(entry.operation.time))),
-            // A long command line leaves room for what it moved.
-            what.cut(room.map_or(usize::MAX, |room| room / 2)),
+            what,
             Label::Dim.of(moved(entry)),
         ]
     };
