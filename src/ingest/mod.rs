@@ -4,6 +4,7 @@
 //! here already, and which refs move. Deliberately absent: any format's spelling, and terminals.
 
 mod adopt;
+mod agents;
 mod ahead;
 mod bases;
 #[cfg(test)]
@@ -38,6 +39,7 @@ mod source;
 pub mod tool_dirs;
 
 pub use adopt::adopt;
+pub use agents::agents;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::FileInput;
 pub use folder::FolderInput;

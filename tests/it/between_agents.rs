@@ -1,5 +1,8 @@
 //! What one agent sends to another, and where an agent's own conversation is.
 
+use serde_json::{Value, json};
+
+use crate::codex_files::{PARENT, Rollout};
 use crate::sandbox::Sandbox;
 
 /// A session of our own: an agent was started, and it has answered twice.
@@ -115,4 +118,153 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
       not in the file        tool definitions
     hint: HEAD stayed; tract --on again status
     ");
+}
+
+#[test]
+fn a_call_names_the_agent_that_it_began_and_so_does_its_result() {
+    const CHILD: &str = "01a1fe4f-b943-7ec0-94c0-c69316822e36";
+    let sandbox = Sandbox::empty();
+    let mut session = Rollout::new(PARENT).turn("one", "first");
+    let call = |id: &str, name: &str| json!({"type": "function_call", "name": name, "arguments": "{}", "call_id": id});
+    let output = |id: &str, text: &str| json!({"type": "function_call_output", "call_id": id, "output": text});
+    session.record("response_item", call("call_000001", "spawn_agent"));
+    let item = json!({
+        "type": "SubAgentActivity", "id": "call_000001", "kind": "started", "agent_thread_id": CHILD,
+    });
+    session.record(
+        "event_msg",
+        json!({"type": "item_completed", "thread_id": PARENT, "item": item}),
+    );
+    session.record("response_item", output("call_000001", "/root/count"));
+    session.record("response_item", call("call_000002", "shell"));
+    session.record("response_item", output("call_000002", "nobody"));
+    let name = session.name(1);
+    sandbox.write(&name, session.text());
+    let more = json!({"parent_thread_id": PARENT});
+    let mut child = Rollout::with(CHILD, 0, more).turn("count", "three");
+    child.record("response_item", call("call_000003", "shell"));
+    let item = json!({"type": "CommandExecution", "id": "call_000003"});
+    child.record(
+        "event_msg",
+        json!({"type": "item_completed", "thread_id": CHILD, "item": item}),
+    );
+    child.record("response_item", output("call_000003", "12"));
+    sandbox.write(&child.name(2), child.text());
+    sandbox.ok(&["import", &name]);
+    insta::assert_snapshot!(sandbox.tract(&["show", "HEAD~3"]), @r"
+    append 118f4fcb87a2f99e3eb208924141641180dc74824d75c3fbb88a09572da4e84b
+    parent    e984400
+    time      2026-01-02 03:00:06 +0000
+    message   assistant (tool_call)
+    agent     tract view main/agent-01a1fe4f-b943-7ec0-94c0-c69316822e36
+    tokens    +7 = 27
+    source    codex, 1 record
+
+        spawn_agent  call_000001
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show", "HEAD~2"]), @r"
+    append 8b07f9fc504c351bf6f43bc34f246f64ce6038af13345029a0b15aeaf2464706
+    parent    118f4fc
+    time      2026-01-02 03:00:08 +0000
+    message   tool (tool_result)
+    answers   spawn_agent
+    agent     tract view main/agent-01a1fe4f-b943-7ec0-94c0-c69316822e36
+    tokens    +6 = 33
+    source    codex, 1 record
+
+        result  call_000001
+          /root/count
+    ");
+    // What follows is said by the command that it names.
+    let viewed = sandbox.ok(&["view", &format!("main/agent-{CHILD}")]);
+    assert!(viewed.contains("three"), "{viewed}");
+    // Neither another call of its session nor the agent's own calls are its beginning.
+    for rev in ["HEAD~1", "HEAD", &format!("main/agent-{CHILD}")] {
+        let shown = sandbox.ok(&["show", rev]);
+        assert!(!shown.contains("agent     "), "{shown}");
+    }
+}
+
+#[test]
+fn a_task_of_claude_codes_names_its_agent() {
+    let sandbox = Sandbox::empty();
+    let row = |uuid: &str, parent: Value, kind: &str, more: Value| {
+        let mut row = json!({
+            "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": uuid,
+            "sessionId": "44444444-2222-4333-8444-555555555555", "cwd": "/w",
+            "timestamp": "2026-01-05T10:00:01.000Z",
+        });
+        let fields = more.as_object().expect("fields").clone();
+        row.as_object_mut().expect("fields").extend(fields);
+        row.to_string() + "\n"
+    };
+    let says = |role: &str, content: Value| json!({"role": role, "content": content});
+    let task = json!([{"type": "tool_use", "id": "toolu_000001", "name": "Agent", "input": {"prompt": "count"}}]);
+    let given = json!([{"type": "tool_result", "tool_use_id": "toolu_000001", "content": "12"}]);
+    let told = json!({"status": "completed", "agentId": "a3e2831f2807f060a"});
+    let main = [
+        row(
+            "u1",
+            Value::Null,
+            "user",
+            json!({"message": says("user", json!("go"))}),
+        ),
+        row(
+            "a1",
+            json!("u1"),
+            "assistant",
+            json!({"message": says("assistant", task)}),
+        ),
+        row(
+            "u2",
+            json!("a1"),
+            "user",
+            json!({"message": says("user", given), "toolUseResult": told}),
+        ),
+    ];
+    let own = json!({"isSidechain": true, "agentId": "a3e2831f2807f060a"});
+    let with = |more: Value| {
+        let mut own = own.clone();
+        let fields = more.as_object().expect("fields").clone();
+        own.as_object_mut().expect("fields").extend(fields);
+        own
+    };
+    let look = json!([{"type": "tool_use", "id": "toolu_000002", "name": "Bash", "input": {}}]);
+    let agent = [
+        row(
+            "s1",
+            Value::Null,
+            "user",
+            with(json!({"message": says("user", json!("count"))})),
+        ),
+        row(
+            "s2",
+            json!("s1"),
+            "assistant",
+            with(json!({"message": says("assistant", look)})),
+        ),
+    ];
+    let folder = "p/44444444-2222-4333-8444-555555555555";
+    sandbox.write(&format!("{folder}.jsonl"), main.concat());
+    sandbox.write(
+        &format!("{folder}/subagents/agent-a3e2831f2807f060a.jsonl"),
+        agent.concat(),
+    );
+    sandbox.ok(&["import", "p"]);
+    let branches = sandbox.ok(&["branch"]);
+    let branches: Vec<&str> = branches
+        .lines()
+        .filter_map(|line| line.get(2..)?.split(' ').next())
+        .collect();
+    let agents = |rev: &str| -> Vec<String> {
+        let shown = sandbox.ok(&["show", rev]);
+        let lines = shown.lines().filter(|line| line.starts_with("agent "));
+        lines.map(str::to_owned).collect()
+    };
+    let (main, agent): (Vec<&str>, Vec<&str>) =
+        branches.iter().partition(|name| !name.contains("agent-"));
+    let named = [format!("agent     tract view {}", agent[0])];
+    assert_eq!(agents(main[0]), named);
+    assert_eq!(agents(&format!("{}~1", main[0])), named);
+    assert_eq!(agents(agent[0]), [""; 0]);
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, On, Repo, Shown, TagRow};
+use tract::ingest::agents;
 use tract::model::{Head, Message, Operation, Part};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
@@ -194,6 +195,11 @@ fn fields(
             .width_cols()
             .map_or(usize::MAX, |width| width - NAME_COLS);
         field("answers", Line::from(call).cut(room));
+    }
+    if let (Some(message), Operation::Append { .. }) = (&shown.message, operation) {
+        for agent in agents(repo, &row.hash, message)? {
+            field("agent", format!("tract view {}", agent.short()).into());
+        }
     }
     if let Operation::Edit { target, .. } = operation {
         field("edits", target.to_string()[..7].into());
