@@ -62,7 +62,8 @@ pub fn compile_as_said(
     let mut repairs = Repairs::default();
     let mut remarks = Vec::new();
     let head = if options.whole_request {
-        settings::request_keys(settings, options.provider, &mut remarks)
+        let is_own = contents.iter().any(|said| !said.is_empty());
+        settings::request_keys(settings, options.provider, is_own, &mut remarks)
     } else {
         String::new()
     };

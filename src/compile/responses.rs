@@ -15,7 +15,7 @@ use crate::compile::body::Body;
 use crate::compile::said::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{is_object, push_list, quoted};
-use crate::wire::responses::{ABORTED, items, of_items, output, takes, tool_name};
+use crate::wire::responses::{ABORTED, call_of, items, of_items, output, takes, tool_name};
 use crate::wire::{Repair, Repairs};
 
 /// Writes the request; `head` are the keys before `instructions`, each with a comma after it.
@@ -29,17 +29,29 @@ pub(super) fn write(
     let mut payload = format!("{{{head}");
     let mut written = Vec::with_capacity(messages.len());
     let mut stable_bytes = payload.len();
+    // The last message, where the client wrote it as a text.
+    let mut prompt = None;
     for (at, message) in messages.iter().enumerate() {
         let said = contents.get(at).map_or(&[][..], Vec::as_slice);
         if let (0, Some(text)) = (at, instructions(message, said)) {
             payload.push_str(&format!(r#""instructions":{text},"#));
+            stable_bytes = payload.len();
             continue;
         }
         let own = message_items(at, message, &pairs, repairs);
-        match says_the_same(said, &own) {
+        prompt = said_as_text(message, said);
+        match says_the_same(said, message) && !pairs.repaired.contains(&at) {
             true => written.extend(said.iter().cloned()),
             false => written.extend(own),
         }
+    }
+    if let (Some(text), [_]) = (prompt, &written[..]) {
+        payload.push_str(&format!(r#""input":{text}}}"#));
+        return Body {
+            payload,
+            stable_bytes,
+            nothing_to_send: false,
+        };
     }
     payload.push_str(r#""input":["#);
     if !messages.is_empty() {
@@ -67,9 +79,19 @@ fn instructions(message: &Message, said: &[String]) -> Option<String> {
     (!text.is_empty()).then(|| quoted(&text))
 }
 
-/// Whether the items that a client wrote are read as those that would be written anyway.
-fn says_the_same(said: &[String], own: &[String]) -> bool {
-    !said.is_empty() && of_items(said).is_some_and(|said| Some(said) == of_items(own))
+/// Whether the items that a client wrote say a message.
+fn says_the_same(said: &[String], message: &Message) -> bool {
+    let read = (!said.is_empty()).then(|| of_items(said)).flatten();
+    read.is_some_and(|read| matches!(&read[..], [one] if one == message))
+}
+
+/// The JSON text of a message that the client wrote as one text.
+fn said_as_text<'a>(message: &Message, said: &'a [String]) -> Option<&'a str> {
+    let [text] = said else {
+        return None;
+    };
+    let read: String = serde_json::from_str(text).ok()?;
+    (*message == Message::text(Role::User, read)).then_some(text)
 }
 
 /// The items of message `at`: each call that nothing answers with what Codex says of such, right behind
@@ -77,7 +99,7 @@ fn says_the_same(said: &[String], own: &[String]) -> bool {
 fn message_items(
     at: usize,
     message: &Message,
-    pairs: &Pairs<'_>,
+    pairs: &Pairs,
     repairs: &mut Repairs,
 ) -> Vec<String> {
     let number = at + 1;
@@ -161,14 +183,17 @@ impl<'a> Chunk<'a> {
         self.parts.push(part);
     }
 
-    fn end(&mut self, at: usize, pairs: &Pairs<'_>, repairs: &mut Repairs) -> Vec<String> {
+    fn end(&mut self, at: usize, pairs: &Pairs, repairs: &mut Repairs) -> Vec<String> {
         let parts = std::mem::take(&mut self.parts).into_iter();
         let places = std::mem::take(&mut self.places);
         let message = Message {
             parts: parts.map(Cow::into_owned).collect(),
             ..self.frame.clone()
         };
-        let kind = |index: usize| pairs.kinds.get(&(at, places[index])).copied();
+        let kind = |index: usize| {
+            let kind = pairs.kinds.get(&(at, places[index]));
+            kind.map(String::as_str)
+        };
         items(&message, kind, at + 1, repairs)
     }
 }
@@ -178,25 +203,30 @@ type Place = (usize, usize);
 
 /// Which result answers which call: the nearest earlier one of its id that nothing answers.
 #[derive(Default)]
-struct Pairs<'a> {
+struct Pairs {
     /// The kind of the call that a result answers, where it is no function.
-    kinds: HashMap<Place, &'a str>,
+    kinds: HashMap<Place, String>,
     /// Calls that nothing answers.
     open: HashSet<Place>,
     /// Results that answer none.
     stray: HashSet<Place>,
+    /// The messages that these are of.
+    repaired: HashSet<usize>,
 }
 
-impl<'a> Pairs<'a> {
-    fn of(messages: &'a [Message]) -> Self {
+impl Pairs {
+    fn of(messages: &[Message]) -> Self {
         let mut pairs = Self::default();
-        let mut open: HashMap<&str, Vec<(Place, Option<&'a str>)>> = HashMap::new();
+        let mut open: HashMap<String, Vec<(Place, Option<String>)>> = HashMap::new();
         for (at, message) in messages.iter().enumerate() {
             for (index, part) in message.parts.iter().enumerate() {
                 match part {
-                    Part::ToolCall { id, kind, .. } if message.role == Role::Assistant => {
-                        let call = ((at, index), kind.as_deref());
-                        open.entry(id).or_default().push(call);
+                    Part::ToolCall { .. } | Part::Opaque { .. }
+                        if message.role == Role::Assistant =>
+                    {
+                        if let Some((id, kind)) = call_of(part) {
+                            open.entry(id).or_default().push(((at, index), kind));
+                        }
                     }
                     Part::ToolResult { call, .. } => {
                         match open.get_mut(call.as_str()).and_then(Vec::pop) {
@@ -205,6 +235,7 @@ impl<'a> Pairs<'a> {
                             }
                             None => {
                                 pairs.stray.insert((at, index));
+                                pairs.repaired.insert(at);
                             }
                         }
                     }
@@ -217,6 +248,7 @@ impl<'a> Pairs<'a> {
             .flatten()
             .map(|(place, _)| place)
             .collect();
+        pairs.repaired.extend(pairs.open.iter().map(|(at, _)| *at));
         pairs
     }
 }

@@ -151,10 +151,12 @@ const OF_A_REPLY: [&str; 11] = [
     "usage",
 ];
 
-/// The keys before the messages, each with a comma after it.
+/// The keys before the messages, each with a comma after it. `gives_back`: what nobody knows came with a
+/// request of this provider's, and goes back to it.
 pub(super) fn request_keys(
     settings: &Settings,
     provider: Provider,
+    gives_back: bool,
     remarks: &mut Vec<Notice>,
 ) -> String {
     let keys: &[(&'static str, Form)] = match provider {
@@ -244,11 +246,23 @@ pub(super) fn request_keys(
     let left_out = settings
         .iter()
         .filter(|(key, value)| !is_known(key) && !is_null(value));
-    remarks.extend(left_out.map(|(key, _)| Notice::SettingLeftOut {
-        key: key.clone(),
-        provider,
-    }));
+    for (key, value) in left_out {
+        match gives_back && !is_anybodys(key) {
+            true => out.push_str(&format!("{}:{value},", quoted(key))),
+            false => remarks.push(Notice::SettingLeftOut {
+                key: key.clone(),
+                provider,
+            }),
+        }
+    }
     out
+}
+
+/// Whether some provider knows the key: in another's request it has no place.
+fn is_anybodys(key: &str) -> bool {
+    let all = OPENAI.iter().chain(&RESPONSES).chain(&ANTHROPIC);
+    let mut names = all.map(|(name, _)| *name);
+    names.any(|name| name == key || other_words(name).contains(&key))
 }
 
 /// Whether the model is one of OpenAI's that think: they refuse `max_tokens`.

@@ -39,7 +39,11 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
                 };
                 if is_sent {
                     let texts = texts(&*view, source, &spans)?;
-                    contents.extend(texts.iter().filter_map(|text| content(text)));
+                    match provider {
+                        // There the items are what is sent.
+                        Provider::Responses => contents.extend(texts),
+                        _ => contents.extend(texts.iter().filter_map(|text| content(text))),
+                    }
                     break;
                 }
             }

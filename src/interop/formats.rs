@@ -5,12 +5,12 @@ use std::fmt;
 use super::format::Format;
 use super::{
     anthropic, anthropic_stream, claude_code, claude_stream, codex, codex_exec, event_log, gemini,
-    openai, openai_stream, responses_stream, roo,
+    openai, openai_stream, responses, responses_stream, roo,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 12] = [
+pub static FORMATS: [&Format; 13] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -21,6 +21,7 @@ pub static FORMATS: [&Format; 12] = [
     &anthropic_stream::ANTHROPIC_STREAM,
     &openai_stream::OPENAI_STREAM,
     &responses_stream::RESPONSES_STREAM,
+    &responses::RESPONSES,
     &openai::OPENAI,
     &anthropic::ANTHROPIC,
 ];

@@ -30,6 +30,7 @@ mod openai;
 mod openai_stream;
 pub(crate) mod records;
 mod remarks;
+mod responses;
 mod responses_stream;
 mod roo;
 pub mod running;

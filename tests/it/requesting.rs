@@ -98,6 +98,100 @@ fn of_openais_form() {
 }
 
 #[test]
+fn of_the_responses_api() {
+    let body: Value =
+        serde_json::from_str(include_str!("../data/responses/request.json")).expect("JSON");
+    let (request, notes) = made(&body, "responses");
+    assert_eq!(request, body);
+    assert!(!notes.contains("left out"), "{notes}");
+
+    // One text is all of an input, until there is more.
+    let body = json!({"model": "gpt-5", "input": "go", "parallel_tool_calls": false});
+    let (request, _) = made(&body, "responses");
+    assert_eq!(request, body);
+
+    // Chat completions have a word for how hard it thinks, and not for what it is to send.
+    let body = json!({
+        "model": "gpt-5", "reasoning": {"effort": "low"}, "max_output_tokens": 9,
+        "include": ["reasoning.encrypted_content"], "input": [
+            {"role": "developer", "content": "Be brief."}, {"role": "user", "content": "go"},
+        ],
+    });
+    let (request, notes) = made(&body, "openai");
+    assert_eq!(request["reasoning_effort"], "low");
+    assert_eq!(request["max_completion_tokens"], 9);
+    assert_eq!(
+        request["messages"][0],
+        json!({"role": "developer", "content": "Be brief."})
+    );
+    assert!(
+        notes.contains("'include'") && !notes.contains("'reasoning"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_response_of_the_responses_api_is_a_reply() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("body.json", include_str!("../data/responses/response.json"));
+    insta::assert_snapshot!(sandbox.tract(&["import", "body.json"]), @r"
+    --- stderr
+    Made a repository in .tract
+    Imported responses body: 1 message, on main
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
+    append 99683f3c04551bcc564f12dd8fb7fc197f88367c7e384b4b1695bffe65551833
+    refs      HEAD -> main, responses/body
+    time      2026-01-01 00:00:00 +0000
+    message   assistant (thinking, text)
+    tokens    +11 = 11
+    settings  model=gpt-5
+    source    responses, 2 records
+
+    #0
+        thinking (signed)
+
+    #1
+        12 loaves.
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "responses"]), @r#"
+    {"input":[{"type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"12 loaves."}]}]}
+    "#);
+}
+
+#[test]
+fn what_nobody_knows_of_a_request_goes_back_to_its_provider_alone() {
+    for (body, format, other) in [
+        (
+            json!({"model": "m", "route_to": ["a"], "messages": [
+                {"role": "system", "content": "Be brief."}, {"role": "user", "content": "go"},
+            ]}),
+            "openai",
+            "responses",
+        ),
+        (
+            json!({"model": "m", "max_tokens": 9, "system": "Be brief.", "route_to": {"a": 1.0}, "messages": [
+                {"role": "user", "content": "go"},
+            ]}),
+            "anthropic",
+            "openai",
+        ),
+        (
+            json!({"model": "m", "route_to": "a", "input": [{"role": "user", "content": "go"}]}),
+            "responses",
+            "anthropic",
+        ),
+    ] {
+        let (request, notes) = made(&body, format);
+        assert_eq!(request, body);
+        assert!(!notes.contains("left out"), "{notes}");
+        let (request, notes) = made(&body, other);
+        assert_eq!(request.get("route_to"), None);
+        assert!(notes.contains("'route_to'"), "{other}: {notes}");
+    }
+}
+
+#[test]
 fn of_a_clients_session() {
     let row = |uuid: &str, parent: Value, kind: &str, message: Value| {
         let row = json!({

@@ -22,6 +22,7 @@ mod session;
 mod standing;
 mod write;
 
+pub(super) use self::pairs::Pairs;
 use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// The format.

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use crate::interop::Outgoing;
 use crate::model::{Message, Part};
 use crate::wire::json::quoted;
-use crate::wire::responses::{ABORTED, output};
+use crate::wire::responses::{ABORTED, call_of, output};
 
 /// A part by its message's place and its own.
 type PartId = (usize, usize);
 
 /// Which output answers which call.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(in crate::interop) struct Pairs {
     /// The kind of the call that an output answers, where it isn't a function.
     kinds: HashMap<PartId, String>,
     unanswered: HashSet<PartId>,
@@ -31,9 +31,11 @@ impl Pairs {
         for (at, outgoing) in messages.iter().enumerate() {
             for (index, part) in outgoing.message.parts.iter().enumerate() {
                 match part {
-                    Part::ToolCall { id, kind, .. } => {
-                        let call = (Some((at, index)), kind.clone());
-                        open.entry(id.clone()).or_default().push(call);
+                    Part::ToolCall { .. } | Part::Opaque { .. } => {
+                        if let Some((id, kind)) = call_of(part) {
+                            let call = (Some((at, index)), kind);
+                            open.entry(id).or_default().push(call);
+                        }
                     }
                     Part::ToolResult { call, .. } => {
                         let answered = open.get_mut(call).and_then(Vec::pop);

@@ -1,7 +1,7 @@
 //! OpenAI chat completions: messages, request and response bodies, fine-tuning rows, and arrays of
 //! recorded runs (`[{task_id, traj, …}]`).
 //!
-//! Deliberately absent: streams of chunks, and the Responses API.
+//! Deliberately absent: streams of chunks, and the Responses API, a format of its own.
 
 mod read;
 mod write;

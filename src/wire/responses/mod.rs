@@ -10,5 +10,5 @@ mod write;
 
 pub use super::media::image_url;
 pub use super::openai::PROVIDER;
-pub use read::{Meaning, communication, messages, of_items, read};
+pub use read::{Meaning, call_of, communication, messages, of_items, read};
 pub use write::{ABORTED, items, output, takes, tool_name};

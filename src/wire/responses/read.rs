@@ -91,6 +91,20 @@ pub fn messages<'a>(
     messages
 }
 
+/// The id and the kind of the call that a part is, where outputs may answer it: the kind is none for a
+/// function's, and its item's type where it has no form of ours.
+pub fn call_of(part: &Part) -> Option<(String, Option<String>)> {
+    match part {
+        Part::ToolCall { id, kind, .. } => Some((id.clone(), kind.clone())),
+        Part::Opaque { provider, data } if provider == PROVIDER => {
+            let item = serde_json::from_str::<Item<'_>>(data).ok()?;
+            let kind = string(item.r#type).filter(|kind| kind.ends_with("_call"))?;
+            Some((string(item.call_id)?, Some(kind)))
+        }
+        _ => None,
+    }
+}
+
 /// What items say: their messages, if each is one.
 pub fn of_items(items: &[String]) -> Option<Vec<Message>> {
     let items = items.iter().map(|item| serde_json::from_str(item).ok());
@@ -135,6 +149,8 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
     let kind = word(item.r#type).unwrap_or_default();
     match kind.as_ref() {
         "message" => message(&item, payload, notes),
+        // Its short form.
+        "" if item.r#type.is_none() && item.role.is_some() => message(&item, payload, notes),
         "reasoning" => Meaning::Reply(vec![reasoning(&item)]),
         "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
             let call = call(&item, &kind).map(|call| Meaning::Reply(vec![call]));

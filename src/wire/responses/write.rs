@@ -155,10 +155,12 @@ fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
 
 /// The item that answers a call of `kind` with `content`, a JSON text.
 pub fn output(call: &str, kind: Option<&str>, content: &str) -> String {
-    let item = Object::typed(match kind {
-        Some("custom") => "custom_tool_call_output",
-        _ => "function_call_output",
-    });
+    let kind = match kind {
+        Some("custom") => "custom_tool_call_output".into(),
+        Some(kind) if kind.ends_with("_call") => Cow::Owned(format!("{kind}_output")),
+        _ => "function_call_output".into(),
+    };
+    let item = Object::typed(&kind);
     item.string("call_id", call).raw("output", content).finish()
 }
 

@@ -1,0 +1,238 @@
+//! A body, to its messages: `instructions`, then the items, of which those of one reply make one
+//! message.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::Result;
+use crate::interop::records::{Held, Text};
+use crate::interop::spans::{elements, members};
+use crate::interop::{Action, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
+use crate::model::{Message, Millis, Role, Settings, Usage, depth};
+use crate::wire::Notes;
+use crate::wire::json::{Raw, decode, string};
+use crate::wire::responses::{self, Meaning};
+
+/// What a response says of itself beside its settings.
+const OF_A_RESPONSE: [&str; 9] = [
+    "background",
+    "completed_at",
+    "created_at",
+    "error",
+    "id",
+    "incomplete_details",
+    "object",
+    "output_text",
+    "status",
+];
+
+/// Reads a body.
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let held = Held::read(input)?;
+    let text = held.text();
+    let mut reader = Reader {
+        text,
+        sink,
+        held: None,
+        is_reply: false,
+        settings: Settings::new(),
+        calls: HashSet::new(),
+        notes: Notes::default(),
+        end: SessionEnd::default(),
+    };
+    reader.body(held.start, options.stem)?;
+    held.end(None, sink)?;
+    sink.progress(text.bytes.len() as u64, 1);
+    Ok(())
+}
+
+struct Reader<'a> {
+    text: Text<'a>,
+    sink: &'a mut dyn Sink,
+    /// The last message, which may grow, and which the settings go with.
+    held: Option<Step>,
+    /// Whether it is a reply.
+    is_reply: bool,
+    settings: Settings,
+    calls: HashSet<String>,
+    notes: Notes,
+    end: SessionEnd,
+}
+
+impl Reader<'_> {
+    fn body(&mut self, start: usize, stem: &str) -> Result<()> {
+        let bytes = self.text.bytes;
+        self.sink.session(SessionStart::new(stem))?;
+        let (keys, broken) = members(bytes, start);
+        let get = |name: &str| {
+            let found = keys.iter().find(|(key, _)| key == name);
+            found.map(|(_, span)| span.clone())
+        };
+        let is_response = get("input").is_none();
+        if let Some(at) = get("instructions") {
+            self.instructions(&at)?;
+        }
+        let mut list_broken = None;
+        if let Some(at) = get(if is_response { "output" } else { "input" }) {
+            match bytes.get(at.start) {
+                Some(b'"') => self.prompt(&at)?,
+                _ => {
+                    let (items, broken) = elements(bytes, at.start);
+                    list_broken = broken;
+                    for item in items {
+                        self.item(&item)?;
+                    }
+                }
+            }
+        }
+        for (key, at) in &keys {
+            let is_own = is_response && OF_A_RESPONSE.contains(&key.as_str());
+            match key.as_str() {
+                "input" | "output" => {}
+                "instructions" if bytes.get(at.start) == Some(&b'"') => {}
+                "usage" if is_response => {
+                    let usage = self.text.decode(at).ok();
+                    let usage = usage.and_then(|(raw, _)| usage_of(Some(&raw)));
+                    if let Some(step) = self.held.as_mut().filter(|_| self.is_reply) {
+                        step.usage = usage;
+                    }
+                }
+                "created_at" if is_response => {
+                    let time = self.text.decode(at).ok();
+                    let time = time.and_then(|(raw, _)| decode::<f64>(Some(&raw)));
+                    if let Some(step) = &mut self.held {
+                        step.time = time.map(|seconds| Millis((seconds * 1000.0) as i64));
+                    }
+                }
+                _ if is_own => {}
+                _ => self.setting(key, at)?,
+            }
+        }
+        if let Some(broken) = list_broken.or(broken) {
+            let problem = self.text.problem(bytes.len(), broken.reason());
+            self.sink.problem(problem)?;
+        }
+        if let Some(mut step) = self.held.take() {
+            step.settings = std::mem::take(&mut self.settings);
+            self.sink.step(step)?;
+        }
+        let mut end = std::mem::take(&mut self.end);
+        end.opaque_blocks = std::mem::take(&mut self.notes).opaque_blocks;
+        self.sink.end(end)
+    }
+
+    fn setting(&mut self, key: &str, at: &Range<usize>) -> Result<()> {
+        // A value that the text ends in is not worth keeping.
+        let Ok((raw, lone)) = self.text.decode(at) else {
+            return Ok(());
+        };
+        self.end.lone_surrogates += lone;
+        match depth::check_json(key, raw.get(), 1) {
+            Ok(()) => {
+                self.settings.insert(key.to_owned(), raw.get().to_owned());
+                Ok(())
+            }
+            Err(error) => {
+                self.end.other(key);
+                self.problem(at, &error.to_string())
+            }
+        }
+    }
+
+    fn instructions(&mut self, at: &Range<usize>) -> Result<()> {
+        match self.said(at) {
+            Some(text) => self.tell(Message::text(Role::System, text), at, false),
+            None => Ok(()),
+        }
+    }
+
+    /// An input that is one text.
+    fn prompt(&mut self, at: &Range<usize>) -> Result<()> {
+        match self.said(at) {
+            Some(text) => self.tell(Message::text(Role::User, text), at, false),
+            None => self.problem(at, "an input that is no text"),
+        }
+    }
+
+    fn said(&mut self, at: &Range<usize>) -> Option<String> {
+        let (raw, lone) = self.text.decode(at).ok()?;
+        let text = string(Some(&raw))?;
+        self.end.lone_surrogates += lone;
+        Some(text)
+    }
+
+    fn item(&mut self, at: &Range<usize>) -> Result<()> {
+        let notes = &mut self.notes;
+        let read = |raw: &RawValue| Ok(responses::read(raw, notes));
+        let text = self.text;
+        let lone = &mut self.end.lone_surrogates;
+        let Some(meaning) = text.message(at, lone, self.sink, read)? else {
+            return Ok(());
+        };
+        match meaning {
+            Meaning::Aside => {
+                self.end.other("item");
+                Ok(())
+            }
+            Meaning::TooDeep(reason) => self.problem(at, &reason),
+            Meaning::Input(message) => self.tell(message, at, false),
+            Meaning::Reply(parts) => {
+                for part in &parts {
+                    if let Some((id, _)) = responses::call_of(part) {
+                        self.calls.insert(id);
+                    }
+                }
+                if let (true, Some(step)) = (self.is_reply, &mut self.held) {
+                    step.records.push(text.span(at));
+                    if let Action::Append(message) = &mut step.action {
+                        message.parts.extend(parts);
+                    }
+                    return Ok(());
+                }
+                self.tell(Message::new(Role::Assistant, parts), at, true)
+            }
+            Meaning::Output(message) => {
+                let strays = message.results().filter(|call| !self.calls.contains(*call));
+                let strays: Vec<String> = strays.map(str::to_owned).collect();
+                for call in strays {
+                    self.problem(at, &format!("a tool result without its call '{call}'"))?;
+                }
+                self.tell(message, at, false)
+            }
+        }
+    }
+
+    fn tell(&mut self, message: Message, at: &Range<usize>, is_reply: bool) -> Result<()> {
+        let step = Step::append(message, self.text.span(at));
+        self.is_reply = is_reply;
+        match self.held.replace(step) {
+            Some(before) => self.sink.step(before),
+            None => Ok(()),
+        }
+    }
+
+    fn problem(&mut self, at: &Range<usize>, reason: &str) -> Result<()> {
+        self.sink.problem(self.text.problem(at.start, reason))
+    }
+}
+
+/// What was counted for a response.
+fn usage_of(raw: Raw<'_>) -> Option<Usage> {
+    #[derive(Deserialize)]
+    struct Counts {
+        input_tokens: u64,
+        output_tokens: u64,
+    }
+    let counts: Counts = decode(raw)?;
+    Some(Usage {
+        input_tokens: counts.input_tokens,
+        output_tokens: counts.output_tokens,
+    })
+}

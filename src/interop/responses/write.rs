@@ -1,0 +1,70 @@
+//! Messages to a request of the Responses API: untouched ones as their items were, others anew.
+
+use std::io::Write;
+
+use super::super::codex::Pairs;
+use crate::error::Result;
+use crate::interop::chat::write::write_all;
+use crate::interop::remarks::Remarks;
+use crate::interop::{Document, Outgoing};
+use crate::model::{Part, Role};
+use crate::wire::json::{Object, array};
+use crate::wire::responses::items;
+
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(document);
+    let pairs = Pairs::of(messages, Vec::new());
+    let mut instructions = None;
+    let mut input = Vec::new();
+    let mut prompt = None;
+    for (at, outgoing) in messages.iter().enumerate() {
+        let message = &outgoing.message;
+        let text = outgoing
+            .records
+            .first()
+            .filter(|text| text.starts_with('"'));
+        match text {
+            Some(text) if at == 0 && message.role == Role::System => {
+                instructions = Some(text.clone());
+            }
+            Some(text) => {
+                prompt = Some(text.clone());
+                let item = Object::new().string("role", message.role.as_str());
+                input.push(item.raw("content", text).finish());
+            }
+            None if !outgoing.records.is_empty() => input.extend(outgoing.records.iter().cloned()),
+            None => {
+                for part in &message.parts {
+                    if let Part::ToolResult { is_error: true, .. } = part {
+                        remarks.add("the mark of a failed tool call");
+                    }
+                }
+                let kind = |index| pairs.kind(at, index);
+                input.extend(items(message, kind, at + 1, &mut remarks.repairs));
+            }
+        }
+    }
+    let mut object = Object::new();
+    let settings = &document.settings;
+    if let Some(model) = settings.get("model") {
+        object = object.raw("model", model);
+    }
+    if let Some(text) = instructions {
+        object = object.raw("instructions", &text);
+    }
+    object = match prompt.filter(|_| input.len() == 1) {
+        Some(text) => object.raw("input", &text),
+        None => object.raw("input", &array(&input)),
+    };
+    for (key, value) in settings {
+        if !["model", "instructions", "input"].contains(&key.as_str()) {
+            object = object.raw(key, value);
+        }
+    }
+    write_all(out, &object.finish())?;
+    Ok(remarks.into_words())
+}
