@@ -63,8 +63,7 @@ impl Working {
         ready.message
     }
 
-    /// What was worked out of a message. What was kept before it is of no use any more, for steps
-    /// are taken in their order, but for a few.
+    /// What was worked out of a message, if it is still kept.
     pub(super) fn take(&mut self, content: &ContentHash) -> Option<Worked> {
         let at = self.0.iter().position(|(hash, _)| hash == content)?;
         self.0.remove(at).map(|(_, worked)| worked)

@@ -26,7 +26,7 @@ use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::{Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
-pub(super) const SLICE_WORK: usize = 4_000;
+const SLICE_WORK: usize = 4_000;
 /// How many commits' records one slice holds.
 const SLICE_RECORDS: usize = 16_000;
 /// How often an import is tried where others are first.
