@@ -11,6 +11,9 @@ use crate::interop::Format;
 use crate::model::{RefName, RefValue, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 
+/// What the names of a session's further paths begin with, before a number.
+const LEAF: &str = "leaf-";
+
 /// The ref of a session, and how it got there.
 pub(super) struct Placement {
     pub(super) name: RefName,
@@ -144,10 +147,23 @@ impl Placement {
             branch = follow(tx, &self.name, self.old, tip, chosen.or(agents.as_deref()))?;
         }
         let mut further = Vec::new();
+        let end = tip;
         for path in session.paths.drain(1..) {
-            let (Some(name), Some(tip)) = (path.name, path.tip) else {
+            let (Some(mut name), Some(tip)) = (path.name, path.tip) else {
                 continue;
             };
+            // A copy of the file may tell otherwise what was taken back: neither takes the other's place.
+            if self.outcome == Outcome::Unchanged
+                && name.starts_with(LEAF)
+                && let Some(known) = load::tip(tx, &self.name.path(&name)?)?
+                && !tx.is_ancestor(&known, &tip)?
+                && let Some(end) = end
+            {
+                match leaf(tx, &self.name, &tip, &end)?.and_then(|path| path.name) {
+                    Some(free) => name = free,
+                    None => continue,
+                }
+            }
             let below = |above: &RefName| above.path(&name).ok();
             let theirs = self.name.path(&name)?;
             let value = RefValue::Commit(tip);
@@ -243,9 +259,8 @@ fn leaf(
     if left == tip || view.is_ancestor(left, tip)? {
         return Ok(None);
     }
-    let named = |number: usize| format!("leaf-{number}");
     for number in 1.. {
-        let name = named(number);
+        let name = format!("{LEAF}{number}");
         let known = load::tip(view, &session.path(&name)?)?;
         let free = match known {
             None => true,

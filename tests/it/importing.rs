@@ -343,3 +343,30 @@ fn a_link_that_leads_nowhere_does_not_end_the_import_of_its_directory() {
     std::os::unix::fs::symlink("nowhere.jsonl", link).expect("made");
     sandbox.ok(&["import", "there"]);
 }
+
+#[test]
+fn copies_of_a_session_that_differ_in_what_was_taken_back_settle() {
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/claude-code/rewind.jsonl"
+    );
+    let session = std::fs::read_to_string(data).expect("read");
+    let sandbox = Sandbox::empty();
+    sandbox.write("one.jsonl", &session);
+    sandbox.write("two.jsonl", session.replace("A cat.", "A dog."));
+    let import = |name| sandbox.ok(&["-q", "import", name]);
+    import("one.jsonl");
+    import("two.jsonl");
+    let branches = sandbox.ok(&["branch"]);
+    insta::assert_snapshot!(branches, @r"
+    * main         f822b43  2026-01-05 10:00:06  30 tokens  claude-code  Hello.
+      main/leaf-1  13d1427  2026-01-05 10:00:04  30 tokens  claude-code  Hello.
+      main/leaf-2  7af29ac  2026-01-05 10:00:04  30 tokens  claude-code  Hello.
+    ");
+    // In whichever order they come again, nothing moves.
+    for name in ["one.jsonl", "two.jsonl", "two.jsonl", "one.jsonl"] {
+        import(name);
+        assert_eq!(sandbox.ok(&["branch"]), branches, "{name}");
+    }
+    assert_eq!(sandbox.ok(&["reflog"]).lines().count(), 2);
+}
