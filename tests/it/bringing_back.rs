@@ -374,3 +374,42 @@ fn a_branch_goes_back_to_before_its_first_message() {
     error: HEAD is detached, and has to be on a commit
     ");
 }
+
+#[test]
+fn one_part_is_picked_and_a_call_with_its_result() {
+    let sandbox = with_calls();
+    let before = brief(&sandbox);
+    sandbox.ok(&["pick", ":2#0"]);
+    let text = brief(&sandbox);
+    insta::assert_snapshot!(text[before.len()..], @r"
+
+
+    [9] assistant
+    Reading both.
+    ");
+    sandbox.ok(&["undo"]);
+    // The second call, without the first; and the same by its result.
+    sandbox.ok(&["pick", ":2#2"]);
+    let by_call = brief(&sandbox);
+    insta::assert_snapshot!(by_call[before.len()..], @r#"
+
+
+    [9] assistant
+    → read_file {"path":"b"}
+
+    [10] tool
+    ← read_file
+    the text of b the text of b the text of b the text of b the
+    "#);
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["pick", ":4#0"]);
+    assert_eq!(brief(&sandbox), by_call);
+    sandbox.ok(&["undo"]);
+    insta::assert_snapshot!(sandbox.tract(&["pick", ":2#7"]), @r"
+    exit code: 1
+    --- stderr
+    error: there is no part #7: the last one is #2
+    hint: parts are counted from 0, as tract show prints them
+    ");
+    assert_eq!(brief(&sandbox), before);
+}

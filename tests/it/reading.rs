@@ -107,11 +107,11 @@ fn on_a_terminal_a_heading_says_what_the_columns_are() {
     ");
     let narrow = sandbox.on_terminal("80", &["log", "-4"]).expect("drawn");
     insta::assert_snapshot!(narrow, @r"
-    commit   no.  time       who          tokens  context  message
-    130cb45       2 min ago  drop -1 msg     -26       95  (HEAD -> main)
-    9cf57a6   :1  3 min ago  edit user        -1      121  Why does it fail?
-    fe44841   :7  5 min ago  user            +10      122  Thanks. Why parse.rs?
-    c292bb7   :6  6 min ago  assistant        +9      112  A file was missing.
+    commit   no.  time       who        tokens  context  message
+    130cb45       2 min ago  drop          -26       95  (HEAD -> main)  -1 message
+    9cf57a6   :1  3 min ago  edit user      -1      121  Why does it fail?
+    fe44841   :7  5 min ago  user          +10      122  Thanks. Why parse.rs?
+    c292bb7   :6  6 min ago  assistant      +9      112  A file was missing.
     ");
     for line in narrow.lines().chain(wide.lines()) {
         assert!(line.chars().count() <= 120, "{line}");

@@ -101,11 +101,11 @@ fn at_80_columns() {
     $ tract tag
     party  6bb0a8d
     $ tract reflog -n 5
-    #8  6 min ago   branch a-branch-with-a-rather-long-name…  a-branch-with-a-rathe…
-    #7  8 min ago   annotate :-1 --pin --reason …             main de6f21a → 4c993c8
-    #6  9 min ago   commit -m … --edit :-2                    main 3f2bb77 → de6f21a
-    #5  10 min ago  truncate --keep 4                         main 6bb0a8d → 3f2bb77
-    #4  11 min ago  tag party :-1                             party none → 6bb0a8d
+    #8  6 min ago   branch a-branch-with-a-rather-l…  a-branch-with-a-rather-long-n…
+    #7  8 min ago   annotate :-1 --pin --reason …     main de6f21a → 4c993c8
+    #6  9 min ago   commit -m … --edit :-2            main 3f2bb77 → de6f21a
+    #5  10 min ago  truncate --keep 4                 main 6bb0a8d → 3f2bb77
+    #4  11 min ago  tag party :-1                     party none → 6bb0a8d
     $ tract diff HEAD~3 --stat
     comparing HEAD~3 with HEAD
 

@@ -17,9 +17,10 @@ Example:
   tract pick a1b2c3d               this message, as tract find lists it
   tract pick idea:12 idea:14       two of the branch idea
   tract pick claude-code/6b6f:-1   the last one of a session
+  tract pick a1b2c3d#1             one part of it; of a call, its result too
   tract pick :3 --dry-run          say what would be copied")]
 pub struct Args {
-    /// Messages
+    /// Messages, or REV#PART
     #[arg(value_name = "REV", required = true)]
     messages: Vec<String>,
     /// Say what would be copied, and change nothing

@@ -54,6 +54,7 @@ proptest! {
         let pick = |n: &u8| Picked {
             tip: tip_there,
             entry: entries[*n as usize % entries.len()],
+            part: None,
         };
         let picked: Vec<Picked> = chosen.iter().map(pick).collect();
         let call = Call::at(Millis(99), "pick");

@@ -7,12 +7,14 @@ use crate::context::OrderEntry;
 use crate::context::plan::pick;
 use crate::context::plan::restore::Lost;
 use crate::error::{Error, Refusal, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::Repo;
+use crate::history::revision::Named;
 use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
-use crate::model::{Draft, Encoding, EntryId, Message, RefName, Sealed};
+use crate::model::{Draft, Encoding, EntryId, Message, Part, RefName, Sealed};
+use crate::store::View;
 
 /// A message that is to be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,22 +23,32 @@ pub struct Picked {
     pub tip: CommitHash,
     /// The message.
     pub entry: EntryId,
+    /// Only this part of it, counted from 0; of a call or a result, both.
+    pub part: Option<u32>,
 }
 
 impl Repo {
-    /// The message that `text` names, on whichever branch or session it is.
+    /// The message, or the part of one, that `text` names, on whichever branch or session it is.
     ///
     /// # Errors
     ///
     /// As [`Repo::resolve_entry`].
     pub fn resolve_picked(&self, on: &On, text: &str) -> Result<Picked> {
+        if let Some((base, _)) = text.rsplit_once('#')
+            && let Ok(Named::Part(_, part)) = self.resolve_named(on, text)
+        {
+            let part = Some(part);
+            let whole = self.resolve_picked(on, base)?;
+            return Ok(Picked { part, ..whole });
+        }
+        let part = None;
         let entry = self.resolve_entry(on, text)?;
         let numbered = text.rsplit_once(':');
         let numbered = numbered.filter(|(_, number)| number.parse::<i64>().is_ok());
         if let Some((base, _)) = numbered {
             let base = if base.is_empty() { "HEAD" } else { base };
             let tip = self.resolve(on, base)?;
-            return Ok(Picked { tip, entry });
+            return Ok(Picked { tip, entry, part });
         }
         // Its partners come after it: a path is asked for that goes on.
         let commit = self.resolve(on, text)?;
@@ -50,10 +62,14 @@ impl Repo {
         }
         for tip in tips {
             if view.is_ancestor(&commit, &tip)? {
-                return Ok(Picked { tip, entry });
+                return Ok(Picked { tip, entry, part });
             }
         }
-        Ok(Picked { tip: commit, entry })
+        Ok(Picked {
+            tip: commit,
+            entry,
+            part,
+        })
     }
 
     /// The hidden messages of the context at `on` that `lost` means, to be copied.
@@ -65,7 +81,8 @@ impl Repo {
         let tip = self.resolve(on, "HEAD")?;
         let order: Vec<OrderEntry> = self.order(&tip)?.entries().collect();
         let entries = meant(order.iter(), lost)?.into_iter();
-        Ok(entries.map(|entry| Picked { tip, entry }).collect())
+        let part = None;
+        Ok(entries.map(|entry| Picked { tip, entry, part }).collect())
     }
 
     /// Moves hidden messages, with their tool partners and what is attached to them, to right before
@@ -144,15 +161,17 @@ impl Repo {
         })
     }
 
-    /// The messages to append, in the order in which their sources were named.
+    /// The messages to append, in the order in which their sources were named, whole messages of each
+    /// before parts.
     fn copies(&self, picked: &[Picked], encoding: Encoding) -> Result<Vec<Message>> {
         let mut sources: Vec<CommitHash> = Vec::new();
-        let mut wanted: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
-        for Picked { tip, entry } in picked {
-            if !sources.contains(tip) {
-                sources.push(*tip);
+        let mut wholes: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
+        for one in picked {
+            if !sources.contains(&one.tip) {
+                sources.push(one.tip);
             }
-            wanted.entry(*tip).or_default().push(*entry);
+            let wanted = wholes.entry(one.tip).or_default();
+            wanted.extend(one.part.is_none().then_some(one.entry));
         }
         let mut messages = Vec::new();
         for tip in sources {
@@ -162,18 +181,59 @@ impl Repo {
             let needs = Needs::HIDDEN_LINKS;
             // No count is asked for.
             let scene = Scene::new(&*view, tip, order, context, Vec::new(), encoding, needs)?;
-            let contents = pick::chosen(&scene.input, &wanted[&tip])?;
-            let found = load::contents(&*view, &contents)?;
-            for (name, message) in contents.iter().zip(found) {
-                let sealed = Sealed::new(message);
-                if sealed.hash() != *name {
-                    return Err(Error::Purged);
-                }
-                messages.push(sealed.into_inner());
+            let contents = pick::chosen(&scene.input, &wholes[&tip])?;
+            messages.extend(unpurged(&*view, &contents)?);
+            for Picked { entry, part, .. } in picked.iter().filter(|one| one.tip == tip) {
+                let Some(part) = *part else { continue };
+                let own = scene.input.order[scene.input.place(entry)?].entry.content;
+                let contents = pick::chosen(&scene.input, &[*entry])?;
+                let at = contents.iter().position(|content| *content == own);
+                let group = unpurged(&*view, &contents)?;
+                messages.extend(narrowed(group, at.expect("it was chosen"), part as usize)?);
             }
         }
         Ok(messages)
     }
+}
+
+/// These messages, none of which may have been purged.
+fn unpurged(view: &dyn View, contents: &[ContentHash]) -> Result<Vec<Message>> {
+    let found = load::contents(view, contents)?.into_iter().map(Sealed::new);
+    let whole = found
+        .zip(contents)
+        .map(|(sealed, name)| match sealed.hash() == *name {
+            true => Ok(sealed.into_inner()),
+            false => Err(Error::Purged),
+        });
+    whole.collect()
+}
+
+/// Of a message with its tool partners only one part of the message at `at`: of a call its result too,
+/// of a result its call.
+fn narrowed(group: Vec<Message>, at: usize, part: usize) -> Result<Vec<Message>> {
+    let parts = &group[at].parts;
+    let Some(meant) = parts.get(part).cloned() else {
+        let last = parts.len().saturating_sub(1);
+        return Err(Error::Refused(Refusal::NoSuchPart { part, last }));
+    };
+    let link = |part: &Part| match part {
+        Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } => Some(id.clone()),
+        _ => None,
+    };
+    let Some(id) = link(&meant) else {
+        let message = group.into_iter().nth(at).expect("it has the part");
+        let parts = vec![meant];
+        return Ok(vec![Message { parts, ..message }]);
+    };
+    let narrow = |message: Message| {
+        let parts = message
+            .parts
+            .iter()
+            .filter(|part| link(part).as_ref() == Some(&id));
+        let parts: Vec<Part> = parts.cloned().collect();
+        (!parts.is_empty()).then_some(Message { parts, ..message })
+    };
+    Ok(group.into_iter().filter_map(narrow).collect())
 }
 
 /// The hidden messages of an order that `lost` means, and the visible ones of which parts are hidden.
