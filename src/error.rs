@@ -296,6 +296,21 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
+    /// A bundle that is none, or not as it was written, or says what cannot be.
+    #[error("the bundle is not whole: {detail}")]
+    BrokenBundle {
+        /// What was found.
+        detail: String,
+    },
+    /// A bundle that goes on from commits which are not here.
+    #[error(
+        "the bundle goes on from commits that are not here: {}",
+        short(commits)
+    )]
+    MissingCommits {
+        /// Their hashes.
+        commits: Vec<String>,
+    },
     /// The database is damaged.
     #[error("the repository is damaged: {detail}")]
     Damaged {
@@ -446,6 +461,11 @@ impl Error {
             detail: detail.to_string(),
         }
     }
+}
+
+fn short(commits: &[String]) -> String {
+    let short = commits.iter().map(|hash| hash.get(..7).unwrap_or(hash));
+    short.collect::<Vec<_>>().join(", ")
 }
 
 fn not_known(known: Option<&str>) -> String {

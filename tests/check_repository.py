@@ -13,6 +13,7 @@ import ctypes
 import ctypes.util
 import hashlib
 import json
+import re
 import sqlite3
 import struct
 import sys
@@ -213,6 +214,92 @@ def contents_of(operation):
     return named + [part["stub"] for part in operation.get("parts", []) if "stub" in part]
 
 
+# Listings
+
+WHITE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+LINE_BYTES = 77
+
+
+def one_line(text):
+    line = " ".join(word for word in WHITE.split(text) if word).encode()
+    if len(line) <= LINE_BYTES:
+        return line.decode()
+    cut = line[: LINE_BYTES - 1] if line[LINE_BYTES - 1 : LINE_BYTES] == b" " else line[:LINE_BYTES]
+    return cut.decode(errors="ignore") + "…"
+
+
+def pairs(text):
+    """The keys of a JSON object with their values' texts, as they are written."""
+    reader, space = json.JSONDecoder(), re.compile(r"[ \t\n\r]*")
+
+    def skip(at):
+        return space.match(text, at).end()
+
+    def take(at, what):
+        if text[at : at + 1] != what:
+            raise ValueError(what)
+        return skip(at + 1)
+
+    found, at = [], take(skip(0), "{")
+    while text[at : at + 1] != "}":
+        if found:
+            at = take(at, ",")
+        key, at = reader.raw_decode(text, at)
+        if not isinstance(key, str):
+            raise ValueError("a key")
+        begin = take(skip(at), ":")
+        value, end = reader.raw_decode(text, begin)
+        found.append((key, value, text[begin:end]))
+        at = skip(end)
+    if skip(at + 1) != len(text):
+        raise ValueError("more")
+    return found
+
+
+def summary(call):
+    try:
+        found = pairs(call["arguments"])
+    except (ValueError, RecursionError):
+        raw = call["arguments"][:80]
+        return call["name"] + " " + raw + ("…" if len(raw) < len(call["arguments"]) else "")
+    shown = ("%s=%s" % (k, '"%s"' % v if isinstance(v, str) else raw) for k, v, raw in found)
+    return call["name"] + (" " if found else "") + ", ".join(shown)
+
+
+def words(part):
+    kind = part["type"]
+    if kind == "text":
+        text = part["text"]
+    elif kind == "tool_call":
+        text = summary(part)
+    elif kind == "tool_result":
+        return next((said for said in map(words, part.get("content", [])) if said is not None), None)
+    elif kind in ("image", "file"):
+        text = "[%s]" % part.get("media_type", part.get("name", "file"))
+    else:
+        return None
+    return text if WHITE.sub("", text) else None
+
+
+def preview(message):
+    parts = message.get("parts", [])
+    text = next((said for said in map(words, parts) if said is not None), None)
+    if text is None:
+        other = (part for part in parts if part["type"] in ("thinking", "opaque"))
+        first = next(other, None)
+        text = "" if first is None else "(opaque)" if first["type"] == "opaque" else "(thinking) " + first["text"]
+    return one_line(("(interrupted) " if "interrupted" in message else "") + text)
+
+
+def uses(message):
+    parts = message.get("parts", [])
+    calls = [part for part in parts if part["type"] == "tool_call"]
+    return {
+        "calls": [{"id": it["id"], "name": it["name"], "line": one_line(summary(it))} for it in calls],
+        "answers": [part["call"] for part in parts if part["type"] == "tool_result"],
+    }
+
+
 # The fold
 
 
@@ -322,7 +409,16 @@ def masked(entry):
     return {part: stub for _, of, part, stub in entry.parts if of == version}
 
 
+def mask_key(parts):
+    if not parts:
+        return b""
+    told = ("%d:%s;" % (part, stub) if stub else "%d;" % part for part, stub in sorted(parts.items()))
+    return hashlib.sha256("".join(told).encode()).digest()
+
+
 # The file
+
+NAME = re.compile(r"(HEAD|ORIG_HEAD|PREV_HEAD|refs/(heads|tags|sessions/[^/]+)/[^ ~^:?*\[\\#\x00-\x1f\x7f]+)\Z")
 
 
 class Checker:
@@ -356,6 +452,7 @@ class Checker:
         self.histories()
         self.sources()
         self.names()
+        self.totals()
         self.checkpoints()
 
     def seals(self):
@@ -370,10 +467,10 @@ class Checker:
 
     def contents(self):
         rows = self.all(
-            "SELECT id, hash, role, size_bytes, calls, results, encoding, body"
-            " FROM contents LEFT JOIN bodies ON content = id"
+            "SELECT id, hash, role, size_bytes, calls, results, preview, uses, encoding, body FROM contents"
+            " LEFT JOIN bodies ON bodies.content = id LEFT JOIN tool_uses ON tool_uses.content = id"
         )
-        for row, name, role, size, calls, results, encoding, body in rows:
+        for row, name, role, size, calls, results, line, used, encoding, body in rows:
             name = name.hex()
             self.rows["contents"][row] = name
             try:
@@ -388,6 +485,10 @@ class Checker:
                 shown = (ROLES[role % 8], role >= 8, calls, results)
                 if shown != (message["role"], "attached" in message, kinds.count("tool_call"), kinds.count("tool_result")):
                     raise Damaged("its row says something else")
+                if line != preview(message):
+                    raise Damaged("its preview is %r and not %r" % (line, preview(message)))
+                if used is not None and json.loads(used) != uses(message):
+                    raise Damaged("how it uses tools is another message's")
                 self.messages[name] = message
             except (Damaged, IndexError) as error:
                 self.fault("message %s: %s" % (name[:10], error))
@@ -410,6 +511,8 @@ class Checker:
                     raise Damaged("its parent is another one")
                 if depth != (0 if above is None else above[3] + 1):
                     raise Damaged("its depth")
+                if above is None and lineages.get(lineage) != (None, None):
+                    raise Damaged("a root's lineage")
                 if above is not None and lineage != above[2]:
                     if lineages.get(lineage) != (above[2], above[3]):
                         raise Damaged("its lineage")
@@ -462,6 +565,15 @@ class Checker:
         self.refs, moves = {}, {}
         for name, target, symbolic in self.all("SELECT name, target, symbolic FROM refs ORDER BY name"):
             self.refs[name] = (target, symbolic)
+        for name, (target, symbolic) in self.refs.items():
+            if not NAME.match(name):
+                self.fault("%s: no ref's name" % name)
+            if symbolic is not None and (name not in ("HEAD", "PREV_HEAD") or not symbolic.startswith("refs/heads/")):
+                self.fault("%s: it stands for another ref" % name)
+        numbers = [row[0] for row in self.all("SELECT id FROM operations ORDER BY id")]
+        given = self.all("SELECT seq FROM sqlite_sequence WHERE name = 'operations'")
+        if numbers != list(range(1, (given[0][0] if given else 0) + 1)):
+            self.fault("operations: a number is missing")
         log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog ORDER BY id"
         for name, *values in self.all(log):
             moves.setdefault(name, []).append((tuple(values[:2]), tuple(values[2:])))
@@ -473,6 +585,30 @@ class Checker:
                 at = new
             if at != self.refs.get(name, (None, None)):
                 self.fault("%s: its log leads elsewhere" % name)
+
+    def totals(self):
+        """What contexts come to, where all counts of theirs are known."""
+        counts = {}
+        for content, encoding, mask, tokens, estimated in self.all(
+            "SELECT content, encoding, mask, tokens, estimated FROM counts"
+        ):
+            counts[self.rows["contents"].get(content), encoding, mask] = (tokens, estimated)
+        places = {(row[1], row[2]): row[0].hex() for row in self.all("SELECT hash, lineage, depth FROM commits")}
+        for lineage, depth, encoding, *kept in self.all(
+            "SELECT lineage, depth, encoding, messages, tokens, estimates FROM totals"
+        ):
+            try:
+                entries = list(self.order(places.get((lineage, depth), "")).visible())
+            except Damaged:
+                continue
+            found = [
+                counts.get((entry.contents[entry.version()], encoding, mask_key(masked(entry))))
+                for entry in entries
+            ]
+            if None in found:
+                continue
+            if kept != [len(found), sum(it[0] for it in found), sum(it[1] for it in found)]:
+                self.fault("total at %d of lineage %d: another context's" % (depth, lineage))
 
     def checkpoints(self):
         appends = "SELECT hash, content FROM commits WHERE lineage = ? AND depth BETWEEN ? AND ?"

@@ -149,6 +149,7 @@ fn exit(error: &Error) -> Exit {
         | Error::ForeignDatabase { .. }
         | Error::NewerDatabase { .. }
         | Error::Malformed { .. }
+        | Error::BrokenBundle { .. }
         | Error::StrictImport { .. }
         | Error::BrokenFile { .. }
         | Error::TornFile { .. } => Exit::Damaged,
@@ -339,8 +340,17 @@ fn hint(error: &Error) -> Option<String> {
         Error::StrictCompile { .. } => {
             Some("without --strict, the request is repaired and each repair is a notice".into())
         }
-        Error::ForeignDatabase { .. } | Error::Damaged { .. } => {
+        Error::ForeignDatabase { .. } => {
             Some("nothing was changed; --repo PATH names another repository".into())
+        }
+        Error::Damaged { .. } => Some(
+            "nothing was changed; tract fsck says what is damaged and what still compiles".into(),
+        ),
+        Error::BrokenBundle { .. } => {
+            Some("nothing was written; tract bundle makes one where the commits are".into())
+        }
+        Error::MissingCommits { .. } => {
+            Some("nothing was written; a bundle of the branch, not of a range, brings all".into())
         }
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         _ => None,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::context::{Context, Entry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::history::load::{self, Fresh};
 use crate::history::repo::Repo;
@@ -13,6 +13,8 @@ use crate::store::{CountKey, Store, Tx, View};
 
 /// How many counts are written in one transaction.
 const SLICE: usize = 500;
+/// A token is about so many bytes, where nobody can count any more.
+const BYTES_A_TOKEN: u64 = 4;
 /// How many bodies are held at once to be counted.
 const BODIES: usize = 64;
 
@@ -94,19 +96,55 @@ impl<'a> Counting<'a> {
         let unknown = all.filter(|(_, known)| known.is_none());
         let unknown: Vec<&Entry> = unknown.map(|(entry, _)| *entry).collect();
         let mut missing = Vec::with_capacity(unknown.len());
+        let mut counted = Vec::with_capacity(unknown.len());
         for slice in unknown.chunks(BODIES) {
-            let messages = load::messages_with(view, slice.iter().copied(), fresh)?;
-            for (entry, message) in slice.iter().zip(&messages) {
-                missing.push((key(entry), self.counter().message(message)));
+            match load::messages_with(view, slice.iter().copied(), fresh) {
+                Ok(messages) => {
+                    for (entry, message) in slice.iter().zip(&messages) {
+                        let count = self.counter().message(message);
+                        missing.push((key(entry), count));
+                        counted.push(count);
+                    }
+                }
+                Err(error) => counted.extend(self.guess(view, slice, fresh, error)?),
             }
         }
-        let mut counted = missing.iter().map(|(_, count)| *count);
+        let mut counted = counted.into_iter();
         let counts = known.into_iter().map(|known| {
             let count = known.or_else(|| counted.next());
             count.expect("what was not known has been counted")
         });
         let counts = counts.collect();
         Ok((counts, missing))
+    }
+
+    /// The same where messages cannot be read: one whose body was set aside is guessed by its size, and
+    /// nothing is kept. That its context cannot be compiled is no reason not to list it.
+    fn guess(
+        &mut self,
+        view: &dyn View,
+        entries: &[&Entry],
+        fresh: &Fresh<'_>,
+        error: Error,
+    ) -> Result<Vec<TokenCount>> {
+        let contents: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
+        let lost = view.lost(&contents)?;
+        if !lost.contains(&true) {
+            return Err(error);
+        }
+        let rows = view.content_rows(&contents)?;
+        let of_each = entries.iter().zip(lost).zip(rows);
+        let guess = of_each.map(|((entry, lost), row)| match (lost, row) {
+            (true, Some(row)) => Ok(TokenCount {
+                tokens: row.size_bytes / BYTES_A_TOKEN,
+                estimated: true,
+            }),
+            _ => {
+                let message = load::messages_with(view, [*entry], fresh)?.remove(0);
+                Ok(self.counter().message(&message))
+            }
+        });
+        guess.collect()
     }
 
     /// The tokens of each entry. What was missing is kept.

@@ -368,6 +368,9 @@ impl<'a> Session<'a> {
             self.newest = Some(commit.hash());
             self.new_commits += 1;
         } else {
+            for message in &draft.messages {
+                heal(tx, message)?;
+            }
             self.chain.follow(tx, commit.hash(), &commit)?;
         }
         self.note(tx, id, step, (commit.hash(), &commit), is_new)
@@ -560,12 +563,24 @@ fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Opt
         if row.commit.settings != step.settings || row.commit.note.is_some() {
             continue;
         }
-        if row.commit.time == step.time {
-            return Ok(Some(row));
+        let is_it = row.commit.time == step.time;
+        found = match is_it {
+            true => Some(row),
+            false => found.or(Some(row)),
+        };
+        if is_it {
+            break;
         }
-        found = found.or(Some(row));
+    }
+    if found.is_some() {
+        heal(tx, message)?;
     }
     Ok(found)
+}
+
+/// Makes a message whole again that was damaged and set aside.
+fn heal(tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
+    tx.heal_content(message).map(|_| ())
 }
 
 fn unknown_step(step: usize) -> Error {

@@ -4,6 +4,7 @@
 //! canonical form says which time it is. Nobody is told: what is read back is the message alone.
 //! Deliberately absent: which messages were erased; the store knows.
 
+use crate::error::{Error, Result};
 use crate::model::message::AGAIN;
 use crate::model::{Message, Sealed};
 
@@ -31,6 +32,28 @@ impl Sealed<Message> {
     }
 }
 
+impl Sealed<Message> {
+    /// The message of these canonical bytes, which must be all of them and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`].
+    pub fn read(canonical: &str) -> Result<Self> {
+        let message = Self::new(Message::from_canonical(canonical)?);
+        let times = canonical
+            .strip_prefix(AGAIN)
+            .and_then(|rest| rest.split_once(',')?.0.parse().ok());
+        let sealed = times.map_or(message.clone(), |times| message.again(times));
+        match sealed.canonical() == canonical {
+            true => Ok(sealed),
+            false => Err(Error::Malformed {
+                what: "content",
+                detail: "not in canonical form".to_owned(),
+            }),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +67,7 @@ mod tests {
             let again = hello.again(times);
             let back = Message::from_canonical(again.canonical()).expect("reads back");
             assert_eq!((&back, &*again), (&*hello, &*hello));
+            assert_eq!(Sealed::read(again.canonical()).expect("reads back"), again);
             // Written again, the text of an earlier time is where it begins.
             assert_eq!(again.again(1), hello.again(1));
             again.hash()
@@ -75,6 +99,13 @@ mod tests {
             r#"{"again":1}"#,
         ] {
             assert!(Message::from_canonical(text).is_err(), "{text}");
+        }
+        for text in [
+            r#"{"role": "user"}"#,
+            r#"{"parts":[],"role":"user"}"#,
+            r#"{"again":1,"role":"user" }"#,
+        ] {
+            assert!(Sealed::read(text).is_err(), "{text}");
         }
     }
 }

@@ -31,6 +31,8 @@ pub enum Fault {
         hash: ContentHash,
         /// What is wrong with it.
         why: &'static str,
+        /// Whether a repair sets what is wrong aside.
+        mends: bool,
     },
     /// What a listing shows of a message, which can be made again from it.
     Listing {
@@ -43,15 +45,31 @@ pub enum Fault {
         hash: CommitHash,
         /// What is wrong with it.
         why: &'static str,
+        /// Whether its text says how it was.
+        mends: bool,
+    },
+    /// A ref, or the log of its moves.
+    Ref {
+        /// Its full name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Rows that name rows which are not there.
+    Dangling {
+        /// Their table.
+        table: String,
+        /// How many.
+        rows: u64,
     },
     /// A kept session file.
     Source {
-        /// Its number.
-        id: u64,
-        /// The session that it feeds.
-        session: RefName,
+        /// The session that it feeds, if that is known.
+        session: Option<RefName>,
         /// What is wrong with it.
         why: &'static str,
+        /// Whether a repair sets it aside.
+        mends: bool,
     },
     /// Checkpoints, counts or the search index: what can be made again from the rest.
     Derived {
@@ -63,12 +81,24 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether nothing is lost by it: what is wrong can be made again from the rest.
-    pub fn is_derived(&self) -> bool {
-        matches!(
-            self,
-            Self::Index { .. } | Self::Listing { .. } | Self::Derived { .. }
-        )
+    /// Whether a repair helps: what is wrong is made again from the rest, or is set aside.
+    pub fn mends(&self) -> bool {
+        match self {
+            Self::Index { .. }
+            | Self::Row { .. }
+            | Self::Listing { .. }
+            | Self::Ref { .. }
+            | Self::Derived { .. } => true,
+            Self::Content { mends, .. }
+            | Self::Commit { mends, .. }
+            | Self::Source { mends, .. } => *mends,
+            Self::File { .. } | Self::Dangling { .. } => false,
+        }
+    }
+
+    /// Whether it is in the pages of the file, where no repair in place is safe.
+    pub fn is_of_pages(&self) -> bool {
+        matches!(self, Self::File { .. })
     }
 }
 
@@ -78,12 +108,17 @@ impl fmt::Display for Fault {
             Self::File { detail } => write!(f, "file: {detail}"),
             Self::Index { detail } => write!(f, "index: {detail}"),
             Self::Row { table, key } => write!(f, "{table} {key}: not as it was written"),
-            Self::Content { hash, why } => write!(f, "message {hash:.10}: {why}"),
+            Self::Content { hash, why, .. } => write!(f, "message {hash:.10}: {why}"),
             Self::Listing { hash } => write!(f, "message {hash:.10}: listings show it wrongly"),
-            Self::Commit { hash, why } => write!(f, "commit {hash:.10}: {why}"),
-            Self::Source { session, why, .. } => {
-                write!(f, "session file of {}: {why}", session.short())
+            Self::Commit { hash, why, .. } => write!(f, "commit {hash:.10}: {why}"),
+            Self::Ref { name, why } => write!(f, "{name}: {why}"),
+            Self::Dangling { table, rows } => {
+                write!(f, "{table}: {rows} name rows that are not there")
             }
+            Self::Source { session, why, .. } => match session {
+                Some(session) => write!(f, "session file of {}: {why}", session.short()),
+                None => write!(f, "a session file: {why}"),
+            },
             Self::Derived { what, rows } => write!(f, "{what}: {rows} not as they were written"),
         }
     }
@@ -100,4 +135,15 @@ pub struct Checked {
     pub sources: u64,
     /// Whether the files still hold what a purge erased.
     pub unscrubbed: bool,
+    /// How many rows repairs have set aside.
+    pub aside: u64,
+}
+
+/// Rows of a table that a repair set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// The table.
+    pub table: String,
+    /// How many.
+    pub rows: u64,
 }

@@ -3,19 +3,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::{
-    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Fault, Hit, ListedCommit,
-    Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal,
-    Search, SearchMut, SessionRow, SourceRow, SourceState, Sources, SourcesMut, Store, TagNote, Tx,
-    View,
+    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Derived, Fault, Hit,
+    ListedCommit, Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow,
+    Reversal, Search, SearchMut, SessionRow, SetAside, SourceRow, SourceState, Sources, SourcesMut,
+    Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
-    Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Sealed, Span,
+    Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Role, Sealed, Span,
     TokenCount, ToolUses, Total, Usage, is_tombstone, preview, tombstone,
 };
 
@@ -36,6 +37,7 @@ struct Maps {
     followers: BTreeMap<RefName, RefName>,
     adopted: Vec<(RefName, AdoptedRow)>,
     purges: Vec<u64>,
+    last_check: Option<Millis>,
     config: BTreeMap<String, String>,
     sources: Vec<(SourceRow, Vec<u8>)>,
     last_source: u64,
@@ -105,10 +107,20 @@ impl Store for Map {
             commits: maps.commits.len() as u64,
             sources: maps.sources.len() as u64,
             unscrubbed: false,
+            aside: 0,
         })
     }
 
-    fn rebuild(&self) -> Result<()> {
+    fn rebuild(&self) -> Result<Vec<SetAside>> {
+        Ok(Vec::new())
+    }
+
+    fn backup(&self, _: &Path, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        Ok(())
+    }
+
+    fn checked(&self, now: Millis) -> Result<()> {
+        self.kept.borrow_mut().last_check = Some(now);
         Ok(())
     }
 
@@ -251,6 +263,14 @@ impl Objects for MapSession<'_> {
         Ok(hashes.iter().map(message).collect())
     }
 
+    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>> {
+        let maps = self.maps.borrow();
+        Ok(hashes
+            .iter()
+            .map(|hash| maps.contents.get(hash).cloned())
+            .collect())
+    }
+
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         let maps = self.maps.borrow();
         let row = |hash: &ContentHash| {
@@ -287,6 +307,10 @@ impl Objects for MapSession<'_> {
         Ok(contents.iter().map(purged).collect())
     }
 
+    fn lost(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
+        Ok(vec![false; contents.len()])
+    }
+
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
         let maps = self.maps.borrow();
         Ok(keys
@@ -319,6 +343,19 @@ impl Objects for MapSession<'_> {
         let maps = self.maps.borrow();
         let usage = |commit| maps.usage.get(commit).copied();
         Ok(commits.iter().map(usage).collect())
+    }
+
+    fn derived(&self) -> Result<Derived> {
+        let maps = self.maps.borrow();
+        let counts = maps.counts.iter();
+        let totals = maps.totals.iter();
+        Ok(Derived {
+            checkpoints: maps.checkpoints.keys().copied().collect(),
+            counts: counts
+                .map(|((key, of), count)| (*key, *of, *count))
+                .collect(),
+            totals: totals.map(|((at, of), total)| (*at, *of, *total)).collect(),
+        })
     }
 
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
@@ -392,6 +429,14 @@ impl Refs for MapSession<'_> {
 
     fn last_purge(&self) -> Result<Option<u64>> {
         Ok(self.maps.borrow().purges.last().copied())
+    }
+
+    fn sound_references(&self) -> Result<Vec<RefName>> {
+        Ok(self.maps.borrow().refs.keys().cloned().collect())
+    }
+
+    fn last_check(&self) -> Result<Option<Millis>> {
+        Ok(self.maps.borrow().last_check)
     }
 
     fn config(&self) -> Result<Vec<(String, String)>> {
@@ -604,6 +649,17 @@ impl ObjectsMut for MapSession<'_> {
         maps.counts.retain(|(key, _), _| key.content != *hash);
         maps.totals.clear();
         Ok(size)
+    }
+
+    fn heal_content(&self, _: &Sealed<Message>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn put_tombstone(&self, hash: &ContentHash, role: Role) -> Result<()> {
+        let stone = tombstone(role).canonical();
+        let contents = &mut self.maps.borrow_mut().contents;
+        contents.entry(*hash).or_insert(stone);
+        Ok(())
     }
 
     fn drop_unreached(&self) -> Result<(u64, u64)> {

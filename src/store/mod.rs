@@ -19,10 +19,15 @@ mod contract;
 #[cfg(test)]
 mod map;
 
-use crate::error::Result;
+use std::path::Path;
 
-pub use fault::{Checked, Fault};
-pub use objects::{ByReach, CommitRow, ContentRow, CountKey, ListedCommit, Objects, ObjectsMut};
+use crate::error::Result;
+use crate::model::Millis;
+
+pub use fault::{Checked, Fault, SetAside};
+pub use objects::{
+    ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
+};
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
@@ -53,8 +58,16 @@ pub trait Store: Send {
     /// and then it tells only how far it has come. Fault or not, it goes on to the end.
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
 
-    /// Makes again what can be made from the rest, see [`Fault::is_derived`]; nothing else changes.
-    fn rebuild(&self) -> Result<()>;
+    /// Makes again what can be made from the rest, and sets aside what nothing vouches for, see
+    /// [`Fault::mends`]; nothing else changes. Gives what was set aside.
+    fn rebuild(&self) -> Result<Vec<SetAside>>;
+
+    /// Copies all that is here now into the file at `to`, while others go on writing; tells how far it
+    /// has come, in parts of a whole. Nothing that was erased is in the copy, and it needs no other file.
+    fn backup(&self, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()>;
+
+    /// Remembers that everything was checked now and found whole.
+    fn checked(&self, now: Millis) -> Result<()>;
 
     /// Rewrites what is stored so that nothing that was erased is left of it, in any file. Every
     /// purge owes it; where it fails, or was never come to, a later [`Store::write`] does it before

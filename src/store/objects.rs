@@ -94,6 +94,17 @@ pub struct CountKey {
     pub mask: Option<HashBytes>,
 }
 
+/// What is kept and could be made again from the rest, to be held against it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Derived {
+    /// The commits that have a checkpoint.
+    pub checkpoints: Vec<CommitHash>,
+    /// What was counted.
+    pub counts: Vec<(CountKey, Encoding, TokenCount)>,
+    /// What contexts come to.
+    pub totals: Vec<(CommitHash, Encoding, Total)>,
+}
+
 /// Reading objects.
 pub trait Objects {
     /// The commits.
@@ -177,6 +188,9 @@ pub trait Objects {
         Ok(self.contents(slice::from_ref(hash))?.remove(0))
     }
 
+    /// The canonical forms, of erased ones the tombstone's.
+    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>>;
+
     /// What listings show of these contents.
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>>;
 
@@ -195,6 +209,10 @@ pub trait Objects {
     /// ([`crate::model::tombstone`]), whose own hash is another one. What isn't here was not.
     fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>>;
 
+    /// Whether each of these contents has no body any more: it was damaged, and was set aside. What
+    /// isn't here was not.
+    fn lost(&self, contents: &[ContentHash]) -> Result<Vec<bool>>;
+
     /// The counts known in `encoding`.
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>>;
 
@@ -210,6 +228,9 @@ pub trait Objects {
     /// The total kept for just this commit.
     fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>>;
 
+    /// All that is derived, as far as its rows are as they were written. Reads all that there is.
+    fn derived(&self) -> Result<Derived>;
+
     /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
     /// the root, which counts too.
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64>;
@@ -217,11 +238,15 @@ pub trait Objects {
 
 /// Writing objects.
 pub trait ObjectsMut: Objects {
-    /// Keeps a message and says whether it is new; one that is here already is left alone.
+    /// Keeps a message and says whether it is new; one that is here already is left alone, but where its
+    /// body was set aside it is whole again.
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
 
     /// The same with its canonical bytes as [`Store::press`](super::Store::press) has made them.
     fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool>;
+
+    /// Gives a message that is here its body back, if that was set aside. Whether it was.
+    fn heal_content(&self, message: &Sealed<Message>) -> Result<bool>;
 
     /// Keeps a commit and says whether it is new. Its parent and contents must be here.
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool>;
@@ -241,6 +266,10 @@ pub trait ObjectsMut: Objects {
     /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
     /// content again changes nothing. Its counts go too, and all totals. Gives the bytes that it had.
     fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
+
+    /// Keeps a content that was erased elsewhere, by the role of what stands in its place; one that is
+    /// here is left alone.
+    fn put_tombstone(&self, hash: &ContentHash, role: Role) -> Result<()>;
 
     /// Takes out, without a trace, the commits that nothing leads to: no ref, no move of one in the
     /// log, no tag's note, no session that was taken over or resumed. Contents that no commit names

@@ -94,6 +94,12 @@ pub trait Refs {
     /// What was taken over of a session, oldest first.
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>>;
 
+    /// The names of all refs whose rows are as they were written, whatever became of others.
+    fn sound_references(&self) -> Result<Vec<RefName>>;
+
+    /// When everything was checked last and found whole.
+    fn last_check(&self) -> Result<Option<Millis>>;
+
     /// The repository's configuration: keys and values, by key.
     fn config(&self) -> Result<Vec<(String, String)>>;
 }

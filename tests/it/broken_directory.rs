@@ -116,13 +116,13 @@ fn a_database_that_is_gone_is_not_made_anew_beside_its_journal() {
     exit code: 3
     --- stderr
     error: the repository is damaged: [SANDBOX]/work/.tract/tract.db is gone, and [SANDBOX]/work/.tract/tract.db-wal is still there
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     ");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r"
     exit code: 3
     --- stderr
     error: the repository is damaged: [SANDBOX]/work/.tract/tract.db is gone, and [SANDBOX]/work/.tract/tract.db-wal is still there
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     ");
     fs::rename(tract.join("saved"), tract.join("tract.db")).expect("moved");
     assert_eq!(sandbox.ok(&["log", "--format", "%t"]).lines().count(), 1);

@@ -260,13 +260,16 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
 
 /// Whether a check of everything finds damage.
 fn is_found(directory: &Path) -> bool {
-    let checked = Repo::open(directory).and_then(|repo| repo.fsck(&mut |_| {}));
+    let checked = Repo::open(directory).and_then(|repo| repo.fsck(true, &mut |_| {}));
     checked.map_or(true, |found| found.is_damaged())
 }
 
 /// Makes again what can be made; whether that was possible.
 fn repair(directory: &Path) -> bool {
-    Repo::open(directory).is_ok_and(|repo| repo.rebuild().is_ok())
+    Repo::open(directory).is_ok_and(|repo| {
+        let found = repo.fsck(true, &mut |_| {});
+        found.is_ok_and(|found| repo.repair(&found).is_ok())
+    })
 }
 
 /// The commits to ask about: the newest, the tip of a session, and the tip.
@@ -345,55 +348,55 @@ fn damage_is_told_and_ends_with_3() {
     exit code: 3
     --- stderr
     error: the repository is damaged: content d26e0d1683bc3f60c00ab3ee7e0b59c6423d5a05be0af3a6af4b952763cf3dce: its body is another one's
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     $ tract compile
     exit code: 3
     --- stderr
     error: the repository is damaged: content d26e0d1683bc3f60c00ab3ee7e0b59c6423d5a05be0af3a6af4b952763cf3dce: its body is another one's
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     a commit
     $ tract log
     exit code: 3
     --- stderr
-    error: the repository is damaged: commit e62007d23ea436a2c1a48fbe74d87c9e61dcb83ab0924a9d6853a3c75af0ace1: its text is another one's
-    hint: nothing was changed; --repo PATH names another repository
+    error: the repository is damaged: commit dbc1344e125b2c6e3bb0d926186c92124d743e00efa2e94c6d3d036c03660361: its text is another one's
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     $ tract compile
     exit code: 3
     --- stderr
     error: the repository is damaged: commit e62007d23ea436a2c1a48fbe74d87c9e61dcb83ab0924a9d6853a3c75af0ace1: its text is another one's
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     a ref
     $ tract log
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of refs is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     $ tract compile
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of refs is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     a preview
     $ tract log
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of contents is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     $ tract compile
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of contents is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     a lost ref
     $ tract log
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of refs is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     $ tract compile
     exit code: 3
     --- stderr
     error: the repository is damaged: a row of refs is not as it was written
-    hint: nothing was changed; --repo PATH names another repository
+    hint: nothing was changed; tract fsck says what is damaged and what still compiles
     ");
 }

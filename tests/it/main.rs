@@ -39,6 +39,7 @@ mod layers;
 mod leaving;
 mod live_requests;
 mod looking;
+mod mending;
 mod moving;
 mod naming;
 mod nesting;

@@ -64,6 +64,12 @@ impl Sandbox {
         path
     }
 
+    /// Lets so many days go by.
+    pub fn wait_days(&self, days: u64) {
+        let gone = days * 24 * 60 * 60 * 1000;
+        self.clock.set(self.clock.get() + gone as i64);
+    }
+
     /// The program with these arguments, a minute after the last one.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.clock.set(self.clock.get() + 60_000);

@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 /// What `fsck` says of a repository's directory, line by line; none where it cannot even be opened.
 fn faults(directory: &std::path::Path) -> Option<Vec<String>> {
     let repo = Repo::open(directory).ok()?;
-    let found = repo.fsck(&mut |_| {}).ok()?;
+    let found = repo.fsck(true, &mut |_| {}).ok()?;
     let mut lines: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
     lines.extend(found.log.iter().map(ToString::to_string));
     let lost = found
@@ -41,7 +41,12 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         let data = data.to_str().expect("UTF-8");
         drop(imported.tract(&["import", data]));
     }
-    for sandbox in [repository(), Sandbox::new(), imported] {
+    // A HEAD that went elsewhere, and totals.
+    let moved = repository();
+    moved.ok(&["checkout", "-b", "side", "HEAD~2"]);
+    moved.ok(&["checkout", "main"]);
+    moved.ok(&["log", "-n", "0"]);
+    for sandbox in [repository(), Sandbox::new(), imported, moved] {
         sandbox.ok(&["fsck"]);
         let database = sandbox.work().join(".tract/tract.db");
         if let Some((sound, _, said)) = conditions::second_reader(&database) {

@@ -3,6 +3,7 @@
 use tract::Error;
 use tract::history::Fsck;
 use tract::render::{Label, Line, plural};
+use tract::store::SetAside;
 
 use crate::cli::failure::{Exit, sentence};
 use crate::cli::{App, Failure, progress};
@@ -10,27 +11,37 @@ use crate::cli::{App, Failure, progress};
 /// Check everything that is kept
 ///
 /// Every page, row, message, commit and kept session file is held against its name, its checksum or
-/// its fingerprint, and the context of every branch, tag and session is read. Damage is listed, with
-/// what still compiles, and ends with exit code 3.
+/// its fingerprint; each ref against its log; token counts, checkpoints, totals and the search index
+/// against the messages they come from; and the context of every branch, tag and session is read. Damage is
+/// listed, with what still compiles, and ends with exit code 3.
 ///
-/// --repair makes again what can be made from the rest: indexes, token counts, listings, checkpoints
-/// and the search index. It changes no message, commit or branch: what of those is damaged stays so.
+/// --repair makes again what can be made from the rest: indexes, listings, token counts, checkpoints,
+/// the search index, refs from their log, where commits stand. What nothing vouches for is set aside,
+/// so that it is in nobody's way: it stays in the database, in the table quarantine. No message and no
+/// commit that is whole is touched. One that was set aside is whole again once it is imported again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract fsck
   tract fsck --repair")]
 pub struct Args {
-    /// Make again what can be made from the rest
+    /// Make again what can be made, and set the rest aside
     #[arg(long)]
     repair: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let repo = app.repo()?;
+    let repo = app.repo().map_err(|failure| match failure {
+        Failure::Tract(error @ Error::Damaged { .. }) => {
+            let hint =
+                "nothing was changed; it cannot be opened: what tract backup wrote can".to_owned();
+            Failure::Said(Exit::Damaged, sentence(&error), Some(hint))
+        }
+        other => other,
+    })?;
     let bar = progress::bar(app, "{spinner} checking {msg}");
     let check = || {
-        let found = repo.fsck(&mut |checked| {
+        let found = repo.fsck(true, &mut |checked| {
             let commits = plural(checked.commits, "commit");
             bar.set_message(format!(
                 "{}, {commits}",
@@ -44,26 +55,44 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut found = check()?;
     if args.repair && found.is_repairable() {
         tell(&found, app)?;
-        repo.rebuild()?;
+        let aside = repo.repair(&found)?;
         app.ui.status("Made again what can be made from the rest");
+        for SetAside { table, rows } in aside {
+            let rows = plural(rows, "row");
+            app.ui.status(format!("Set aside {rows} of {table}"));
+        }
         found = check()?;
     }
     tell(&found, app)?;
+    if found.uncounted > 0 && !found.is_damaged() {
+        let counts = plural(found.uncounted, "token count");
+        let what = "of messages that no context shows like that any more: not counted again";
+        app.ui.notice(format!("{counts} {what}"));
+    }
+    if found.checked.aside > 0 {
+        let rows = plural(found.checked.aside, "damaged row");
+        let what = "set aside by a repair, in the table quarantine";
+        app.ui.notice(format!("{rows} {what}"));
+    }
     if found.checked.unscrubbed {
         app.ui.notice(
             "the files still hold what a purge erased; the next command that writes takes it out",
         );
     }
     if !found.is_damaged() {
+        // Where it cannot be written down, nothing is wrong with what was checked.
+        let _ = repo.remember_check(app.now());
         return Ok(());
     }
-    if found.is_repairable() {
-        app.ui
-            .hint("tract fsck --repair makes again what can be made from the rest");
-    } else {
-        app.ui
-            .hint("what compiles can be saved: tract export BRANCH -o FILE");
-    }
+    app.ui.hint(match (found.is_repairable(), args.repair) {
+        (true, false) => {
+            "tract fsck --repair makes again what can be made, and sets the rest aside"
+        }
+        _ if found.is_of_pages() => {
+            "nothing was changed; what compiles can be saved: tract bundle FILE BRANCH"
+        }
+        _ => "what was imported comes back by importing it again; what compiles goes on as before",
+    });
     Err(Failure::Quiet(Exit::Damaged))
 }
 
@@ -75,7 +104,7 @@ fn tell(found: &Fsck, app: &mut App) -> Result<(), Failure> {
     let mut lines: Vec<Line> = faults.collect();
     if let Some(error) = &found.log {
         lines.push(
-            damaged() + Label::Text.quote(&format!("the refs or their log: {}", reason(error))),
+            damaged() + Label::Text.quote(&format!("the log of operations: {}", reason(error))),
         );
     }
     for (name, lost) in &found.refs {

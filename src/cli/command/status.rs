@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tract::context::Context;
 use tract::hash::CommitHash;
 use tract::history::{ProviderSays, Status};
-use tract::model::{Head, HideKind, Role};
+use tract::model::{Head, HideKind, Millis, Role};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
 use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
@@ -29,6 +29,9 @@ pub struct Args {
     verbose: bool,
 }
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// How long after a check of everything another one is due.
+const CHECK_AFTER_MS: i64 = 30 * DAY_MS;
 /// How many cells the bar has.
 const BAR: usize = 20;
 /// Under `Tokens   `.
@@ -75,6 +78,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         let smaller = outcome::smaller(app, &repo, &on)?;
         app.ui.hint(format!("over budget: {smaller}"));
     }
+    if let Some(since) = unchecked_since(app, repo.last_check()?) {
+        app.ui.notice(format!("{since}: tract fsck"));
+    }
     if let Head::Detached(_) = status.head {
         let branch = repo.last_branch()?;
         app.ui.hint(format!(
@@ -82,6 +88,23 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Where the last check of everything is long ago, or has never been while there was time for it.
+fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -> Option<String> {
+    let now = app.now();
+    let is_long_ago = |time: Millis| now.0.saturating_sub(time.0) >= CHECK_AFTER_MS;
+    match (last, first) {
+        (Some(last), _) if is_long_ago(last) => {
+            let days = now.0.saturating_sub(last.0).unsigned_abs() / DAY_MS.unsigned_abs();
+            Some(format!(
+                "last checked for damage {} ago",
+                plural(days, "day")
+            ))
+        }
+        (None, Some(first)) if is_long_ago(first) => Some("never checked for damage".to_owned()),
+        _ => None,
+    }
 }
 
 fn head_line(status: &Status, ui: &Ui) -> Line {

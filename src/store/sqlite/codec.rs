@@ -190,6 +190,16 @@ impl ToSql for Encoding {
     }
 }
 
+impl FromSql for Encoding {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_i64()? {
+            0 => Ok(Self::O200kBase),
+            1 => Ok(Self::Cl100kBase),
+            other => Err(wrong(format!("unknown encoding {other} of counts"))),
+        }
+    }
+}
+
 /// The numbers of the roles are their places here.
 const ROLES: [Role; 5] = [
     Role::System,

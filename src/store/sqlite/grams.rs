@@ -4,7 +4,8 @@
 //! A term depends on the characters of its piece alone, so the terms of a text hold those of
 //! everything inside it. Deliberately absent: SQL.
 
-use crate::model::searched::{Literals, fold};
+use crate::model::Message;
+use crate::model::searched::{Literals, fold, searched};
 
 /// How many different terms there are: 4 letters of 32. Two pieces that share a term cost a look at
 /// a body, no more.
@@ -48,6 +49,50 @@ impl Grams {
             line.push(' ');
         }
         line
+    }
+}
+
+/// The terms of one content, summed up so that two sets of them can be compared: how many, and a sum
+/// that depends on each of them and not on their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TermSum {
+    terms: u32,
+    sum: u64,
+}
+
+impl TermSum {
+    pub(super) fn add(&mut self, term: &[u8]) {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in term {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self.terms += 1;
+        self.sum = self.sum.wrapping_add(hash);
+    }
+}
+
+/// What the index should know of messages.
+pub(super) struct Terms(Grams);
+
+impl Terms {
+    pub(super) fn new() -> Self {
+        Self(Grams::new())
+    }
+
+    /// The terms of a message, as the index takes them.
+    pub(super) fn line(&mut self, message: &Message) -> String {
+        for passage in searched(message) {
+            self.0.add(&passage.text);
+        }
+        self.0.take()
+    }
+
+    pub(super) fn of(&mut self, message: &Message) -> TermSum {
+        let mut sum = TermSum::default();
+        for term in self.line(message).split_ascii_whitespace() {
+            sum.add(term.as_bytes());
+        }
+        sum
     }
 }
 

@@ -4,10 +4,13 @@
 //! it has grown, never merely because a process closes; who leaves a long one empties it. Deliberately absent: knowledge of commands,
 //! and any SQL outside this folder; rusqlite's types don't leave it.
 
+mod aside;
+mod backup;
 mod checkpoints;
 mod codec;
 mod grams;
 mod memo;
+mod mend;
 mod migrate;
 mod objects;
 mod path;
@@ -32,8 +35,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, Store, Tx, View};
+use super::{Checked, Fault, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
+use crate::model::Millis;
 use session::Session;
 
 /// How long a writer waits for another one unless told otherwise.
@@ -126,6 +130,16 @@ impl Sqlite {
             return Err(Error::io(path)(missing));
         }
         Self::connect(path)
+    }
+
+    /// Opens a database that nobody writes, and leaves everything as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sqlite::open`].
+    pub fn open_still(path: &Path) -> Result<Self> {
+        migrate::inspect(path)?;
+        Self::connect_read_only(path)
     }
 
     /// A database in memory, gone when it is dropped.
@@ -302,9 +316,20 @@ impl Store for Sqlite {
         verify::verify(&Session::read(self)?, tell)
     }
 
-    fn rebuild(&self) -> Result<()> {
+    fn rebuild(&self) -> Result<Vec<SetAside>> {
         let tx = Session::write(self)?;
-        verify::rebuild(&tx)?;
+        let aside = mend::rebuild(&tx)?;
+        Box::new(tx).commit()?;
+        Ok(aside)
+    }
+
+    fn backup(&self, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        backup::backup(self, to, progress)
+    }
+
+    fn checked(&self, now: Millis) -> Result<()> {
+        let tx = Session::write(self)?;
+        tx.set_last_check(now)?;
         Box::new(tx).commit()
     }
 

@@ -11,10 +11,12 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Sealed, TokenCount, ToolUses, Total, Usage,
+    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, TokenCount, ToolUses, Total, Usage,
     is_tombstone, preview, tombstone,
 };
-use crate::store::{ByReach, CommitRow, ContentRow, CountKey, ListedCommit, Objects, ObjectsMut};
+use crate::store::{
+    ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
+};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,17 @@ pub(super) fn message(
     stored: Option<Vec<u8>>,
     size_bytes: u64,
 ) -> rusqlite::Result<Message> {
+    let canonical = body_text(hash, encoding, stored, size_bytes)?;
+    Message::from_canonical(&canonical).map_err(|error| damaged(format!("content {hash}: {error}")))
+}
+
+/// The same as its canonical form.
+fn body_text(
+    hash: &ContentHash,
+    encoding: Option<i64>,
+    stored: Option<Vec<u8>>,
+    size_bytes: u64,
+) -> rusqlite::Result<String> {
     let wrong = |error: String| damaged(format!("content {hash}: {error}"));
     let (Some(encoding), Some(stored)) = (encoding, stored) else {
         return Err(wrong("its body is missing".to_owned()));
@@ -54,8 +67,7 @@ pub(super) fn message(
     if !hash.names(&body) && !is_tombstone(hash, &body) {
         return Err(wrong("its body is another one's".to_owned()));
     }
-    let canonical = String::from_utf8(body).map_err(|e| wrong(e.to_string()))?;
-    Message::from_canonical(&canonical).map_err(|e| wrong(e.to_string()))
+    String::from_utf8(body).map_err(|e| wrong(e.to_string()))
 }
 
 /// What is wrong with a caller that names an object which isn't here.
@@ -132,6 +144,71 @@ impl Session<'_> {
         Ok(id)
     }
 
+    /// Whole bodies, each held against its name.
+    fn read_bodies<T>(
+        &self,
+        hashes: &[ContentHash],
+        mut read: impl FnMut(ContentHash, String) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        self.by_key(
+            concat!(
+                "SELECT n, hash, size_bytes, encoding, body
+                 FROM keys CROSS JOIN contents ON hash = key AND ",
+                intact!(contents),
+                " LEFT JOIN bodies ON content = id"
+            ),
+            hashes,
+            |row| {
+                let hash: ContentHash = row.get(1)?;
+                let text = body_text(&hash, row.get(3)?, row.get(4)?, unsigned(row, 2)?)?;
+                read(hash, text)
+            },
+        )
+    }
+
+    fn put_body(&self, id: i64, message: &Sealed<Message>) -> Result<()> {
+        let (encoding, body) = pack(message.canonical().as_bytes());
+        self.execute(
+            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+            params![id, encoding, body.as_ref()],
+        )?;
+        match ToolUses::of(message) {
+            None => Ok(()),
+            Some(uses) => self.execute(
+                "INSERT OR REPLACE INTO tool_uses (content, uses, seal)
+                 VALUES (?1, ?2, sealed(?1, ?2))",
+                params![id, uses.to_text()],
+            ),
+        }
+    }
+
+    /// Gives a content its body back, where that was damaged and set aside: the message that is put
+    /// has its name, so it is that body.
+    fn heal(&self, id: i64, message: &Sealed<Message>) -> Result<bool> {
+        let here = "SELECT 1 FROM bodies WHERE content = ?1";
+        if self.first(here, [id], |_| Ok(()))?.is_some() {
+            return Ok(false);
+        }
+        self.execute(
+            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = ?5, results = ?6,
+                 seal = sealed(id, hash, ?2, ?3, ?4, ?5, ?6)
+             WHERE id = ?1",
+            params![
+                id,
+                Speaker::from(&**message),
+                preview(message),
+                number(message.canonical().len() as u64),
+                number(message.calls().count() as u64),
+                number(message.results().count() as u64),
+            ],
+        )?;
+        // They were summed up with a guess.
+        self.drop_totals()?;
+        self.put_body(id, message)?;
+        self.index_again(id, message)?;
+        Ok(true)
+    }
+
     /// The row of a content that must be here.
     pub(super) fn must_content_id(&self, hash: &ContentHash) -> Result<i64> {
         let id = self.content_id(hash)?;
@@ -187,7 +264,8 @@ impl Session<'_> {
             ],
         )?;
         if put == 0 {
-            return self.must_content_id(&hash).map(|_| false);
+            let id = self.must_content_id(&hash)?;
+            return self.heal(id, message).map(|_| false);
         }
         let (encoding, body) = pack(canonical.as_bytes());
         self.execute(
@@ -348,16 +426,13 @@ impl Objects for Session<'_> {
     }
 
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
-        self.by_key(
-            concat!(
-                "SELECT n, hash, size_bytes, encoding, body
-                 FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents),
-                " LEFT JOIN bodies ON content = id"
-            ),
-            hashes,
-            |row| message(&row.get(1)?, row.get(3)?, row.get(4)?, unsigned(row, 2)?),
-        )
+        self.read_bodies(hashes, |hash, body| {
+            Message::from_canonical(&body).map_err(|e| damaged(format!("content {hash}: {e}")))
+        })
+    }
+
+    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>> {
+        self.read_bodies(hashes, |_, body| Ok(body))
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
@@ -410,6 +485,19 @@ impl Objects for Session<'_> {
             found[at] = message.as_ref().and_then(ToolUses::of);
         }
         Ok(found)
+    }
+
+    fn lost(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
+        let found = self.by_key(
+            concat!(
+                "SELECT n, encoding IS NULL FROM keys CROSS JOIN contents ON hash = key AND ",
+                intact!(contents),
+                " LEFT JOIN bodies ON content = id"
+            ),
+            contents,
+            |row| row.get(1),
+        )?;
+        Ok(found.into_iter().map(|lost| lost == Some(true)).collect())
     }
 
     fn all_contents(&self) -> Result<Vec<ContentHash>> {
@@ -496,6 +584,52 @@ impl Objects for Session<'_> {
         self.total_at(commit, encoding)
     }
 
+    fn derived(&self) -> Result<Derived> {
+        let checkpoints = concat!(
+            "SELECT commits.hash FROM checkpoints JOIN commits ON commits.id = commit_id
+             AND commits.lineage = checkpoints.lineage AND commits.depth = checkpoints.depth WHERE ",
+            intact!(checkpoints)
+        );
+        let counts = concat!(
+            "SELECT contents.hash, counts.encoding, mask, tokens, estimated
+             FROM counts JOIN contents ON contents.id = content WHERE ",
+            intact!(counts)
+        );
+        let totals = concat!(
+            "SELECT commits.hash, encoding, messages, tokens, estimates
+             FROM totals JOIN commits ON commits.lineage = totals.lineage
+                 AND commits.depth = totals.depth WHERE ",
+            intact!(totals)
+        );
+        Ok(Derived {
+            checkpoints: self.all(checkpoints, [], |row| row.get(0))?,
+            counts: self.all(counts, [], |row| {
+                let mask: Vec<u8> = row.get(2)?;
+                let mask = match mask.is_empty() {
+                    true => None,
+                    false => Some(mask.try_into().map_err(|_| damaged("a mask"))?),
+                };
+                let key = CountKey {
+                    content: row.get(0)?,
+                    mask,
+                };
+                let count = TokenCount {
+                    tokens: unsigned(row, 3)?,
+                    estimated: row.get(4)?,
+                };
+                Ok((key, row.get(1)?, count))
+            })?,
+            totals: self.all(totals, [], |row| {
+                let total = Total {
+                    messages: unsigned(row, 2)?,
+                    tokens: unsigned(row, 3)?,
+                    estimates: unsigned(row, 4)?,
+                };
+                Ok((row.get(0)?, row.get(1)?, total))
+            })?,
+        })
+    }
+
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
         self.since_checkpoint(tip)
     }
@@ -508,6 +642,13 @@ impl ObjectsMut for Session<'_> {
 
     fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool> {
         self.put_message(message, |canonical| packed(canonical, pressed))
+    }
+
+    fn heal_content(&self, message: &Sealed<Message>) -> Result<bool> {
+        match self.content_id(&message.hash())? {
+            Some(id) => self.heal(id, message),
+            None => Ok(false),
+        }
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
@@ -623,7 +764,7 @@ impl ObjectsMut for Session<'_> {
         )?;
         let (encoding, body) = pack(canonical.as_bytes());
         self.execute(
-            "UPDATE bodies SET encoding = ?2, body = ?3 WHERE content = ?1",
+            "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
         )?;
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
@@ -631,6 +772,30 @@ impl ObjectsMut for Session<'_> {
         self.execute("DELETE FROM tool_uses WHERE content = ?1", [id])?;
         self.memo.forget();
         Ok(row.size_bytes)
+    }
+
+    fn put_tombstone(&self, hash: &ContentHash, role: Role) -> Result<()> {
+        if self.content_id(hash)?.is_some() {
+            return Ok(());
+        }
+        let stone = tombstone(role);
+        let (id, canonical) = (self.next_id("contents")?, stone.canonical());
+        self.execute(
+            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, sealed(?1, ?2, ?3, ?4, ?5, 0, 0))",
+            params![
+                id,
+                hash,
+                Speaker::from(&stone),
+                preview(&stone),
+                number(canonical.len() as u64),
+            ],
+        )?;
+        let (encoding, body) = pack(canonical.as_bytes());
+        self.execute(
+            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+            params![id, encoding, body.as_ref()],
+        )
     }
 
     fn drop_unreached(&self) -> Result<(u64, u64)> {

@@ -111,6 +111,13 @@ impl Session<'_> {
     }
 }
 
+impl Session<'_> {
+    pub(super) fn set_last_check(&self, now: Millis) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO checks (id, time, seal) VALUES (1, ?1, sealed(1, ?1))";
+        self.execute(sql, [now.0])
+    }
+}
+
 impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let found = self.first(
@@ -295,6 +302,16 @@ impl Refs for Session<'_> {
         )
     }
 
+    fn sound_references(&self) -> Result<Vec<RefName>> {
+        let sql = "SELECT name FROM refs WHERE seal = sealed(name, target, symbolic) ORDER BY name";
+        self.all(sql, [], |row| row.get(0))
+    }
+
+    fn last_check(&self) -> Result<Option<Millis>> {
+        let sql = concat!("SELECT time FROM checks WHERE id = 1 AND ", intact!(checks));
+        self.first(sql, [], |row| row.get(0).map(Millis))
+    }
+
     fn config(&self) -> Result<Vec<(String, String)>> {
         let sql = concat!(
             "SELECT key, value FROM config WHERE ",
@@ -385,6 +402,8 @@ impl RefsMut for Session<'_> {
     }
 
     fn purge_operations(&self, purge: u64) -> Result<()> {
+        // What was set aside may hold what is erased.
+        self.forget_aside()?;
         let sql = "UPDATE operations SET what = ?1, seal = sealed(id, time, ?1, undoes, redoes)
              WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;

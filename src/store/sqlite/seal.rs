@@ -78,6 +78,7 @@ macro_rules! intact {
     (tag_notes) => { intact!(@ "tag_notes", "tag_notes", "tag", "commit_id", "time", "note") };
     (followers) => { intact!(@ "followers", "followers", "session", "branch") };
     (adopted) => { intact!(@ "adopted", "adopted", "id", "session", "theirs", "ours") };
+    (checks) => { intact!(@ "checks", "checks", "id", "time") };
     (purges) => { intact!(@ "purges", "purges", "operation") };
 }
 pub(super) use intact;

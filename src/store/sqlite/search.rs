@@ -7,13 +7,14 @@ use rusqlite::{Row, params};
 
 use super::codec::{blob, number, unsigned};
 use super::engine;
-use super::grams::{Grams, query};
+use super::grams::{TermSum, Terms, query};
 use super::objects::{commit_row, message};
 use super::seal::intact;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::searched::{Literals, searched};
+use crate::model::Message;
+use crate::model::searched::Literals;
 use crate::store::crew::{with_crew, workers};
 use crate::store::{Hit, Search, SearchMut};
 
@@ -52,6 +53,55 @@ impl Session<'_> {
     fn watermark(&self) -> Result<i64> {
         let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
         Ok(self.first(sql, [], |row| row.get(0))?.unwrap_or(0))
+    }
+
+    /// Takes a content in that the index has passed without its text.
+    pub(super) fn index_again(&self, id: i64, message: &Message) -> Result<()> {
+        if id > self.watermark()? {
+            return Ok(());
+        }
+        self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
+        let insert = "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)";
+        self.execute(insert, params![id, Terms::new().line(message)])
+    }
+
+    /// All that the index knows. Reads it whole.
+    pub(super) fn indexed_terms(&self) -> Result<Indexed> {
+        let mut known = Indexed {
+            watermark: self.watermark()?,
+            terms: HashMap::new(),
+        };
+        // It is the transaction's own, and goes with it; one that failed may have left its.
+        self.execute("DROP TABLE IF EXISTS temp.search_terms", [])?;
+        let sql =
+            "CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab('main', 'search', 'instance')";
+        self.execute(sql, [])?;
+        self.scan("SELECT doc, term FROM temp.search_terms", [], |row| {
+            let terms = known.terms.entry(row.get(0)?).or_default();
+            terms.add(row.get_ref(1)?.as_bytes()?);
+            Ok(true)
+        })?;
+        self.execute("DROP TABLE temp.search_terms", [])?;
+        Ok(known)
+    }
+}
+
+/// What the search index knows of contents, by their rows.
+pub(super) struct Indexed {
+    watermark: i64,
+    terms: HashMap<i64, TermSum>,
+}
+
+impl Indexed {
+    /// What is known of a content; none where the index has not come to it.
+    pub(super) fn take(&mut self, id: i64) -> Option<TermSum> {
+        let terms = self.terms.remove(&id);
+        (id <= self.watermark).then(|| terms.unwrap_or_default())
+    }
+
+    /// How much is known of what was not taken.
+    pub(super) fn left(&self) -> u64 {
+        self.terms.len() as u64
     }
 }
 
@@ -163,15 +213,16 @@ impl Body {
     }
 }
 
-/// The terms of each content, on whatever thread. A body that is not its name's gives none.
+/// The terms of each content, on whatever thread. One whose body was set aside has none, and the index
+/// passes it; a body that is not its name's is an error.
 fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
-    let mut grams = Grams::new();
+    let mut known = Terms::new();
     let mut terms = |body: Body| -> Result<String> {
-        let message = message(&body.hash, body.encoding, body.stored, body.size_bytes);
-        for passage in searched(&message.map_err(engine)?) {
-            grams.add(&passage.text);
+        if body.encoding.is_none() {
+            return Ok(String::new());
         }
-        Ok(grams.take())
+        let message = message(&body.hash, body.encoding, body.stored, body.size_bytes);
+        Ok(known.line(&message.map_err(engine)?))
     };
     let all = batch.into_iter().map(|body| (body.id, terms(body)));
     all.collect()

@@ -1,17 +1,20 @@
 //! Everything checked: the file's pages and indexes, each seal, each object against its name and its
-//! place, each kept source against its fingerprint. And what can be made again, made again.
+//! place, each ref against its log, each kept source against its fingerprint, and what is indexed for
+//! searches against what messages say.
 //!
-//! Deliberately absent: whether a history folds; that is [`crate::history`]'s to say.
+//! Deliberately absent: whether a history folds, and whatever follows from that; it is
+//! [`crate::history`]'s to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::params;
+use rusqlite::types::Value;
 
 use super::Sqlite;
 use super::codec::{Speaker, number, unpack, unpack_any, unpack_spans, unsigned};
+use super::grams::Terms;
 use super::seal::intact;
 use super::session::Session;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
 use crate::store::{Checked, Fault};
@@ -34,7 +37,9 @@ pub(super) fn verify(session: &Session<'_>, tell: Tell<'_>) -> Result<Checked> {
     check.seals()?;
     check.contents()?;
     check.commits()?;
+    check.names()?;
     check.sources()?;
+    check.done.aside = session.aside()?;
     let owed = session.first("SELECT 1 FROM unscrubbed LIMIT 1", [], |_| Ok(()))?;
     check.done.unscrubbed = owed.is_some();
     Ok(check.done)
@@ -61,9 +66,9 @@ impl Check<'_, '_, '_> {
     /// Pages, indexes, the search index's structure, and rows that name rows.
     fn file(&mut self) -> Result<()> {
         for detail in unsound(self.session)? {
-            self.fault(match is_of_index(&detail) {
-                true => Fault::Index { detail },
-                false => Fault::File { detail },
+            self.fault(match is_of_pages(&detail) {
+                false => Fault::Index { detail },
+                true => Fault::File { detail },
             });
         }
         let sql = "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1";
@@ -71,8 +76,8 @@ impl Check<'_, '_, '_> {
             .session
             .all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for (table, rows) in orphans {
-            let detail = format!("{rows} rows of {table} name rows that are not there");
-            self.fault(Fault::File { detail });
+            let rows = u64::try_from(rows).unwrap_or_default();
+            self.fault(Fault::Dangling { table, rows });
         }
         Ok(())
     }
@@ -102,7 +107,8 @@ impl Check<'_, '_, '_> {
     }
 
     fn seals(&mut self) -> Result<()> {
-        for (table, key, columns) in sealed_tables(self.session)? {
+        for (table, columns) in sealed_tables(self.session)? {
+            let key = columns.split(',').next().unwrap_or_default();
             let broken = format!("FROM {table} WHERE seal IS NOT sealed({columns})");
             if let Some(what) = derived(&table) {
                 let sql = format!("SELECT count(*) {broken}");
@@ -129,15 +135,18 @@ impl Check<'_, '_, '_> {
     fn contents(&mut self) -> Result<()> {
         let sql = concat!(
             "SELECT hash, encoding, body, size_bytes, role, preview, calls, results, ",
-            "contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses
+            "contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses, id
              FROM contents LEFT JOIN bodies ON bodies.content = id
                   LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id"
         );
         let session = self.session;
+        let mut indexed = session.indexed_terms()?;
+        let (mut terms, mut astray) = (Terms::new(), 0);
         session.scan(sql, [], |row| {
             self.done.contents += 1;
             self.step();
             let hash: ContentHash = row.get(0)?;
+            let found = indexed.take(row.get(10)?);
             let body = match row.get::<_, Option<i64>>(1)? {
                 None => Err("its body is missing"),
                 Some(encoding) => body(encoding, row.get(2)?, row.get(3)?)
@@ -147,8 +156,15 @@ impl Check<'_, '_, '_> {
                     .ok_or("its body is not what was written"),
             };
             match body {
-                Err(why) => self.fault(Fault::Content { hash, why }),
+                Err(why) => {
+                    let mends = row.get::<_, Option<i64>>(1)?.is_some();
+                    self.fault(Fault::Content { hash, why, mends });
+                }
                 Ok((message, size_bytes)) => {
+                    // What a purge erased may be indexed or not.
+                    let is_stone = is_tombstone(&hash, message.canonical().as_bytes());
+                    let is_right = |found| found == terms.of(&message) || is_stone;
+                    astray += u64::from(!found.is_none_or(is_right));
                     let shows = row.get::<_, i64>(3)? == number(size_bytes as u64)
                         && row
                             .get(4)
@@ -169,12 +185,56 @@ impl Check<'_, '_, '_> {
             }
             Ok(true)
         })?;
+        let rows = astray + indexed.left();
+        if rows > 0 {
+            let what = "the search index";
+            self.fault(Fault::Derived { what, rows });
+        }
+        Ok(())
+    }
+
+    /// Each ref against the log of its moves, those that were deleted too.
+    fn names(&mut self) -> Result<()> {
+        type At = (Value, Value);
+        let nowhere: At = (Value::Null, Value::Null);
+        let refs = concat!(
+            "SELECT name, target, symbolic FROM refs WHERE seal = ",
+            "sealed(name, target, symbolic)"
+        );
+        let refs = self.session.all(refs, [], |row| {
+            Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
+        })?;
+        let refs: BTreeMap<String, At> = refs.into_iter().collect();
+        let mut logs: BTreeMap<String, (At, bool)> = BTreeMap::new();
+        let log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog
+             WHERE seal = sealed(id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
+             ORDER BY id";
+        self.session.scan(log, [], |row| {
+            let (old, new): (At, At) = ((row.get(1)?, row.get(2)?), (row.get(3)?, row.get(4)?));
+            let log = logs.entry(row.get(0)?);
+            let (at, has_gap) = log.or_insert_with(|| (nowhere.clone(), false));
+            *has_gap |= *at != old;
+            *at = new;
+            Ok(true)
+        })?;
+        for name in refs.keys().chain(logs.keys()).collect::<BTreeSet<_>>() {
+            let (at, has_gap) = logs.get(name).cloned().unwrap_or((nowhere.clone(), false));
+            let is_there = refs.get(name).unwrap_or(&nowhere) == &at;
+            let why = match (has_gap, is_there) {
+                (false, true) => continue,
+                (true, _) => "its log has a gap",
+                (false, false) => "it is not where its log says",
+            };
+            let name = name.clone();
+            self.fault(Fault::Ref { name, why });
+        }
         Ok(())
     }
 
     fn commits(&mut self) -> Result<()> {
         let sql = "SELECT c.hash, c.canonical, c.depth, p.hash, p.depth, appended.hash,
-                 c.lineage IS p.lineage OR (l.parent IS p.lineage AND l.fork_depth IS p.depth),
+                 (p.id IS NOT NULL AND c.lineage IS p.lineage)
+                     OR (l.parent IS p.lineage AND l.fork_depth IS p.depth),
                  c.seal IS sealed(c.id, c.hash, c.lineage, c.depth, c.parent, c.content)
                      AND l.id IS NOT NULL
              FROM commits c LEFT JOIN commits p ON p.id = c.parent
@@ -189,11 +249,12 @@ impl Check<'_, '_, '_> {
             self.done.commits += 1;
             self.step();
             let hash: CommitHash = row.get(0)?;
-            let mut wrong = |why| self.fault(Fault::Commit { hash, why });
+            let mut wrong = |why, mends| self.fault(Fault::Commit { hash, why, mends });
             let text = row.get_ref(1)?.as_str().ok();
             let text = text.filter(|text| hash.names(text.as_bytes()));
             let Some(commit) = text.and_then(|text| Commit::from_canonical(text).ok()) else {
-                wrong("its text is not what was written");
+                // Its name may be what is wrong.
+                wrong("its text is not what was written", !row.get::<_, bool>(7)?);
                 return Ok(true);
             };
             let parent: Option<CommitHash> = row.get(3)?;
@@ -203,16 +264,16 @@ impl Check<'_, '_, '_> {
                 Operation::Append { content } => Some(content),
                 _ => None,
             };
-            let follows = commit.parent.is_none() || row.get(6)?;
+            let follows: bool = row.get(6)?;
             if parent != commit.parent || row.get::<_, i64>(2)? != depth || !follows {
-                wrong("it does not stand where its parent says");
+                wrong("it does not stand where its parent says", true);
             } else if appended != appends || !row.get::<_, bool>(7)? {
-                wrong("its row is not as it was written");
+                wrong("its row is not as it was written", true);
             }
             for content in commit.operation.contents() {
                 // Damage beside it has been told already.
                 if matches!(session.first(here, [content], |_| Ok(())), Ok(None)) {
-                    wrong("a message that it names is missing");
+                    wrong("a message that it names is missing", false);
                 }
             }
             Ok(true)
@@ -221,53 +282,86 @@ impl Check<'_, '_, '_> {
     }
 
     fn sources(&mut self) -> Result<()> {
-        let sql = "SELECT id, session, size_bytes, fingerprint FROM sources ORDER BY id";
-        let sources: Vec<(u64, RefName, u64, HashBytes)> = self.session.all(sql, [], |row| {
-            Ok((
-                unsigned(row, 0)?,
-                row.get(1)?,
-                unsigned(row, 2)?,
-                row.get(3)?,
-            ))
-        })?;
-        for (id, session, size_bytes, fingerprint) in sources {
-            self.done.sources += 1;
-            self.step();
-            let (mut read, mut whole) = (Fingerprint::default(), Some(0));
-            let blocks = "SELECT start, size_bytes, encoding, data FROM source_blocks
-                 WHERE source = ?1 ORDER BY start";
-            self.session.scan(blocks, [number(id)], |row| {
-                let (start, len) = (unsigned(row, 0)?, unsigned(row, 1)?);
-                let bytes = unpack(row.get(2)?, row.get(3)?, len).ok();
-                whole = whole.filter(|end| *end == start).and(bytes).map(|bytes| {
-                    read.update(&bytes);
-                    start + len
-                });
-                Ok(true)
-            })?;
-            let spans = "SELECT spans FROM commit_records WHERE source = ?1";
-            let mut inside = true;
-            self.session.scan(spans, [number(id)], |row| {
-                let spans: Vec<u8> = row.get(0)?;
-                let is_inside = |span: &Span| {
-                    let end = span.offset.checked_add(span.len);
-                    end.is_some_and(|end| end <= size_bytes)
-                };
-                inside &= unpack_spans(&spans).is_ok_and(|spans| spans.iter().all(is_inside));
-                Ok(true)
-            })?;
-            let why = match (
-                whole == Some(size_bytes) && read.value() == fingerprint,
-                inside,
-            ) {
-                (true, true) => continue,
-                (true, false) => "a record behind a commit is not in it",
-                (false, _) => "its bytes are not what was imported",
+        let count = "SELECT count(*) FROM sources";
+        let count = self.session.first(count, [], |row| unsigned(row, 0))?;
+        self.done.sources = count.unwrap_or(0);
+        for (id, wrong) in broken_sources(self.session)? {
+            let name = "SELECT session FROM sources WHERE id = ?1";
+            let session: Option<RefName> = self
+                .session
+                .first(name, [id], |row| Ok(row.get(0).ok()))?
+                .flatten();
+            let why = match wrong {
+                WrongSource::Bytes => "its bytes are not what was imported",
+                WrongSource::Records => "a record behind a commit is not in it",
             };
-            self.fault(Fault::Source { id, session, why });
+            let mends = wrong.is_of_bytes();
+            self.fault(Fault::Source {
+                session,
+                why,
+                mends,
+            });
         }
         Ok(())
     }
+}
+
+/// What is wrong with a kept source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrongSource {
+    /// Its blocks are not what was imported.
+    Bytes,
+    /// A record that a commit came from would not lie in it.
+    Records,
+}
+
+impl WrongSource {
+    pub(super) fn is_of_bytes(self) -> bool {
+        self == Self::Bytes
+    }
+}
+
+/// The sources that are not as their rows say.
+pub(super) fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
+    let sql = "SELECT id, size_bytes, fingerprint FROM sources ORDER BY id";
+    let sources: Vec<(i64, u64, HashBytes)> = session.all(sql, [], |row| {
+        Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?))
+    })?;
+    let mut broken = Vec::new();
+    for (id, size_bytes, fingerprint) in sources {
+        let (mut read, mut whole) = (Fingerprint::default(), Some(0));
+        let blocks = "SELECT start, size_bytes, encoding, data FROM source_blocks
+             WHERE source = ?1 ORDER BY start";
+        session.scan(blocks, [id], |row| {
+            let (start, len) = (unsigned(row, 0)?, unsigned(row, 1)?);
+            let bytes = unpack(row.get(2)?, row.get(3)?, len).ok();
+            whole = whole.filter(|end| *end == start).and(bytes).map(|bytes| {
+                read.update(&bytes);
+                start + len
+            });
+            Ok(true)
+        })?;
+        let spans = "SELECT spans FROM commit_records WHERE source = ?1";
+        let mut inside = true;
+        session.scan(spans, [id], |row| {
+            let spans: Vec<u8> = row.get(0)?;
+            let is_inside = |span: &Span| {
+                let end = span.offset.checked_add(span.len);
+                end.is_some_and(|end| end <= size_bytes)
+            };
+            inside &= unpack_spans(&spans).is_ok_and(|spans| spans.iter().all(is_inside));
+            Ok(true)
+        })?;
+        match (
+            whole == Some(size_bytes) && read.value() == fingerprint,
+            inside,
+        ) {
+            (true, true) => {}
+            (true, false) => broken.push((id, WrongSource::Records)),
+            (false, _) => broken.push((id, WrongSource::Bytes)),
+        }
+    }
+    Ok(broken)
 }
 
 /// What SQLite finds wrong with pages and indexes, a line each.
@@ -277,13 +371,20 @@ pub(super) fn unsound(session: &Session<'_>) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Whether such a line is about an index, which can be made again from its rows.
-fn is_of_index(line: &str) -> bool {
-    line.contains(" index ")
+/// Whether such a line is about the file's pages. What it says of rows their seals say, too, and an index
+/// can be made again from its rows.
+pub(super) fn is_of_pages(line: &str) -> bool {
+    let of_rows = [
+        " index ",
+        " value in ",
+        "CHECK constraint failed",
+        "not in PRIMARY KEY order",
+    ];
+    !of_rows.iter().any(|part| line.contains(part))
 }
 
 /// A body's bytes, whatever its row says of their number.
-fn body(encoding: i64, stored: Vec<u8>, size_bytes: i64) -> Option<Vec<u8>> {
+pub(super) fn body(encoding: i64, stored: Vec<u8>, size_bytes: i64) -> Option<Vec<u8>> {
     let size_bytes = u64::try_from(size_bytes).ok();
     let as_told = size_bytes.and_then(|size| unpack(encoding, stored.clone(), size).ok());
     as_told.or_else(|| unpack_any(encoding, stored).ok())
@@ -300,191 +401,13 @@ fn derived(table: &str) -> Option<&'static str> {
     }
 }
 
-/// The tables whose rows are sealed: name, the column that tells rows apart, all that is sealed.
-fn sealed_tables(session: &Session<'_>) -> Result<Vec<(String, String, String)>> {
-    let sql = "SELECT m.name, min(c.name) FILTER (WHERE c.cid = 0),
-             group_concat(c.name ORDER BY c.cid)
+/// The tables whose rows are sealed, with all columns that are: the first of them tells rows apart.
+pub(super) fn sealed_tables(session: &Session<'_>) -> Result<BTreeMap<String, String>> {
+    let sql = "SELECT m.name, group_concat(c.name ORDER BY c.cid)
          FROM sqlite_schema m, pragma_table_info(m.name) c
          WHERE m.type = 'table' AND c.name NOT IN ('seal', 'canonical')
            AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'seal')
          GROUP BY m.name";
-    session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-}
-
-/// Makes again what can be made from the rest: names and listings of objects whose bytes are whole,
-/// indexes, checkpoints, counts that are damaged, and the search index, which the next search fills.
-///
-/// Where a row stays that nothing vouches for, the indexes of its table may be all that still leads
-/// to it, and the search index all that still knows its text: then those stay as they are.
-///
-/// # Errors
-///
-/// [`Error::Damaged`] where the pages themselves are: rows may stand under others' numbers there.
-pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
-    let unsound = unsound(session)?;
-    if let Some(detail) = unsound.into_iter().find(|line| !is_of_index(line)) {
-        return Err(Error::Damaged { detail });
-    }
-    session.execute("DELETE FROM checkpoints", [])?;
-    session.drop_totals()?;
-    let sql =
-        "DELETE FROM counts WHERE seal IS NOT sealed(content, encoding, mask, tokens, estimated)";
-    session.execute(sql, [])?;
-    let contents = broken_contents(session)?;
-    let commits = broken_commits(session)?;
-    let mut kept: Vec<&str> = Vec::new();
-    let sealed = sealed_tables(session)?;
-    for (table, _, columns) in &sealed {
-        if table == "contents" || table == "commits" {
-            continue;
-        }
-        let sql = format!("SELECT 1 FROM {table} WHERE seal IS NOT sealed({columns}) LIMIT 1");
-        if session.first(&sql, [], |_| Ok(()))?.is_some() {
-            kept.push(table);
-        }
-    }
-    if contents.iter().any(|(_, mend)| mend.is_none()) {
-        kept.push("contents");
-    }
-    if commits.iter().any(|(_, mend)| mend.is_none()) {
-        kept.push("commits");
-    }
-    let tables = "SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'index'";
-    let tables: Vec<String> = session.all(tables, [], |row| row.get(0))?;
-    for table in tables
-        .iter()
-        .filter(|table| !kept.contains(&table.as_str()))
-    {
-        session.execute(&format!("REINDEX {table}"), [])?;
-    }
-    for (id, mend) in contents {
-        match mend {
-            Some(Mend::Name(hash)) if !kept.contains(&"contents") => {
-                let sql = "UPDATE contents SET hash = ?2 WHERE id = ?1";
-                session.execute(sql, params![id, ContentHash::from_bytes(hash)])?;
-            }
-            Some(Mend::Listing(message, size_bytes)) => {
-                session.execute(
-                    "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = ?5,
-                         results = ?6, seal = sealed(id, hash, ?2, ?3, ?4, ?5, ?6)
-                     WHERE id = ?1",
-                    params![
-                        id,
-                        Speaker::from(&message),
-                        preview(&message),
-                        number(size_bytes as u64),
-                        number(message.calls().count() as u64),
-                        number(message.results().count() as u64),
-                    ],
-                )?;
-            }
-            Some(Mend::Name(_)) | None => {}
-        }
-    }
-    session.execute("DELETE FROM tool_uses", [])?;
-    session.execute(
-        "INSERT INTO tool_uses (content, uses, seal) SELECT id, uses, sealed(id, uses)
-         FROM (SELECT contents.id, tool_uses_of(encoding, body, size_bytes) AS uses
-               FROM contents JOIN bodies ON content = contents.id WHERE calls + results > 0)
-         WHERE uses IS NOT NULL",
-        [],
-    )?;
-    for (id, mend) in commits {
-        if let Some(Mend::Name(hash)) = mend
-            && !kept.contains(&"commits")
-        {
-            let sql = "UPDATE commits SET hash = ?2 WHERE id = ?1";
-            session.execute(sql, params![id, CommitHash::from_bytes(hash)])?;
-        }
-    }
-    if !kept.contains(&"contents") {
-        session.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
-    }
-    Ok(())
-}
-
-/// How a row is made again from the bytes that it stands for.
-enum Mend {
-    /// Its name was damaged: with this one its seal is right.
-    Name(HashBytes),
-    /// What listings show was damaged: here is the message, and its size.
-    Listing(Message, usize),
-}
-
-/// The contents whose rows or bodies are not as they were written, by their ids, and what mends each.
-fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
-    let sql = "SELECT contents.id, hash, encoding, body, size_bytes,
-             seal IS sealed(id, hash, role, preview, size_bytes, calls, results)
-         FROM contents NOT INDEXED LEFT JOIN bodies ON content = contents.id";
-    let mut broken = Vec::new();
-    session.scan(sql, [], |row| {
-        let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
-        let bytes = match row.get::<_, Option<i64>>(2)? {
-            Some(encoding) => body(encoding, row.get(3)?, row.get(4)?),
-            None => None,
-        };
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        let read = text.and_then(|text| Some((Message::from_canonical(&text).ok()?, text)));
-        let is_sealed: bool = row.get(5)?;
-        let mend = match read {
-            Some((message, text)) if hash.names(text.as_bytes()) => {
-                if is_sealed {
-                    return Ok(true);
-                }
-                Some(Mend::Listing(message, text.len()))
-            }
-            Some((_, text)) if is_tombstone(&hash, text.as_bytes()) => {
-                if is_sealed {
-                    return Ok(true);
-                }
-                // Nothing tells a tombstone's own name from another.
-                None
-            }
-            Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
-            _ => None,
-        };
-        broken.push((id, mend));
-        Ok(true)
-    })?;
-    let vouches = "SELECT seal IS sealed(id, ?2, role, preview, size_bytes, calls, results)
-         FROM contents WHERE id = ?1";
-    vouched(session, broken, vouches)
-}
-
-/// The same of commits.
-fn broken_commits(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
-    let sql = "SELECT id, hash, canonical,
-             seal IS sealed(id, hash, lineage, depth, parent, content)
-         FROM commits NOT INDEXED";
-    let mut broken = Vec::new();
-    session.scan(sql, [], |row| {
-        let (id, hash): (i64, CommitHash) = (row.get(0)?, row.get(1)?);
-        let text = row.get_ref(2)?.as_str().unwrap_or_default();
-        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<_, bool>(3)?);
-        if !is_named || !is_sealed {
-            let name = *CommitHash::of(text).as_bytes();
-            broken.push((id, (!is_named && !is_sealed).then_some(Mend::Name(name))));
-        }
-        Ok(true)
-    })?;
-    let vouches = "SELECT seal IS sealed(id, ?2, lineage, depth, parent, content)
-         FROM commits WHERE id = ?1";
-    vouched(session, broken, vouches)
-}
-
-/// Names only those that the seal of the row vouches for.
-fn vouched(
-    session: &Session<'_>,
-    mut broken: Vec<(i64, Option<Mend>)>,
-    vouches: &str,
-) -> Result<Vec<(i64, Option<Mend>)>> {
-    for (id, mend) in &mut broken {
-        if let Some(Mend::Name(hash)) = mend {
-            let is_its = session.first(vouches, params![*id, *hash], |row| row.get(0))?;
-            if is_its != Some(true) {
-                *mend = None;
-            }
-        }
-    }
-    Ok(broken)
+    let tables = session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(tables.into_iter().collect())
 }

@@ -1,0 +1,193 @@
+//! What is kept and follows from the rest, held against it: checkpoints and totals against a fold from the
+//! root, counts of tokens against another count.
+
+use std::collections::{HashMap, HashSet};
+
+use super::BODIES;
+use crate::context::{Context, Mask, Order};
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::history::counts::key;
+use crate::history::load::{self, Fresh};
+use crate::model::tokens::Counter;
+use crate::model::{Encoding, TokenCount, Total};
+use crate::store::{CountKey, Derived, Fault, View};
+
+/// How many contents are gone through between two words of progress.
+const STEP: usize = 16;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) faults: Vec<Fault>,
+    /// How many counts were not made again.
+    pub(super) uncounted: u64,
+    /// Counts that are wrong, as they should be.
+    pub(super) miscounted: Vec<(CountKey, Encoding, TokenCount)>,
+}
+
+/// Holds it all against the rest; where the rest is damaged, that is for others to say.
+pub(super) fn check(view: &dyn View, counts: bool, progress: &mut dyn FnMut()) -> Result<Checked> {
+    let derived = match view.derived() {
+        Ok(derived) => derived,
+        // Rows that are damaged were told of.
+        Err(_) => return Ok(Checked::default()),
+    };
+    let mut checked = Checked::default();
+    let masks = contexts(view, &derived, &mut checked.faults, progress)?;
+    match counts {
+        true => recount(view, &derived, &masks, &mut checked, progress)?,
+        false => checked.uncounted = derived.counts.len() as u64,
+    }
+    Ok(checked)
+}
+
+/// The masks that contexts have, by their keys.
+type Masks = HashMap<HashBytes, Mask>;
+
+/// Folds every path with a checkpoint or a total on it, each once. Gives the masks that were met.
+fn contexts(
+    view: &dyn View,
+    derived: &Derived,
+    faults: &mut Vec<Fault>,
+    progress: &mut dyn FnMut(),
+) -> Result<Masks> {
+    let counts: HashMap<(CountKey, Encoding), TokenCount> = derived
+        .counts
+        .iter()
+        .map(|(key, encoding, count)| ((*key, *encoding), *count))
+        .collect();
+    let mut totals: HashMap<CommitHash, Vec<(Encoding, Total)>> = HashMap::new();
+    for (commit, encoding, total) in &derived.totals {
+        totals.entry(*commit).or_default().push((*encoding, *total));
+    }
+    let checkpoints: HashSet<CommitHash> = derived.checkpoints.iter().copied().collect();
+    let tips = load::tips(view, "").unwrap_or_default();
+    let tips: HashSet<CommitHash> = tips.into_iter().map(|(_, tip)| tip).collect();
+    let wanted: HashSet<CommitHash> = checkpoints
+        .iter()
+        .chain(totals.keys())
+        .chain(&tips)
+        .copied()
+        .collect();
+    let mut left: Vec<(u64, CommitHash)> = Vec::new();
+    for commit in wanted {
+        if let Ok(Some(row)) = view.commit(&commit) {
+            left.push((row.depth, commit));
+        }
+    }
+    // The deepest first: whatever is on its path is done with it.
+    left.sort_unstable();
+    let (mut done, mut masks) = (HashSet::new(), Masks::new());
+    let (mut wrong_checkpoints, mut wrong_totals) = (0, 0);
+    while let Some((_, tip)) = left.pop() {
+        if done.contains(&tip) {
+            continue;
+        }
+        let mut order = Order::default();
+        let Ok(path) = view.ancestors(&tip, None, usize::MAX) else {
+            continue;
+        };
+        for row in path.iter().rev() {
+            if order.apply(row.hash, &row.commit).is_err() {
+                break;
+            }
+            let kept = totals.get(&row.hash);
+            let is_kept = checkpoints.contains(&row.hash);
+            if (!is_kept && kept.is_none() && !tips.contains(&row.hash)) || !done.insert(row.hash) {
+                continue;
+            }
+            progress();
+            let context = order.context();
+            for entry in &context.entries {
+                if let Some(key) = entry.mask.key() {
+                    masks.entry(key).or_insert_with(|| entry.mask.clone());
+                }
+            }
+            if is_kept {
+                let read = view.checkpoint(&row.hash);
+                let is_right =
+                    matches!(read, Ok(Some((at, kept))) if at == row.hash && kept == context);
+                wrong_checkpoints += u64::from(!is_right);
+            }
+            for (encoding, kept) in kept.into_iter().flatten() {
+                let is_right = sum(&context, *encoding, &counts).is_none_or(|sum| sum == *kept);
+                wrong_totals += u64::from(!is_right);
+            }
+        }
+    }
+    for (what, rows) in [("checkpoints", wrong_checkpoints), ("totals", wrong_totals)] {
+        if rows > 0 {
+            faults.push(Fault::Derived { what, rows });
+        }
+    }
+    Ok(masks)
+}
+
+/// What the visible messages come to; none where one has no count.
+fn sum(
+    context: &Context,
+    encoding: Encoding,
+    counts: &HashMap<(CountKey, Encoding), TokenCount>,
+) -> Option<Total> {
+    let mut total = Total::default();
+    for entry in &context.entries {
+        total.add(*counts.get(&(key(entry), encoding))?);
+    }
+    Some(total)
+}
+
+/// Counts every message again that has a count.
+fn recount(
+    view: &dyn View,
+    derived: &Derived,
+    masks: &Masks,
+    checked: &mut Checked,
+    progress: &mut dyn FnMut(),
+) -> Result<()> {
+    let counters = Encoding::ALL.map(Counter::load);
+    let counter = |encoding| {
+        let of = counters
+            .iter()
+            .find(|counter| counter.encoding() == encoding);
+        of.expect("one for each")
+    };
+    for (at, some) in derived.counts.chunks(BODIES).enumerate() {
+        if at % STEP == 0 {
+            progress();
+        }
+        let names: Vec<ContentHash> = some.iter().map(|(key, _, _)| key.content).collect();
+        let whole = load::contents(view, &names);
+        for (nth, (key, encoding, kept)) in some.iter().enumerate() {
+            // Where one of them is damaged, the others can still be read.
+            let message = match &whole {
+                Ok(messages) => Some(messages[nth].clone()),
+                Err(_) => view.content(&key.content).ok().flatten(),
+            };
+            let mask = match key.mask {
+                None => Some(Mask::default()),
+                Some(mask) => masks.get(&mask).cloned(),
+            };
+            let (Some(message), Some(mask)) = (message, mask) else {
+                checked.uncounted += 1;
+                continue;
+            };
+            let Ok(stubs) = load::stubs(view, [&mask].into_iter(), &Fresh::new()) else {
+                checked.uncounted += 1;
+                continue;
+            };
+            let message = mask.apply(message, |stub| stubs.get(stub).cloned());
+            let right = counter(*encoding).message(&message);
+            if right != *kept {
+                checked.miscounted.push((*key, *encoding, right));
+            }
+        }
+    }
+    if !checked.miscounted.is_empty() {
+        checked.faults.push(Fault::Derived {
+            what: "token counts",
+            rows: checked.miscounted.len() as u64,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,595 @@
+//! What is damaged made again from what is whole; and what cannot be, set aside.
+//!
+//! Objects are never touched while their bytes are those of their names. Deliberately absent: finding
+//! what is damaged for people to read; that is [`super::verify`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::params;
+use rusqlite::types::Value;
+
+use super::codec::{Speaker, number};
+use super::session::Session;
+use super::verify::{body, broken_sources, is_of_pages, sealed_tables, unsound};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::model::{Commit, Message, Operation, Role, is_tombstone, preview};
+use crate::store::SetAside;
+
+/// What stands in listings for a message of which nothing is left.
+const LOST: &str = "[damaged]";
+/// What an operation is called of which nothing is left.
+const UNKNOWN: &str = "…";
+
+/// Makes again what can be made from the rest: names, listings and places of objects whose bytes are
+/// whole, refs from their log and the log from its neighbours, lineages, indexes, checkpoints, counts
+/// that are damaged, totals, tools' uses, and the search index, which the next search fills. What
+/// nothing vouches for is set aside: it is in nobody's way then, and nothing of it is lost.
+///
+/// Where a commit or a message's row stays that nothing vouches for, the indexes of its table may be all
+/// that still leads to it, and the search index all that still knows its text: then those stay.
+///
+/// # Errors
+///
+/// [`Error::Damaged`] where the pages themselves are: rows may stand under others' numbers there.
+pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
+    if let Some(detail) = unsound(session)?.into_iter().find(|line| is_of_pages(line)) {
+        return Err(Error::Damaged { detail });
+    }
+    let mut mending = Mending {
+        session,
+        aside: BTreeMap::new(),
+        sealed: sealed_tables(session)?,
+    };
+    session.execute("DELETE FROM checkpoints", [])?;
+    session.drop_totals()?;
+    mending.anew("counts", false)?;
+    let kept = mending.objects()?;
+    mending.places(&kept)?;
+    mending.sources()?;
+    mending.operations()?;
+    mending.log()?;
+    mending.rows()?;
+    mending.refs()?;
+    mending.listings(&kept)?;
+    let aside = mending.aside.into_iter();
+    Ok(aside
+        .map(|(table, rows)| SetAside { table, rows })
+        .collect())
+}
+
+struct Mending<'a, 's> {
+    session: &'a Session<'s>,
+    /// How many rows of which table were set aside.
+    aside: BTreeMap<String, u64>,
+    /// The sealed tables with their columns.
+    sealed: BTreeMap<String, String>,
+}
+
+/// How a row is made again from the bytes that it stands for.
+enum Mend {
+    /// Its name was damaged: with this one its seal is right.
+    Name(HashBytes),
+    /// What listings show was damaged: here is the message, and its size.
+    Listing(Message, usize),
+    /// Its bytes are damaged, and nothing else is.
+    Body,
+    /// Its bytes are damaged and its row is, too: a commit knows its name.
+    Lost(HashBytes),
+}
+
+/// The tables of which a row stays that nothing vouches for.
+#[derive(Default)]
+struct Kept {
+    contents: bool,
+    commits: bool,
+}
+
+impl Mending<'_, '_> {
+    fn took(&mut self, table: &str, rows: u64) {
+        if rows > 0 {
+            *self.aside.entry(table.to_owned()).or_default() += rows;
+        }
+    }
+
+    /// The condition that a row of a table is not as it was written.
+    fn broken(&self, table: &str) -> String {
+        format!("seal IS NOT sealed({})", self.sealed[table])
+    }
+
+    /// Writes the whole rows of a table anew; the others are set aside, or forgotten.
+    fn anew(&mut self, table: &str, keep: bool) -> Result<()> {
+        let (broken, columns) = (self.broken(table), self.sealed[table].clone());
+        let sql = format!("SELECT 1 FROM {table} NOT INDEXED WHERE {broken} LIMIT 1");
+        if self.session.first(&sql, [], |_| Ok(()))?.is_none() {
+            return Ok(());
+        }
+        if keep {
+            let rows = self.session.keep_aside(table, &broken)?;
+            self.took(table, rows);
+        }
+        self.session.write_anew(table, &columns, &broken)
+    }
+
+    /// Names and listings of contents and commits, and the indexes of all tables.
+    fn objects(&mut self) -> Result<Kept> {
+        let session = self.session;
+        let contents = broken_contents(session)?;
+        let commits = broken_commits(session)?;
+        let kept = Kept {
+            contents: contents.iter().any(|(_, mend)| mend.is_none()),
+            commits: commits.iter().any(|(_, mend)| mend.is_none()),
+        };
+        let tables = "SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'index'";
+        let tables: Vec<String> = session.all(tables, [], |row| row.get(0))?;
+        for table in tables {
+            let stays = match table.as_str() {
+                "contents" => kept.contents,
+                "commits" => kept.commits,
+                _ => false,
+            };
+            if !stays {
+                session.execute(&format!("REINDEX {table}"), [])?;
+            }
+        }
+        for (id, mend) in contents {
+            match mend {
+                Some(Mend::Name(hash)) if !kept.contents => {
+                    let sql = "UPDATE contents SET hash = ?2 WHERE id = ?1";
+                    session.execute(sql, params![id, ContentHash::from_bytes(hash)])?;
+                }
+                Some(Mend::Listing(message, size_bytes)) => {
+                    let shows = (Speaker::from(&message), preview(&message));
+                    let uses = (message.calls().count(), message.results().count());
+                    self.list(id, None, shows, size_bytes, uses)?;
+                }
+                Some(Mend::Body) => {
+                    let rows = session.set_aside("bodies", &format!("content = {id}"))?;
+                    self.took("bodies", rows);
+                }
+                Some(Mend::Lost(hash)) if !kept.contents => {
+                    let rows = session.set_aside("bodies", &format!("content = {id}"))?;
+                    self.took("bodies", rows);
+                    let rows = session.keep_aside("contents", &format!("id = {id}"))?;
+                    self.took("contents", rows);
+                    let nobody = Speaker::from(&Message::text(Role::User, ""));
+                    self.list(id, Some(hash), (nobody, LOST.to_owned()), 0, (0, 0))?;
+                }
+                Some(Mend::Name(_) | Mend::Lost(_)) | None => {}
+            }
+        }
+        for (id, mend) in commits {
+            if let Some(Mend::Name(hash)) = mend
+                && !kept.commits
+            {
+                let sql = "UPDATE commits SET hash = ?2 WHERE id = ?1";
+                session.execute(sql, params![id, CommitHash::from_bytes(hash)])?;
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Writes a content's row.
+    fn list(
+        &self,
+        id: i64,
+        hash: Option<HashBytes>,
+        (speaker, preview): (Speaker, String),
+        size_bytes: usize,
+        (calls, results): (usize, usize),
+    ) -> Result<()> {
+        self.session.execute(
+            "UPDATE contents SET hash = coalesce(?2, hash), role = ?3, preview = ?4, size_bytes = ?5,
+                 calls = ?6, results = ?7,
+                 seal = sealed(id, coalesce(?2, hash), ?3, ?4, ?5, ?6, ?7)
+             WHERE id = ?1",
+            params![
+                id,
+                hash,
+                speaker,
+                preview,
+                number(size_bytes as u64),
+                number(calls as u64),
+                number(results as u64),
+            ],
+        )
+    }
+
+    /// Where commits stand, and on which lineages: all of it follows from their texts.
+    fn places(&self, kept: &Kept) -> Result<()> {
+        let session = self.session;
+        let broken = self.broken("lineages");
+        let lineages = format!("SELECT id FROM lineages WHERE {broken}");
+        let lineages: Vec<i64> = session.all(&lineages, [], |row| row.get(0))?;
+        for lineage in lineages {
+            let above =
+                "SELECT p.lineage, p.depth FROM commits c LEFT JOIN commits p ON p.id = c.parent
+                 WHERE c.lineage = ?1 ORDER BY c.depth LIMIT 1";
+            let above = session.first(above, [lineage], |row| {
+                Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+            })?;
+            if let Some((parent, depth)) = above {
+                session.execute(
+                    "UPDATE lineages SET parent = ?2, fork_depth = ?3, seal = sealed(?1, ?2, ?3)
+                     WHERE id = ?1",
+                    params![lineage, parent, depth],
+                )?;
+            }
+        }
+        if kept.commits {
+            return Ok(());
+        }
+        // By their ids: a parent was there before its children.
+        let broken = self.broken("commits");
+        let sql = format!("SELECT id, hash, canonical FROM commits WHERE {broken} ORDER BY id");
+        let commits: Vec<(i64, CommitHash, String)> =
+            session.all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for (id, hash, text) in commits {
+            let Some(commit) = Commit::from_canonical(&text)
+                .ok()
+                .filter(|_| hash.names(text.as_bytes()))
+            else {
+                continue;
+            };
+            let above = "SELECT id, lineage, depth FROM commits WHERE hash = ?1";
+            let parent = commit.parent.map(|parent| {
+                session.first(above, [parent], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+            });
+            let parent: Option<(i64, i64, i64)> = match parent.transpose()? {
+                Some(None) => continue,
+                found => found.flatten(),
+            };
+            let appended = match commit.operation {
+                Operation::Append { content } => session.content_id(&content)?,
+                _ => None,
+            };
+            let depth = parent.map_or(0, |(_, _, depth)| depth + 1);
+            // It goes on along its parent's lineage, unless another child does.
+            let lineage = "SELECT l FROM (
+                     SELECT ?1 AS l, 0 AS last WHERE ?1 IS NOT NULL
+                     UNION ALL SELECT id, 1 FROM lineages WHERE parent IS ?1 AND fork_depth IS ?2)
+                 WHERE NOT EXISTS (SELECT 1 FROM commits
+                     WHERE lineage = l AND depth = ?3 AND id <> ?4)
+                 ORDER BY (SELECT lineage FROM commits WHERE id = ?4) IS NOT l, last, l LIMIT 1";
+            let fork = parent.map(|(_, lineage, depth)| (lineage, depth));
+            let lineage = session.first(
+                lineage,
+                params![fork.map(|at| at.0), fork.map(|at| at.1), depth, id],
+                |row| row.get::<_, i64>(0),
+            )?;
+            if let Some(lineage) = lineage {
+                session.execute(
+                    "UPDATE commits SET lineage = ?2, depth = ?3, parent = ?4, content = ?5,
+                         seal = sealed(id, hash, ?2, ?3, ?4, ?5)
+                     WHERE id = ?1",
+                    params![id, lineage, depth, parent.map(|at| at.0), appended],
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Kept files that are not what was imported, with what says where in them commits came from.
+    fn sources(&mut self) -> Result<()> {
+        let mut broken: BTreeSet<i64> = broken_sources(self.session)?
+            .into_iter()
+            .filter(|(_, why)| why.is_of_bytes())
+            .map(|(id, _)| id)
+            .collect();
+        let row = format!("SELECT id FROM sources WHERE {}", self.broken("sources"));
+        broken.extend(self.session.all(&row, [], |row| row.get::<_, i64>(0))?);
+        for id in broken {
+            for (table, column) in [
+                ("commit_records", "source"),
+                ("source_blocks", "source"),
+                ("sources", "id"),
+            ] {
+                let condition = format!("{column} = {id}");
+                let rows = self.session.set_aside(table, &condition)?;
+                self.took(table, rows);
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations: their numbers have no gap, so one that is damaged stays as one of which nothing
+    /// is known.
+    fn operations(&mut self) -> Result<()> {
+        let broken = self.broken("operations");
+        let rows = self.session.keep_aside("operations", &broken)?;
+        self.took("operations", rows);
+        self.session.execute(
+            &format!(
+                "UPDATE operations SET time = coalesce((SELECT time FROM operations AS before
+                         WHERE before.id < operations.id ORDER BY before.id DESC LIMIT 1), 0),
+                     what = ?1, undoes = NULL, redoes = NULL WHERE {broken}"
+            ),
+            [UNKNOWN],
+        )?;
+        let seal = self.sealed["operations"].clone();
+        self.session.execute(
+            &format!("UPDATE operations SET seal = sealed({seal}) WHERE {broken}"),
+            [],
+        )
+    }
+
+    /// The log of moves: a move that is damaged is known by those before and after it, where one ref's
+    /// log alone has a gap in its place.
+    fn log(&mut self) -> Result<()> {
+        let session = self.session;
+        let broken = self.broken("reflog");
+        let rows = format!(
+            "SELECT id, CAST(name AS TEXT), operation FROM reflog WHERE {broken} ORDER BY id"
+        );
+        let rows: Vec<(i64, Option<String>, i64)> = session.all(&rows, [], |row| {
+            Ok((row.get(0)?, row.get(1).ok(), row.get(2)?))
+        })?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let aside = session.keep_aside("reflog", &broken)?;
+        self.took("reflog", aside);
+        let mut lost: BTreeSet<i64> = rows.iter().map(|row| row.0).collect();
+        for (id, name, operation) in rows {
+            let gaps = self.gaps(id)?;
+            let own = gaps.iter().position(|gap| Some(&gap.name) == name.as_ref());
+            let gap = match (own, gaps.len()) {
+                (Some(own), _) => &gaps[own],
+                (None, 1) => &gaps[0],
+                _ => continue,
+            };
+            let sql = "SELECT coalesce(
+                     (SELECT id FROM operations WHERE id = ?2
+                        AND id >= coalesce((SELECT max(operation) FROM reflog WHERE id < ?1), 0)
+                        AND id <= coalesce((SELECT min(operation) FROM reflog WHERE id > ?1), ?2)),
+                     (SELECT operation FROM reflog WHERE id < ?1 ORDER BY id DESC LIMIT 1),
+                     (SELECT operation FROM reflog WHERE id > ?1 ORDER BY id LIMIT 1),
+                     (SELECT max(id) FROM operations))";
+            let operation: Option<i64> = session
+                .first(sql, params![id, operation], |row| row.get(0))?
+                .flatten();
+            let Some(operation) = operation else { continue };
+            session.execute(
+                "UPDATE reflog SET operation = ?2, name = ?3, old_target = ?4, old_symbolic = ?5,
+                     new_target = ?6, new_symbolic = ?7,
+                     seal = sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7) WHERE id = ?1",
+                params![
+                    id,
+                    operation,
+                    gap.name,
+                    gap.before.0,
+                    gap.before.1,
+                    gap.after.0,
+                    gap.after.1
+                ],
+            )?;
+            lost.remove(&id);
+        }
+        for id in lost {
+            session.execute("DELETE FROM reflog WHERE id = ?1", [id])?;
+        }
+        Ok(())
+    }
+
+    /// The refs in whose logs something is missing in this place.
+    fn gaps(&self, at: i64) -> Result<Vec<Gap>> {
+        let (log, refs) = (self.broken("reflog"), self.broken("refs"));
+        let sql = format!(
+            "SELECT n.name, b.id IS NULL, b.new_target, b.new_symbolic,
+                 a.id, a.old_target, a.old_symbolic, r.name, r.target, r.symbolic
+             FROM (SELECT name FROM reflog WHERE NOT ({log})
+                   UNION SELECT name FROM refs WHERE NOT ({refs})) AS n
+             LEFT JOIN reflog AS b ON b.id =
+                 (SELECT max(id) FROM reflog WHERE name = n.name AND id < ?1 AND NOT ({log}))
+             LEFT JOIN reflog AS a ON a.id =
+                 (SELECT min(id) FROM reflog WHERE name = n.name AND id > ?1 AND NOT ({log}))
+             LEFT JOIN refs AS r ON r.name = n.name AND a.id IS NULL
+                 AND r.name IN (SELECT name FROM refs WHERE NOT ({refs}))"
+        );
+        let value = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<(Value, Value)> {
+            Ok((row.get(at)?, row.get(at + 1)?))
+        };
+        let gaps = self.session.all(&sql, [at], |row| {
+            let before = value(row, 2)?;
+            let is_followed = row.get::<_, Option<i64>>(4)?.is_some();
+            let after = value(row, if is_followed { 5 } else { 8 })?;
+            Ok(Gap {
+                name: row.get(0)?,
+                before,
+                after,
+            })
+        })?;
+        Ok(gaps
+            .into_iter()
+            .filter(|gap| gap.before != gap.after)
+            .collect())
+    }
+
+    /// Rows that stand for themselves alone.
+    fn rows(&mut self) -> Result<()> {
+        const OTHERS: [&str; 13] = [
+            "contents",
+            "commits",
+            "lineages",
+            "counts",
+            "totals",
+            "checkpoints",
+            "tool_uses",
+            "refs",
+            "reflog",
+            "operations",
+            "sources",
+            "quarantine",
+            "checks",
+        ];
+        let tables: Vec<String> = self.sealed.keys().cloned().collect();
+        for table in tables {
+            match table.as_str() {
+                // Their bytes are what they are by now.
+                "quarantine" | "checks" => {
+                    let (broken, columns) = (self.broken(&table), self.sealed[&table].clone());
+                    let sql = format!("UPDATE {table} SET seal = sealed({columns}) WHERE {broken}");
+                    self.session.execute(&sql, [])?;
+                }
+                other if OTHERS.contains(&other) => {}
+                _ => {
+                    let sql = "SELECT wr FROM pragma_table_list WHERE name = ?1";
+                    let is_keyed = self.session.first(sql, [&table], |row| row.get(0))?;
+                    if is_keyed == Some(true) {
+                        self.anew(&table, true)?;
+                    } else {
+                        let broken = self.broken(&table);
+                        let rows = self.session.set_aside(&table, &broken)?;
+                        self.took(&table, rows);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The refs: where a ref's log is whole, its last move says where the ref is.
+    fn refs(&mut self) -> Result<()> {
+        self.anew("refs", true)?;
+        self.session.execute(
+            "INSERT OR IGNORE INTO refs (name, target, symbolic, seal)
+             SELECT name, new_target, new_symbolic, sealed(name, new_target, new_symbolic)
+             FROM reflog WHERE id IN (SELECT max(id) FROM reflog GROUP BY name)
+               AND (new_target IS NULL) <> (new_symbolic IS NULL)",
+            [],
+        )
+    }
+
+    /// What listings and searches know of messages.
+    fn listings(&self, kept: &Kept) -> Result<()> {
+        let session = self.session;
+        // Of a message whose body is gone, this is all that is known.
+        session.execute(
+            "DELETE FROM tool_uses WHERE content IN (SELECT content FROM bodies)
+                 OR seal IS NOT sealed(content, uses)",
+            [],
+        )?;
+        session.execute(
+            "INSERT INTO tool_uses (content, uses, seal) SELECT id, uses, sealed(id, uses)
+             FROM (SELECT contents.id, tool_uses_of(encoding, body, size_bytes) AS uses
+                   FROM contents JOIN bodies ON content = contents.id WHERE calls + results > 0)
+             WHERE uses IS NOT NULL",
+            [],
+        )?;
+        if !kept.contents {
+            session.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
+        }
+        Ok(())
+    }
+}
+
+/// A place in a ref's log where a move is missing.
+struct Gap {
+    name: String,
+    /// Where the move began: target and symbolic.
+    before: (Value, Value),
+    after: (Value, Value),
+}
+
+/// The contents whose rows or bodies are not as they were written, by their ids, and what mends each.
+fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
+    let sql = "SELECT contents.id, hash, encoding, body, size_bytes,
+             seal IS sealed(id, hash, role, preview, size_bytes, calls, results)
+         FROM contents NOT INDEXED LEFT JOIN bodies ON content = contents.id";
+    let mut broken = Vec::new();
+    session.scan(sql, [], |row| {
+        let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
+        let encoding = row.get::<_, Option<i64>>(2)?;
+        let bytes = match encoding {
+            Some(encoding) => body(encoding, row.get(3)?, row.get(4)?),
+            None => None,
+        };
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let read = text.and_then(|text| Some((Message::from_canonical(&text).ok()?, text)));
+        let is_sealed: bool = row.get(5)?;
+        let mend = match read {
+            Some((message, text)) if hash.names(text.as_bytes()) => {
+                if is_sealed {
+                    return Ok(true);
+                }
+                Some(Mend::Listing(message, text.len()))
+            }
+            Some((_, text)) if is_tombstone(&hash, text.as_bytes()) => {
+                if is_sealed {
+                    return Ok(true);
+                }
+                // Nothing tells a tombstone's own name from another.
+                None
+            }
+            Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
+            _ if is_sealed && encoding.is_none() => return Ok(true),
+            _ if is_sealed => Some(Mend::Body),
+            _ => None,
+        };
+        broken.push((id, mend));
+        Ok(true)
+    })?;
+    let vouches = "SELECT seal IS sealed(id, ?2, role, preview, size_bytes, calls, results)
+         FROM contents WHERE id = ?1";
+    let mut broken = vouched(session, broken, vouches)?;
+    for (id, mend) in broken.iter_mut().filter(|(_, mend)| mend.is_none()) {
+        *mend = appended(session, *id)?.map(Mend::Lost);
+    }
+    Ok(broken)
+}
+
+/// The name that a commit knows of the content in this row, where its own row has it no more.
+fn appended(session: &Session<'_>, content: i64) -> Result<Option<HashBytes>> {
+    let sql = "SELECT hash, canonical FROM commits NOT INDEXED
+         WHERE content = ?1 AND seal = sealed(id, hash, lineage, depth, parent, content) LIMIT 1";
+    let found: Option<(CommitHash, String)> =
+        session.first(sql, [content], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.and_then(|(hash, text)| {
+        let commit = Commit::from_canonical(&text).ok();
+        match commit.filter(|_| hash.names(text.as_bytes()))?.operation {
+            Operation::Append { content } => Some(*content.as_bytes()),
+            _ => None,
+        }
+    }))
+}
+
+/// The same of commits.
+fn broken_commits(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
+    let sql = "SELECT id, hash, canonical,
+             seal IS sealed(id, hash, lineage, depth, parent, content)
+         FROM commits NOT INDEXED";
+    let mut broken = Vec::new();
+    session.scan(sql, [], |row| {
+        let (id, hash): (i64, CommitHash) = (row.get(0)?, row.get(1)?);
+        let text = row.get_ref(2)?.as_str().unwrap_or_default();
+        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<_, bool>(3)?);
+        // What is named and not sealed stands in the wrong place, and its text knows the right one.
+        if !is_named {
+            let name = *CommitHash::of(text).as_bytes();
+            broken.push((id, (!is_sealed).then_some(Mend::Name(name))));
+        }
+        Ok(true)
+    })?;
+    let vouches = "SELECT seal IS sealed(id, ?2, lineage, depth, parent, content)
+         FROM commits WHERE id = ?1";
+    vouched(session, broken, vouches)
+}
+
+/// Names only those that the seal of the row vouches for.
+fn vouched(
+    session: &Session<'_>,
+    mut broken: Vec<(i64, Option<Mend>)>,
+    vouches: &str,
+) -> Result<Vec<(i64, Option<Mend>)>> {
+    for (id, mend) in &mut broken {
+        if let Some(Mend::Name(hash)) = mend {
+            let is_its = session.first(vouches, params![*id, *hash], |row| row.get(0))?;
+            if is_its != Some(true) {
+                *mend = None;
+            }
+        }
+    }
+    Ok(broken)
+}
