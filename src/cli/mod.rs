@@ -62,7 +62,9 @@ use ui::{ColorChoice, Ui};
 const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Bring in, take out",
-        &["init", "import", "export", "resume", "record", "demo"],
+        &[
+            "init", "import", "export", "resume", "record", "bundle", "unbundle", "demo",
+        ],
     ),
     ("Look", &["status", "log", "show", "view", "diff", "find"]),
     ("Write", &["commit", "annotate", "chat"]),
@@ -77,7 +79,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Send", &["compile"]),
-    ("Look after", &["fsck", "config"]),
+    ("Look after", &["fsck", "backup", "config"]),
     ("For shells", &["rev-parse", "completions", "man", "help"]),
 ];
 

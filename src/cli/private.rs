@@ -86,11 +86,53 @@ pub fn write<T>(
     done
 }
 
+/// Lets `make` fill a new file under another name, which then gets its own: whoever looks sees all of
+/// it or what was there before. Over a file that is there only with `force`.
+pub fn place<T>(
+    path: &Path,
+    force: bool,
+    make: impl FnOnce(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let failed = |error| Failure::from(Error::io(path)(error));
+    let taken = || {
+        let what = format!("{} exists already", path.display());
+        Failure::refused(what).with_hint("--force writes over it")
+    };
+    if !force && fs::symlink_metadata(path).is_ok() {
+        return Err(taken());
+    }
+    if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
+        return Err(Failure::usage(format!("{} is no file", path.display())));
+    }
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".new-{}", random_name::<4>()?));
+    let draft = PathBuf::from(draft);
+    drop(create(&draft).map_err(failed)?);
+    let draft = Draft(draft);
+    let done = make(&draft.0)?;
+    match force {
+        true => fs::rename(&draft.0, path).map_err(failed)?,
+        false => match fs::hard_link(&draft.0, path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken()),
+            // Some file systems have no links.
+            Err(_) => fs::rename(&draft.0, path).map_err(failed)?,
+        },
+    }
+    Ok(done)
+}
+
 /// A file that is not whole yet, and goes if it never is.
 struct Draft(PathBuf);
 
 impl Drop for Draft {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
+        // A database that was not whole may have left its journals.
+        for journal in ["-journal", "-wal", "-shm"] {
+            let mut name = self.0.clone().into_os_string();
+            name.push(journal);
+            let _ = fs::remove_file(name);
+        }
     }
 }

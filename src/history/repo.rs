@@ -144,6 +144,15 @@ impl Repo {
         })
     }
 
+    /// A copy of a repository, in a file of its own, to be looked at.
+    pub(super) fn of_file(store: Sqlite) -> Self {
+        Self {
+            store: Box::new(store),
+            directory: None,
+            own: true,
+        }
+    }
+
     /// A repository in memory: the same code, gone with the process.
     pub fn ephemeral() -> Result<Self> {
         Ok(Self {

@@ -51,9 +51,24 @@ pub struct Exported {
 ///
 /// The store's.
 pub fn session_format(repo: &Repo, commit: &CommitHash) -> Result<Option<&'static Format>> {
-    let session = repo.session_of(commit)?;
-    let named = session.as_ref().and_then(|(name, _)| name.as_session());
+    let session = match repo.session_of(commit)? {
+        Some((name, _)) => Some(name),
+        // A session that was handed over without its file goes by its name.
+        None => named_session(repo, commit)?,
+    };
+    let named = session.as_ref().and_then(|name| name.as_session());
     Ok(named.and_then(|(tool, _)| Format::named(tool).ok()))
+}
+
+/// The session whose ref this commit goes on from, or leads to.
+fn named_session(repo: &Repo, commit: &CommitHash) -> Result<Option<RefName>> {
+    let view = repo.store.read()?;
+    for (name, tip) in load::tips(&*view, RefName::SESSIONS)? {
+        if view.is_ancestor(&tip, commit)? || view.is_ancestor(commit, &tip)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Writes the session at `commit` in a format.

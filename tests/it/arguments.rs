@@ -15,6 +15,8 @@ fn help_lists_the_commands_in_groups() {
       export       Write a session file, or a page to read
       resume       Go on from a commit, in a new session of Claude Code or Codex
       record       Record a stream of events while it comes
+      bundle       Put commits into one file, for a repository elsewhere
+      unbundle     Take in what tract bundle wrote
       demo         Look around in a bundled session
     Look
       status       Say where you are in your context
@@ -47,6 +49,7 @@ fn help_lists_the_commands_in_groups() {
       compile      Print the request that a model would be sent
     Look after
       fsck         Check everything that is kept
+      backup       Copy the whole repository into one file
       config       Read and change the repository's settings
     For shells
       rev-parse    Print the full hash of what a revision names

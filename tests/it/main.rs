@@ -2,6 +2,7 @@
 
 mod annotating;
 mod arguments;
+mod backing_up;
 mod bad_use;
 mod between_agents;
 mod boundaries;
@@ -10,6 +11,7 @@ mod bringing_back;
 #[cfg(unix)]
 mod broken_directory;
 mod budgets;
+mod bundling;
 mod chatting;
 mod check;
 mod checking;

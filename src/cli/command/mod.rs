@@ -1,7 +1,9 @@
 //! One file per command.
 
 mod annotate;
+mod backup;
 mod branch;
+mod bundle;
 mod chat;
 mod checkout;
 mod clear;
@@ -36,6 +38,7 @@ mod status;
 mod tag;
 mod transcript;
 mod truncate;
+mod unbundle;
 mod undo;
 mod unpin;
 mod view;
@@ -105,7 +108,10 @@ commands! {
     Compact(compact),
     Clear(clear),
     Compile(compile),
+    Bundle(bundle),
+    Unbundle(unbundle),
     Fsck(fsck),
+    Backup(backup),
     Config(config),
     RevParse(rev_parse),
     Completions(completions),

@@ -1,0 +1,66 @@
+//! `tract backup`: the whole repository in one file.
+
+use std::path::PathBuf;
+
+use tract::history::BackupStep;
+use tract::render::plural;
+
+use crate::cli::failure::Exit;
+use crate::cli::{App, Failure, private, progress};
+
+/// Copy the whole repository into one file
+///
+/// The copy is of one moment, whoever writes meanwhile, needs no other file, and is checked before it
+/// gets its name. To go back to it: put it in the place of .tract/tract.db, and take tract.db-wal and
+/// tract.db-shm away.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract backup ~/backups/talk.db
+  tract backup --force ~/backups/talk.db    over the one before")]
+pub struct Args {
+    /// Where to write it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let path = app.path(&args.file)?;
+    let bar = progress::bar(app, "{spinner} {msg}");
+    let found = private::place(&path, args.force, |draft| {
+        let found = repo.backup(draft, &mut |step| {
+            bar.set_message(match step {
+                BackupStep::Copying(done, all) => {
+                    format!("copying {}%", done * 100 / all.max(1))
+                }
+                BackupStep::Checking(messages) => {
+                    format!("checking {}", plural(messages, "message"))
+                }
+            });
+            bar.tick();
+        });
+        bar.finish_and_clear();
+        let found = found?;
+        match found.is_damaged() {
+            false => Ok(found),
+            true => {
+                let what = "the repository is damaged; no backup was made".to_owned();
+                let hint = "tract fsck says what is damaged and what to do".to_owned();
+                Err(Failure::Said(Exit::Damaged, what, Some(hint)))
+            }
+        }
+    })?;
+    let checked = found.checked;
+    let place = app.short_path(&path);
+    app.ui.status(format!(
+        "Wrote {}, {} and {} to {place}, checked",
+        plural(checked.contents, "message"),
+        plural(checked.commits, "commit"),
+        plural(checked.sources, "session file"),
+    ));
+    Ok(())
+}

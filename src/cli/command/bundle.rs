@@ -1,0 +1,138 @@
+//! `tract bundle`: commits in one file, for a repository elsewhere.
+
+use std::path::PathBuf;
+
+use tract::Error;
+use tract::history::{BundleTip, On, Repo};
+use tract::model::{Head, RefName, RefValue};
+use tract::render::{Label, Line, plural};
+
+use crate::cli::failure::shell_word;
+use crate::cli::{App, Failure, private};
+
+/// Put commits into one file, for a repository elsewhere
+///
+/// A branch, a tag or a session goes in with all that it needs. Of A..B goes in what comes after A,
+/// for whoever has A already. tract unbundle takes the file in. Request settings and notes are part of
+/// their commits; session files, with all that is in them, and titles go in with --sources alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract bundle talk.tract                     the branch where HEAD is
+  tract bundle talk.tract --sources main v1   with the session files that were imported
+  tract bundle more.tract v1..main            what came after v1")]
+pub struct Args {
+    /// Where to write it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Branches, tags, sessions, or ranges up to one; by default where HEAD is
+    #[arg(value_name = "WHAT", default_value = "HEAD")]
+    what: Vec<String>,
+    /// All branches, tags and sessions
+    #[arg(long, conflicts_with = "what")]
+    all: bool,
+    /// Also the session files that were imported, and sessions' titles
+    #[arg(long)]
+    sources: bool,
+    /// Write over a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let tips = match args.all {
+        true => all(&repo)?,
+        false => {
+            let tips = args.what.iter().map(|what| tip(&repo, &on, what));
+            let mut tips = tips.collect::<Result<Vec<_>, _>>()?;
+            tips.dedup_by(|one, other| one.name == other.name);
+            tips
+        }
+    };
+    let path = app.path(&args.file)?;
+    let (bytes, done) = repo.bundle(&tips, args.sources)?;
+    private::write(&path, args.force, |out| {
+        Ok(out.write_all(&bytes).map_err(Error::io(&path))?)
+    })?;
+    let mut what = vec![
+        plural(done.commits, "commit"),
+        plural(done.contents, "message"),
+    ];
+    if args.sources {
+        what.push(plural(done.sources, "session file"));
+    }
+    let place = app.short_path(&path);
+    app.ui
+        .status(format!("Wrote {} to {place}", what.join(", ")));
+    for need in &done.needs {
+        let need = Label::Hash.of(need.short());
+        app.ui
+            .notice(Line::from("whoever takes it must have ") + need);
+    }
+    Ok(())
+}
+
+/// Every ref that may go into a bundle.
+fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
+    let mut tips = Vec::new();
+    for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
+        for (name, value) in repo.references(folder)? {
+            if let RefValue::Commit(commit) = value {
+                let after = None;
+                tips.push(BundleTip {
+                    name,
+                    commit,
+                    after,
+                });
+            }
+        }
+    }
+    match tips.is_empty() {
+        true => Err(Failure::refused("there are no commits here")),
+        false => Ok(tips),
+    }
+}
+
+/// What was typed: a name, or a range up to one.
+fn tip(repo: &Repo, on: &On, what: &str) -> Result<BundleTip, Failure> {
+    let (end, is_range) = match what.rsplit_once("..") {
+        Some((_, end)) => (end, true),
+        None => (what, false),
+    };
+    let name = match end {
+        "" | "HEAD" | "@" => match repo.head(on)? {
+            Head::Attached { branch, tip: None } => {
+                let branch = branch.short().to_owned();
+                return Err(Error::EmptyBranch { branch }.into());
+            }
+            Head::Attached { branch, .. } => branch,
+            Head::Detached(commit) => return Err(nameless(&commit.short())),
+        },
+        end => match repo.reference_named(end) {
+            Ok(name) => name,
+            // It may be a commit all the same.
+            Err(error) => match repo.resolve(on, end) {
+                Ok(_) => return Err(nameless(end)),
+                Err(_) => return Err(error.into()),
+            },
+        },
+    };
+    let Some(mut tip) = BundleTip::of(repo, &name)? else {
+        return Err(nameless(end));
+    };
+    if is_range {
+        let from = &what[..what.len() - end.len()];
+        tip.after = repo.resolve_range(on, &format!("{from}{}", tip.commit))?.1;
+    }
+    Ok(tip)
+}
+
+/// What arrives elsewhere must have a name there.
+fn nameless(what: &str) -> Failure {
+    let failure = Failure::usage(format!("'{what}' is no branch, tag or session"));
+    failure.with_hint(format!(
+        "tract branch NAME {} gives it a name",
+        shell_word(what)
+    ))
+}

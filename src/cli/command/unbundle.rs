@@ -1,0 +1,94 @@
+//! `tract unbundle`: takes in what `tract bundle` wrote.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use tract::Error;
+use tract::history::{Arrival, ArrivedRef, Call, Repo};
+use tract::render::{Label, Line, plural};
+
+use crate::cli::{App, Failure, progress};
+
+/// Take in what tract bundle wrote
+///
+/// Every message and every commit is held against its name, and where anything is off nothing is
+/// written. What is here already is not brought twice, and what was erased here stays erased. A branch
+/// by a name that another history has here gets a number. tract undo takes it all back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract unbundle talk.tract
+  tract unbundle talk.tract && tract resume    go on with a session that somebody handed over")]
+pub struct Args {
+    /// The file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let path = app.path(&args.file)?;
+    if !fs::metadata(&path).map_err(Error::io(&path))?.is_file() {
+        return Err(Failure::usage(format!("{} is no file", path.display())));
+    }
+    let mut file = File::open(&path).map_err(Error::io(&path))?;
+    let bar = progress::bar(app, "{spinner} {msg}");
+    let mut told = |commits| {
+        bar.set_message(plural(commits as u64, "commit"));
+        bar.tick();
+    };
+    if let Err(Failure::Tract(Error::NoRepository { .. })) = app.repo() {
+        // What is not whole makes no repository either.
+        Repo::ephemeral()?.unbundle(Call::default(), &mut file, &mut told)?;
+        file = File::open(&path).map_err(Error::io(&path))?;
+    }
+    let (repo, is_new) = app.repo_or_init()?;
+    if is_new && let Some(directory) = repo.directory() {
+        let place = app.short_path(directory);
+        app.ui.status(format!("Made a repository in {place}"));
+    }
+    let on = app.on()?;
+    let done = repo.unbundle(app.call(&on, "unbundle"), &mut file, &mut told)?;
+    bar.finish_and_clear();
+    let is_known = |arrived: &ArrivedRef| arrived.arrival == Arrival::Known;
+    if done.commits == 0 && done.refs.iter().all(is_known) {
+        app.ui.status("Nothing new");
+    } else {
+        let mut what = vec![
+            plural(done.commits, "commit"),
+            plural(done.contents, "message"),
+        ];
+        if done.sources > 0 {
+            what.push(plural(done.sources, "session file"));
+        }
+        app.ui.status(format!("Took in {}", what.join(", ")));
+    }
+    for arrived in &done.refs {
+        let became = match arrived.arrival {
+            Arrival::New => "new",
+            Arrival::Grown => "grown",
+            Arrival::Known => "known",
+        };
+        let name = Label::Branch.of(arrived.ours.short());
+        let mut line = Line::from(format!("  {became:<6} "))
+            + Label::Hash.of(arrived.commit.short())
+            + "  "
+            + name;
+        if arrived.ours != arrived.theirs {
+            line = line + ", for " + arrived.theirs.short().to_owned() + " is another history here";
+        }
+        app.ui.status(line);
+    }
+    if done.erased > 0 {
+        let messages = plural(done.erased, "message");
+        app.ui.notice(format!(
+            "{messages} of it had been erased here, and stay so"
+        ));
+    }
+    if done.left_out > 0 {
+        let files = plural(done.left_out, "session file");
+        app.ui.notice(format!(
+            "{files} left out: what was erased here may be in them"
+        ));
+    }
+    Ok(())
+}

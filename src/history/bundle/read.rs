@@ -1,0 +1,586 @@
+//! A bundle taken in: checked whole, and written whole or not at all.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+
+use super::write::hex;
+use super::{BLOCK_BYTES, HEADER, LINE_BYTES, MAGIC, WINDOW_LOG, broken};
+use crate::context::Order;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, Fingerprint};
+use crate::history::call::{Call, On};
+use crate::history::load;
+use crate::history::repo::{self, Repo};
+use crate::model::{
+    Commit, Head, Message, Millis, RefName, RefValue, Role, Sealed, Span, Usage, depth,
+};
+use crate::store::{SessionRow, SourceState, TagNote, Tx};
+
+/// How much is read at once to be hashed.
+const CHUNK_BYTES: usize = 1 << 16;
+/// How many commits go by between two words of progress.
+const STEP: usize = 256;
+
+/// What a bundle brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unbundled {
+    /// Commits that were not here before.
+    pub commits: u64,
+    /// Messages likewise.
+    pub contents: u64,
+    /// Kept session files likewise.
+    pub sources: u64,
+    /// Its refs.
+    pub refs: Vec<ArrivedRef>,
+    /// Messages of it that were erased here, and stay so.
+    pub erased: u64,
+    /// Kept session files that were left out, because they may hold what was erased here.
+    pub left_out: u64,
+}
+
+/// A ref that a bundle brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivedRef {
+    /// Its name in the bundle.
+    pub theirs: RefName,
+    /// Its name here.
+    pub ours: RefName,
+    /// Where it points in the bundle.
+    pub commit: CommitHash,
+    /// What became of it here.
+    pub arrival: Arrival,
+}
+
+/// What became of a ref that a bundle brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is new.
+    New,
+    /// It went on from where it was.
+    Grown,
+    /// It was there already, or further.
+    Known,
+}
+
+impl Repo {
+    /// Takes a bundle in, as one operation. Every object is held against its name, every path is
+    /// folded, and each kept file is held against its fingerprint. A ref that is taken here by another
+    /// history gets a number; what was erased here stays erased. Where HEAD's branch has no commits
+    /// yet, it begins at the first ref of the bundle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenBundle`] where anything is off, [`Error::MissingCommits`] where it goes on from
+    /// commits that are not here, [`Error::Busy`]. Nothing is written then.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// use tract::history::{BundleTip, Call, CommitOptions, Repo};
+    /// use tract::model::{Draft, Message, RefName, Role};
+    ///
+    /// let mine = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// mine.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// let tip = BundleTip::of(&mine, &RefName::branch("main")?)?.expect("it has a commit");
+    /// let (bytes, _) = mine.bundle(&[tip], false)?;
+    ///
+    /// let yours = Repo::ephemeral()?;
+    /// let brought = yours.unbundle(Call::default(), &mut Cursor::new(bytes), &mut |_| {})?;
+    /// assert_eq!((brought.commits, brought.contents), (1, 1));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn unbundle(
+        &self,
+        call: Call<'_>,
+        input: &mut (impl Read + Seek),
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Unbundled> {
+        check_whole(input)?;
+        let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
+        let mut decoder = decoder.single_frame();
+        decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
+        let mut lines = BufReader::new(decoder);
+
+        let tx = self.store.write()?;
+        tx.begin_operation(call.now, call.what)?;
+        let mut taken = Taken::new(&*tx);
+        while taken.line(&mut lines)? {
+            if taken.commits.len().is_multiple_of(STEP) {
+                progress(taken.commits.len());
+            }
+        }
+        // Behind it there is nothing.
+        let is_all = lines.fill_buf().map_err(broken)?.is_empty();
+        if !is_all
+            || !lines
+                .into_inner()
+                .finish()
+                .fill_buf()
+                .map_err(broken)?
+                .is_empty()
+        {
+            return Err(broken("something stands behind its end"));
+        }
+        taken.fold()?;
+        taken.place()?;
+        let done = taken.done;
+        tx.drop_idle_operation()?;
+        tx.commit()?;
+        Ok(done)
+    }
+}
+
+/// Holds the whole against the hash in its head, and stops behind that head.
+fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
+    let mut head = Vec::new();
+    let head_bytes = HEADER.len() + 65;
+    input
+        .by_ref()
+        .take(head_bytes as u64)
+        .read_to_end(&mut head)
+        .map_err(broken)?;
+    if !head.starts_with(MAGIC) {
+        return Err(broken("it does not begin as one"));
+    }
+    let Some(print) = head.strip_prefix(HEADER) else {
+        return Err(broken("its version is not known here"));
+    };
+    let mut hash = Fingerprint::default();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match input.read(&mut chunk).map_err(broken)? {
+            0 => break,
+            read => hash.update(&chunk[..read]),
+        }
+    }
+    if print != format!("{}\n", hex(&hash.value())).as_bytes() {
+        return Err(broken("it is not as it was written"));
+    }
+    let behind = SeekFrom::Start(head_bytes as u64);
+    input.seek(behind).map_err(broken)?;
+    Ok(())
+}
+
+/// A kept file of the bundle.
+struct Kept {
+    session: RefName,
+    size_bytes: u64,
+    /// Its number here; none: it is left out.
+    id: Option<u64>,
+}
+
+/// What was read so far.
+struct Taken<'a> {
+    tx: &'a dyn Tx,
+    /// The commits that it goes on from.
+    needs: HashSet<CommitHash>,
+    missing: Vec<CommitHash>,
+    /// Its own commits, and whether a tip leads there.
+    commits: HashMap<CommitHash, bool>,
+    /// Its messages that no commit has named yet.
+    unnamed: HashSet<ContentHash>,
+    contents: HashSet<ContentHash>,
+    sources: Vec<Kept>,
+    tips: Vec<(RefName, CommitHash)>,
+    notes: BTreeMap<RefName, TagNote>,
+    done: Unbundled,
+}
+
+impl<'a> Taken<'a> {
+    fn new(tx: &'a dyn Tx) -> Self {
+        Self {
+            tx,
+            needs: HashSet::new(),
+            missing: Vec::new(),
+            commits: HashMap::new(),
+            unnamed: HashSet::new(),
+            contents: HashSet::new(),
+            sources: Vec::new(),
+            tips: Vec::new(),
+            notes: BTreeMap::new(),
+            done: Unbundled::default(),
+        }
+    }
+
+    /// Takes a line in; whether there are more.
+    fn line(&mut self, lines: &mut impl BufRead) -> Result<bool> {
+        let mut line = Vec::new();
+        let most = LINE_BYTES + 1;
+        lines
+            .by_ref()
+            .take(most)
+            .read_until(b'\n', &mut line)
+            .map_err(broken)?;
+        if line.pop() != Some(b'\n') {
+            return Err(broken("a line is cut off, or too long"));
+        }
+        let line = String::from_utf8(line).map_err(broken)?;
+        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        if word != "need" && !self.missing.is_empty() {
+            let commits = self.missing.iter().map(ToString::to_string).collect();
+            return Err(Error::MissingCommits { commits });
+        }
+        match word {
+            "need" => self.need(rest)?,
+            "content" => self.content(rest)?,
+            "erased" => self.erased(rest)?,
+            "commit" => self.commit(rest)?,
+            "usage" => self.usage(rest)?,
+            "source" => self.source(rest, lines)?,
+            "records" => self.records(rest)?,
+            "session" => self.session(rest)?,
+            "ref" => self.reference(rest)?,
+            "note" => self.note(rest)?,
+            "end" if rest.is_empty() => return Ok(false),
+            _ => return Err(broken("a line of a kind that is not known here")),
+        }
+        Ok(true)
+    }
+
+    fn need(&mut self, rest: &str) -> Result<()> {
+        let commit = hash(rest)?;
+        if !self.commits.is_empty() || !self.contents.is_empty() || !self.needs.insert(commit) {
+            return Err(broken("what it needs is not said first, and once"));
+        }
+        if self.tx.commit(&commit)?.is_none() {
+            self.missing.push(commit);
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, rest: &str) -> Result<()> {
+        let message = Sealed::<Message>::read(rest).map_err(broken)?;
+        depth::check_message(&message).map_err(broken)?;
+        let name = message.hash();
+        self.named(name)?;
+        match self.tx.put_content(&message)? {
+            true => self.done.contents += 1,
+            false => self.done.erased += u64::from(self.tx.purged(&[name])?[0]),
+        }
+        Ok(())
+    }
+
+    fn erased(&mut self, rest: &str) -> Result<()> {
+        let (name, role) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
+        let name: ContentHash = hash(name)?;
+        let role: Role = role.parse().map_err(broken)?;
+        self.named(name)?;
+        if role == Role::Tool || Sealed::new(crate::model::tombstone(role)).hash() == name {
+            return Err(broken("an erased message that none can be"));
+        }
+        self.tx.put_tombstone(&name, role)
+    }
+
+    /// A message comes once, and some commit after it names it. All of them come before any file.
+    fn named(&mut self, name: ContentHash) -> Result<()> {
+        match self.sources.is_empty() && self.contents.insert(name) && self.unnamed.insert(name) {
+            true => Ok(()),
+            false => Err(broken(
+                "a message stands in it twice, or behind a session file",
+            )),
+        }
+    }
+
+    fn commit(&mut self, rest: &str) -> Result<()> {
+        let commit = Sealed::new(Commit::from_canonical(rest).map_err(broken)?);
+        if commit.canonical() != rest {
+            return Err(broken("a commit is not in canonical form"));
+        }
+        let follows = commit.parent.is_none_or(|parent| {
+            self.commits.contains_key(&parent) || self.needs.contains(&parent)
+        });
+        if !follows || self.commits.insert(commit.hash(), false).is_some() {
+            return Err(broken("a commit stands in the wrong place"));
+        }
+        for content in commit.operation.contents() {
+            self.unnamed.remove(&content);
+        }
+        let is_new = self.tx.put_commit(&commit).map_err(|error| match error {
+            Error::Malformed { detail, .. } => broken(detail),
+            other => other,
+        })?;
+        self.done.commits += u64::from(is_new);
+        Ok(())
+    }
+
+    /// A commit of the bundle itself.
+    fn own(&self, text: &str) -> Result<CommitHash> {
+        let commit = hash(text)?;
+        match self.commits.contains_key(&commit) {
+            true => Ok(commit),
+            false => Err(broken("it says something of a commit that is not in it")),
+        }
+    }
+
+    fn usage(&mut self, rest: &str) -> Result<()> {
+        let [commit, input, output] = words(rest)?;
+        let commit = self.own(commit)?;
+        let usage = Usage {
+            input_tokens: number(input)?,
+            output_tokens: number(output)?,
+        };
+        match self.tx.usage(&[commit])?[0] {
+            Some(_) => Ok(()),
+            None => self.tx.put_usage(&commit, usage),
+        }
+    }
+
+    fn source(&mut self, rest: &str, lines: &mut impl BufRead) -> Result<()> {
+        let [at, session, format, size_bytes, print] = words(rest)?;
+        let (session, size_bytes) = (session_name(session)?, number(size_bytes)?);
+        let is_word = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+        if number(at)? != self.sources.len() as u64
+            || !(1..=64).contains(&format.len())
+            || !format.bytes().all(is_word)
+        {
+            return Err(broken("a session file has no such head"));
+        }
+        let known = self.tx.sources(&session)?;
+        let same = known
+            .iter()
+            .find(|known| known.size_bytes == size_bytes && hex(&known.fingerprint) == print);
+        let mut id = same.map(|known| known.id);
+        // It may hold more than the commits that came of it: all that was erased of its session.
+        let was_purged = self.tx.last_purge()?.is_some() && self.tx.reference(&session)?.is_some();
+        let is_new = id.is_none() && self.done.erased == 0 && !was_purged;
+        if is_new {
+            let newest = known.first().map(|known| known.id);
+            id = Some(self.tx.put_source(&session, format, newest)?);
+            self.done.sources += 1;
+        }
+        self.done.left_out += u64::from(id.is_none());
+        let (mut hash, mut state) = (Fingerprint::default(), SourceState::empty());
+        let mut left = size_bytes;
+        while left > 0 {
+            let mut block = Vec::new();
+            let len = left.min(BLOCK_BYTES);
+            lines
+                .by_ref()
+                .take(len)
+                .read_to_end(&mut block)
+                .map_err(broken)?;
+            if block.len() as u64 != len {
+                return Err(broken("a session file is cut off"));
+            }
+            hash.update(&block);
+            left -= len;
+            if let Some(id) = id.filter(|_| is_new) {
+                let fingerprint = hash.value();
+                self.tx.append_source(id, &state, &block, &fingerprint)?;
+                state = SourceState {
+                    size_bytes: state.size_bytes + len,
+                    fingerprint,
+                };
+            }
+        }
+        let mut end = [0];
+        lines.read_exact(&mut end).map_err(broken)?;
+        if end != *b"\n" || hex(&hash.value()) != print {
+            return Err(broken("a session file is not what was kept"));
+        }
+        self.sources.push(Kept {
+            session,
+            size_bytes,
+            id,
+        });
+        Ok(())
+    }
+
+    fn records(&mut self, rest: &str) -> Result<()> {
+        let [commit, at, spans] = words(rest)?;
+        let commit = self.own(commit)?;
+        let at = usize::try_from(number(at)?).map_err(broken)?;
+        let source = self.sources.get(at).ok_or_else(|| broken(SHORT))?;
+        let mut read = Vec::new();
+        for span in spans.split(',').filter(|span| !span.is_empty()) {
+            let (offset, len) = span.split_once('+').ok_or_else(|| broken(SHORT))?;
+            let (offset, len) = (number(offset)?, number(len)?);
+            let end = offset.checked_add(len);
+            if end.is_none_or(|end| end > source.size_bytes) {
+                return Err(broken("a record is not in its session file"));
+            }
+            read.push(Span { offset, len });
+        }
+        let Some(id) = source.id else { return Ok(()) };
+        let known = self.tx.records_of(&commit)?;
+        match known.iter().any(|(of, known)| *of == id && *known == read) {
+            true => Ok(()),
+            false => self.tx.put_records(&commit, id, &read),
+        }
+    }
+
+    fn session(&mut self, rest: &str) -> Result<()> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Known {
+            title: Option<String>,
+            cwd: Option<String>,
+            absent: Vec<String>,
+        }
+        let (name, known) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
+        let name = session_name(name)?;
+        let known: Known = serde_json::from_str(known).map_err(broken)?;
+        let mut of = self.sources.iter().filter(|source| source.session == name);
+        let is_taken = of.clone().any(|source| source.id.is_some());
+        if of.next().is_none() {
+            return Err(broken("it says something of a session that is not in it"));
+        }
+        if !is_taken || self.done.erased > 0 || self.tx.session(&name)?.is_some() {
+            return Ok(());
+        }
+        let row = SessionRow {
+            title: known.title,
+            cwd: known.cwd,
+            absent: known.absent,
+        };
+        self.tx.put_session(&name, &row)
+    }
+
+    fn reference(&mut self, rest: &str) -> Result<()> {
+        let [name, commit] = words(rest)?;
+        let (name, commit) = (ref_name(name)?, hash(commit)?);
+        let is_its = self.commits.contains_key(&commit) || self.needs.contains(&commit);
+        if !is_its || self.tips.iter().any(|(known, _)| *known == name) {
+            return Err(broken("a ref leads out of it, or stands in it twice"));
+        }
+        self.tips.push((name, commit));
+        Ok(())
+    }
+
+    fn note(&mut self, rest: &str) -> Result<()> {
+        let mut parts = rest.splitn(3, ' ');
+        let mut next = || parts.next().ok_or_else(|| broken(SHORT));
+        let (tag, time, text) = (ref_name(next()?)?, next()?, next()?);
+        let time = Millis(time.parse().map_err(broken)?);
+        let text = serde_json::from_str(text).map_err(broken)?;
+        let tip = self.tips.iter().find(|(name, _)| *name == tag);
+        let (_, commit) = tip.ok_or_else(|| broken("a note on a tag that is not in it"))?;
+        let commit = *commit;
+        self.notes.insert(tag, TagNote { commit, time, text });
+        Ok(())
+    }
+
+    /// Folds every path: what each commit names must be there, and all commits must lead somewhere.
+    fn fold(&mut self) -> Result<()> {
+        if !self.unnamed.is_empty() {
+            return Err(broken("a message that no commit names"));
+        }
+        for (_, tip) in &self.tips {
+            // Whatever is on a path that was folded is folded with it.
+            if self.commits.get(tip) == Some(&true) {
+                continue;
+            }
+            let mut order = Order::default();
+            for row in self.tx.ancestors(tip, None, usize::MAX)?.iter().rev() {
+                order.apply(row.hash, &row.commit).map_err(broken)?;
+                if let Some(reached) = self.commits.get_mut(&row.hash) {
+                    *reached = true;
+                }
+            }
+        }
+        match self.commits.values().all(|reached| *reached) {
+            true => Ok(()),
+            false => Err(broken("a commit that no ref leads to")),
+        }
+    }
+
+    /// Points the refs.
+    fn place(&mut self) -> Result<()> {
+        for (theirs, commit) in &self.tips {
+            let (ours, arrival) = place_of(self.tx, theirs, commit)?;
+            if arrival != Arrival::Known {
+                self.tx
+                    .set_reference(&ours, Some(&RefValue::Commit(*commit)))?;
+            }
+            if let (Arrival::New, Some(note)) = (arrival, self.notes.get(theirs)) {
+                self.tx.set_tag_note(&ours, Some(note))?;
+            }
+            self.done.refs.push(ArrivedRef {
+                theirs: theirs.clone(),
+                ours,
+                commit: *commit,
+                arrival,
+            });
+        }
+        let head = repo::head(self.tx, &On::Head)?;
+        if let (Head::Attached { branch, tip: None }, Some(first)) = (head, self.done.refs.first())
+        {
+            self.tx
+                .set_reference(&branch, Some(&RefValue::Commit(first.commit)))?;
+            if first.ours.as_session().is_some() {
+                self.tx.set_follower(&first.ours, &branch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const SHORT: &str = "a line says too little";
+
+/// Where a ref goes: under its own name, or beside it with a number where another history has that.
+fn place_of(tx: &dyn Tx, name: &RefName, commit: &CommitHash) -> Result<(RefName, Arrival)> {
+    let is_tag = name.as_str().starts_with(RefName::TAGS);
+    for number in 1.. {
+        let here = match number {
+            1 => name.clone(),
+            // Checked like any name: it may have become too long.
+            number => name.numbered(number).as_str().parse().map_err(broken)?,
+        };
+        let arrival = match load::tip(tx, &here)? {
+            None if tx.reference(&here)?.is_some() => continue,
+            None => Arrival::New,
+            Some(at) if at == *commit => Arrival::Known,
+            Some(_) if is_tag => continue,
+            Some(at) if tx.is_ancestor(commit, &at)? => Arrival::Known,
+            Some(at) if tx.is_ancestor(&at, commit)? => Arrival::Grown,
+            Some(_) => continue,
+        };
+        return Ok((here, arrival));
+    }
+    unreachable!("there is always another number")
+}
+
+fn hash<T: std::str::FromStr<Err = Error> + ToString>(text: &str) -> Result<T> {
+    let hash: T = text.parse().map_err(broken)?;
+    match hash.to_string() == text {
+        true => Ok(hash),
+        false => Err(broken("a hash in upper case")),
+    }
+}
+
+fn number(text: &str) -> Result<u64> {
+    let number: u64 = text.parse().map_err(broken)?;
+    match number.to_string() == text && i64::try_from(number).is_ok() {
+        true => Ok(number),
+        false => Err(broken("a number that is none")),
+    }
+}
+
+/// The words of a line, just so many.
+fn words<const N: usize>(text: &str) -> Result<[&str; N]> {
+    let words: Vec<&str> = text.split(' ').collect();
+    words.try_into().map_err(|_| broken(SHORT))
+}
+
+/// A branch, a tag or a session, by its full name.
+fn ref_name(text: &str) -> Result<RefName> {
+    let name: RefName = text.parse().map_err(broken)?;
+    let made = match text {
+        _ if text.starts_with(RefName::HEADS) => RefName::branch(text),
+        _ if text.starts_with(RefName::TAGS) => RefName::tag(text),
+        _ => return session_name(text),
+    };
+    match made.map_err(broken)? == name && name.refuse_hash().is_ok() {
+        true => Ok(name),
+        false => Err(broken("a ref that nobody could make")),
+    }
+}
+
+fn session_name(text: &str) -> Result<RefName> {
+    let name: RefName = text.parse().map_err(broken)?;
+    match name.as_session() {
+        Some((tool, id)) if !tool.is_empty() && !id.is_empty() => Ok(name),
+        _ => Err(broken("a session by a name that none has")),
+    }
+}
