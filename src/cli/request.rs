@@ -1,9 +1,8 @@
 //! What a model would be sent at a commit.
 
-use tract::compile::Provider;
-use tract::compile::{Compiled, Contents, RequestOptions, compile_as_said};
+use tract::compile::{Compiled, Compiling, Contents, Provider, RequestOptions};
 use tract::hash::CommitHash;
-use tract::history::Repo;
+use tract::history::{Repo, Stored};
 use tract::ingest::{as_running, said};
 
 use super::Failure;
@@ -17,7 +16,6 @@ pub fn payload(
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>), Failure> {
     let context = repo.context(commit)?;
-    let messages = repo.messages(&context)?;
     // A reply brings the settings that it was made with.
     let settings = match reply {
         Some(reply) => repo.settings(&repo.context(reply)?)?,
@@ -28,15 +26,29 @@ pub fn payload(
         true => said(repo, &context, options.provider)?,
         false => Contents::new(),
     };
+    // What a client sent while it ran may stand elsewhere than what it kept.
     let (messages, contents) = match reply {
         Some(reply) if options.provider == Provider::Anthropic => {
-            as_running(repo, &context, reply, &settings, (messages, contents))?
+            let messages = (repo.messages(&context)?, contents);
+            let (messages, contents) = as_running(repo, &context, reply, &settings, messages)?;
+            (Some(messages), contents)
         }
-        _ => (messages, contents),
+        _ => (None, contents),
     };
+    let mut making = Compiling::new(&contents, &settings, options);
+    match messages {
+        Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
+        None => repo.each_message(&context, &mut |message| match message {
+            Stored::Canonical(canonical) => making.add_canonical(canonical),
+            Stored::Masked(message) => {
+                making.add(message);
+                Ok(())
+            }
+        })?,
+    }
     let Compiled {
         payload, notices, ..
-    } = compile_as_said(&messages, &contents, &settings, options)?;
+    } = making.finish()?;
     let mut notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
     if let Some((_, session)) = repo.session_of(commit)?
         && !session.absent.is_empty()

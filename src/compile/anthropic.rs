@@ -35,7 +35,7 @@ pub(super) fn write(
     // A client joins texts in a way of its own, and moves what it attaches as more comes in.
     let client = messages.iter().any(Message::is_attached);
     let mut turn = Turn::default();
-    for item in arrange(messages, IdRule::PlainAndUnique, repairs) {
+    for item in arrange(messages, 0, IdRule::PlainAndUnique, repairs) {
         match item {
             Item::Spoken(spoken) if spoken.attached => {
                 let parts = spoken.pieces.iter().filter_map(|piece| match piece {

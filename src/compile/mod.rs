@@ -12,6 +12,7 @@ mod notice;
 mod openai;
 pub mod prefix;
 pub mod provider;
+mod raw;
 mod repair;
 pub mod request;
 mod responses;
@@ -25,7 +26,7 @@ mod turn;
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
 pub use provider::Provider;
-pub use request::{Compiled, RequestOptions, compile, compile_as_said};
+pub use request::{Compiled, Compiling, RequestOptions, compile, compile_as_said};
 pub use said::Contents;
 pub use turn::takes_system_messages;
 

@@ -5,47 +5,219 @@
 //! OpenAI's API reference, "Create chat completion": every call is answered by a tool message
 //! right after the message that makes it.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::mem;
+
 use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
+use crate::compile::raw::Raw;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
 use crate::compile::said::{Contents, as_said};
-use crate::model::Message;
-use crate::wire::json::{push_list, quoted};
-use crate::wire::openai::{MessageWriter, result_content, tool_message};
-use crate::wire::{INTERRUPTED, Repairs};
+use crate::error::Result;
+use crate::model::{Message, Part, Role};
+use crate::wire::json::quoted;
+use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
+use crate::wire::{INTERRUPTED, Repairs, attached};
 
-/// Writes the request; `head` are the keys before `messages`, each with a comma after it.
-pub(super) fn write(
-    messages: &[Message],
-    contents: &Contents,
-    head: &str,
-    repairs: &mut Repairs,
-) -> Body {
-    let as_said = |written, number: usize| as_said(written, contents.get(number - 1));
-    let mut written = Vec::with_capacity(messages.len());
-    for item in arrange(messages, IdRule::UniqueInMessage, repairs) {
-        match item {
-            Item::Spoken(spoken) => {
-                let message = message(&spoken, repairs);
-                written.extend(message.map(|message| as_said(message, spoken.number)));
-            }
-            Item::Answers(answers) => written.extend(answers.iter().map(|answer| {
-                let message = answered(answer, repairs);
-                match answer.content {
-                    Some(_) => as_said(message, answer.number),
-                    None => message,
+/// A request in the making. What is settled is written at once: a message after which every call so far is
+/// answered cannot be changed by any later one, so what is held is at most one call with its results.
+pub(super) struct Writer<'a> {
+    contents: &'a Contents,
+    payload: String,
+    is_empty: bool,
+    /// How many messages came before those that are held.
+    settled: usize,
+    held: Vec<Cow<'a, Message>>,
+    open: Open,
+    /// The canonical bytes of a call that came alone, until its result is there.
+    call: Option<String>,
+}
+
+/// The calls that wait for a result, by their ids.
+#[derive(Default)]
+struct Open {
+    calls: HashMap<String, usize>,
+    count: usize,
+}
+
+impl Open {
+    fn add(&mut self, message: &Message) {
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { id, .. } if message.role == Role::Assistant => {
+                    *self.calls.entry(id.clone()).or_default() += 1;
+                    self.count += 1;
                 }
-            })),
+                Part::ToolResult { call, .. } => {
+                    if let Some(open) = self.calls.get_mut(call).filter(|open| **open > 0) {
+                        *open -= 1;
+                        self.count -= 1;
+                    }
+                }
+                _ => {}
+            }
         }
     }
-    let mut payload = format!(r#"{{{head}"messages":["#);
-    push_list(&mut payload, &written);
-    let stable_bytes = payload.len();
-    payload.push_str("]}");
-    Body {
-        payload,
-        stable_bytes,
-        nothing_to_send: written.is_empty(),
+}
+
+impl<'a> Writer<'a> {
+    /// `head` are the keys before `messages`, each with a comma after it.
+    pub(super) fn new(head: &str, contents: &'a Contents) -> Self {
+        Self {
+            contents,
+            payload: format!(r#"{{{head}"messages":["#),
+            is_empty: true,
+            settled: 0,
+            held: Vec::new(),
+            open: Open::default(),
+            call: None,
+        }
+    }
+
+    /// The next message.
+    pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
+        self.take_back_call();
+        self.hold(message);
+        if self.open.count == 0 {
+            self.settle(repairs);
+        }
+    }
+
+    /// The next message by its canonical bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`](crate::Error::Malformed) for bytes that are no message.
+    pub(super) fn add_canonical(&mut self, canonical: &str, repairs: &mut Repairs) -> Result<()> {
+        if !self.add_raw(canonical) {
+            let message = Message::from_canonical(canonical)?;
+            self.add(Cow::Owned(message), repairs);
+        }
+        Ok(())
+    }
+
+    /// Takes a message over as it is stored, where its form and its place allow it.
+    fn add_raw(&mut self, canonical: &str) -> bool {
+        if !self.held.is_empty() || !self.contents.is_empty() {
+            return false;
+        }
+        let Some(raw) = Raw::of(canonical) else {
+            return false;
+        };
+        match (raw, &self.call) {
+            (Raw::Text { role, text }, None) => {
+                self.next_item();
+                let pieces = [r#"{"role":""#, role.as_str(), r#"","content":"#, text, "}"];
+                self.payload.extend(pieces);
+                self.settled += 1;
+                true
+            }
+            (Raw::Call { name, .. }, None) if is_tool_name(name.trim_matches('"')) => {
+                self.call = Some(canonical.to_owned());
+                true
+            }
+            (Raw::Result { call, text }, Some(waiting)) => match Raw::of(waiting) {
+                Some(Raw::Call {
+                    text: said,
+                    id,
+                    name,
+                    arguments,
+                }) if id == call => {
+                    let comma = if self.is_empty { "" } else { "," };
+                    let said = said.filter(|text| *text != EMPTY).unwrap_or("null");
+                    let pieces = [
+                        comma,
+                        r#"{"role":"assistant","content":"#,
+                        said,
+                        r#","tool_calls":[{"id":"#,
+                        id,
+                        r#","type":"function","function":{"name":"#,
+                        name,
+                        r#","arguments":"#,
+                        arguments,
+                        r#"}}]},{"role":"tool","tool_call_id":"#,
+                        id,
+                        r#","content":"#,
+                        text.unwrap_or(EMPTY),
+                        "}",
+                    ];
+                    self.payload.extend(pieces);
+                    self.is_empty = false;
+                    self.settled += 2;
+                    self.call = None;
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Holds a call that was to be taken over as it is: something else follows than its result.
+    fn take_back_call(&mut self) {
+        if let Some(call) = self.call.take() {
+            let call = Message::from_canonical(&call).expect("its bytes are those of a call");
+            self.hold(Cow::Owned(call));
+        }
+    }
+
+    fn hold(&mut self, message: Cow<'a, Message>) {
+        self.open.add(&message);
+        let plain = match message.is_attached() {
+            true => Cow::Owned(attached::plain(&message).into_owned()),
+            false => message,
+        };
+        self.held.push(plain);
+    }
+
+    fn next_item(&mut self) {
+        if !self.is_empty {
+            self.payload.push(',');
+        }
+        self.is_empty = false;
+    }
+
+    /// Writes what is held.
+    fn settle(&mut self, repairs: &mut Repairs) {
+        let held = mem::take(&mut self.held);
+        let contents = self.contents;
+        let as_said = |written, number: usize| as_said(written, contents.get(number - 1));
+        for item in arrange(&held, self.settled, IdRule::UniqueInMessage, repairs) {
+            match item {
+                Item::Spoken(spoken) => {
+                    if let Some(message) = message(&spoken, repairs) {
+                        self.next_item();
+                        self.payload += &as_said(message, spoken.number);
+                    }
+                }
+                Item::Answers(answers) => {
+                    for answer in &answers {
+                        let message = answered(answer, repairs);
+                        self.next_item();
+                        self.payload += &match answer.content {
+                            Some(_) => as_said(message, answer.number),
+                            None => message,
+                        };
+                    }
+                }
+            }
+        }
+        self.settled += held.len();
+        self.open = Open::default();
+    }
+
+    /// The request.
+    pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
+        self.take_back_call();
+        self.settle(repairs);
+        let stable_bytes = self.payload.len();
+        self.payload.push_str("]}");
+        Body {
+            payload: self.payload,
+            stable_bytes,
+            nothing_to_send: self.is_empty,
+        }
     }
 }
 
@@ -73,3 +245,6 @@ fn answered(answer: &Answer<'_>, repairs: &mut Repairs) -> String {
     };
     tool_message(&answer.id, None, &content)
 }
+
+/// The JSON of an empty string.
+const EMPTY: &str = r#""""#;

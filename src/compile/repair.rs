@@ -1,6 +1,7 @@
 //! Calls and results brought into the order that every provider asks for: each call answered
 //! once, right after the message that makes it.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use crate::compile::ids::{IdRule, Ids};
@@ -64,17 +65,19 @@ struct Given<'a> {
     found: usize,
 }
 
-/// Arranges `messages` and tells `repairs` what had to move, go or be made up.
-pub(super) fn arrange<'a>(
-    messages: &'a [Message],
+/// Arranges `messages`, before which others stand that nothing here concerns, and tells `repairs` what
+/// had to move, go or be made up.
+pub(super) fn arrange<'a, M: Borrow<Message>>(
+    messages: &'a [M],
+    before: usize,
     rule: IdRule,
     repairs: &mut Repairs,
 ) -> Vec<Item<'a>> {
-    let calls = pair(messages, rule, repairs);
+    let calls = pair(messages, before, rule, repairs);
     let mut calls = calls.into_iter();
     let mut items = Vec::with_capacity(messages.len() * 2);
-    for (index, message) in messages.iter().enumerate() {
-        let number = index + 1;
+    for (number, message) in (before + 1..).zip(messages) {
+        let message: &'a Message = message.borrow();
         if message.is_between_agents() {
             repairs.add(Repair::BetweenAgents, number);
         }
@@ -150,7 +153,12 @@ fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
 
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
 /// call of its id, or, if there is none, with one that it stands right behind.
-fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec<Call<'a>> {
+fn pair<'a, M: Borrow<Message>>(
+    messages: &'a [M],
+    before: usize,
+    rule: IdRule,
+    repairs: &mut Repairs,
+) -> Vec<Call<'a>> {
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut ids = Ids::default();
@@ -161,7 +169,8 @@ fn pair<'a>(messages: &'a [Message], rule: IdRule, repairs: &mut Repairs) -> Vec
     let mut latest_calls = None;
     let mut stray: Vec<(Option<usize>, Given<'a>)> = Vec::new();
     let mut found = 0;
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in (before..).zip(messages) {
+        let message: &'a Message = message.borrow();
         if rule == IdRule::UniqueInMessage {
             ids.reset();
         }

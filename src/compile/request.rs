@@ -1,5 +1,7 @@
 //! The one entry: messages and settings in, a request's bytes and notices out.
 
+use std::borrow::Cow;
+
 use crate::compile::said::Contents;
 use crate::compile::turn::Form;
 use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
@@ -33,8 +35,7 @@ pub struct Compiled {
 
 /// Makes a request of `messages`, a context's visible messages in order.
 ///
-/// A pure function: the same input gives the same bytes. Takes one pass over the messages, and
-/// memory for the payload about twice.
+/// A pure function: the same input gives the same bytes. Takes one pass over the messages.
 ///
 /// # Errors
 ///
@@ -59,51 +60,142 @@ pub fn compile_as_said(
     settings: &Settings,
     options: &RequestOptions,
 ) -> Result<Compiled> {
-    let mut repairs = Repairs::default();
-    let mut remarks = Vec::new();
-    let head = if options.whole_request {
-        let is_own = contents.iter().any(|said| !said.is_empty());
-        settings::request_keys(settings, options.provider, is_own, &mut remarks)
-    } else {
-        String::new()
-    };
-    let body = match options.provider {
-        Provider::OpenAi => openai::write(
-            &attached::all_plain(messages),
-            contents,
-            &head,
-            &mut repairs,
-        ),
-        Provider::Responses => responses::write(
-            &attached::all_plain(messages),
-            contents,
-            &head,
-            &mut repairs,
-        ),
-        Provider::Anthropic => {
-            let form = Form::of(settings);
-            anthropic::write(messages, contents, &head, form, &mut repairs)
+    let mut making = Compiling::new(contents, settings, options);
+    match &mut making.messages {
+        Messages::Whole(whole) => *whole = Cow::Borrowed(messages),
+        Messages::Written(writer) => {
+            for message in messages {
+                writer.add(Cow::Borrowed(message), &mut making.repairs);
+            }
         }
-        Provider::Text => text::write(messages, &head),
-    };
-    let repaired = |(repair, count, first)| Notice::Repaired {
-        repair,
-        count,
-        first,
-    };
-    let mut notices: Vec<Notice> = repairs.iter().map(repaired).collect();
-    if let (true, Some(first)) = (options.strict, notices.first()) {
-        return Err(Error::StrictCompile {
-            first: first.to_string(),
-        });
     }
-    if body.nothing_to_send {
-        notices.push(Notice::NothingToSend);
+    making.finish()
+}
+
+/// A request whose messages come one by one, in order. OpenAI's form is written while they come: the
+/// payload is held, and of the messages one call and its results. The other forms hold all of them.
+///
+/// ```
+/// use tract::compile::{Compiling, Contents, RequestOptions, compile};
+/// use tract::model::{Message, Role, Settings};
+///
+/// let (contents, settings, options) = (Contents::new(), Settings::new(), RequestOptions::default());
+/// let messages = [Message::text(Role::User, "Hi"), Message::text(Role::Assistant, "Hello")];
+/// let mut making = Compiling::new(&contents, &settings, &options);
+/// making.add(messages[0].clone());
+/// making.add_canonical(&messages[1].canonical())?;
+/// assert_eq!(making.finish()?, compile(&messages, &settings, &options)?);
+/// # Ok::<(), tract::Error>(())
+/// ```
+pub struct Compiling<'a> {
+    contents: &'a Contents,
+    settings: &'a Settings,
+    options: &'a RequestOptions,
+    head: String,
+    remarks: Vec<Notice>,
+    repairs: Repairs,
+    messages: Messages<'a>,
+}
+
+/// The messages so far.
+enum Messages<'a> {
+    Written(openai::Writer<'a>),
+    Whole(Cow<'a, [Message]>),
+}
+
+impl<'a> Compiling<'a> {
+    /// Nothing yet; `contents` as in [`compile_as_said`].
+    pub fn new(
+        contents: &'a Contents,
+        settings: &'a Settings,
+        options: &'a RequestOptions,
+    ) -> Self {
+        let mut remarks = Vec::new();
+        let head = match options.whole_request {
+            true => {
+                let is_own = contents.iter().any(|said| !said.is_empty());
+                settings::request_keys(settings, options.provider, is_own, &mut remarks)
+            }
+            false => String::new(),
+        };
+        let messages = match options.provider {
+            Provider::OpenAi => Messages::Written(openai::Writer::new(&head, contents)),
+            Provider::Responses | Provider::Anthropic | Provider::Text => {
+                Messages::Whole(Cow::Borrowed(&[]))
+            }
+        };
+        Self {
+            contents,
+            settings,
+            options,
+            head,
+            remarks,
+            repairs: Repairs::default(),
+            messages,
+        }
     }
-    notices.append(&mut remarks);
-    Ok(Compiled {
-        payload: body.payload,
-        stable_bytes: body.stable_bytes,
-        notices,
-    })
+
+    /// The next message.
+    pub fn add(&mut self, message: Message) {
+        match &mut self.messages {
+            Messages::Written(writer) => writer.add(Cow::Owned(message), &mut self.repairs),
+            Messages::Whole(whole) => whole.to_mut().push(message),
+        }
+    }
+
+    /// The next message, by its canonical bytes: where a request spells it alike, it is not read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
+    pub fn add_canonical(&mut self, canonical: &str) -> Result<()> {
+        match &mut self.messages {
+            Messages::Written(writer) => writer.add_canonical(canonical, &mut self.repairs),
+            Messages::Whole(whole) => {
+                whole.to_mut().push(Message::from_canonical(canonical)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// The request.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn finish(self) -> Result<Compiled> {
+        let (head, mut repairs) = (&self.head, self.repairs);
+        let body = match (self.messages, self.options.provider) {
+            (Messages::Written(writer), _) => writer.finish(&mut repairs),
+            (Messages::Whole(messages), Provider::Text) => text::write(&messages, head),
+            (Messages::Whole(messages), Provider::Responses) => {
+                let plain = attached::all_plain(&messages);
+                responses::write(&plain, self.contents, head, &mut repairs)
+            }
+            (Messages::Whole(messages), Provider::Anthropic | Provider::OpenAi) => {
+                let form = Form::of(self.settings);
+                anthropic::write(&messages, self.contents, head, form, &mut repairs)
+            }
+        };
+        let repaired = |(repair, count, first)| Notice::Repaired {
+            repair,
+            count,
+            first,
+        };
+        let mut notices: Vec<Notice> = repairs.iter().map(repaired).collect();
+        if let (true, Some(first)) = (self.options.strict, notices.first()) {
+            return Err(Error::StrictCompile {
+                first: first.to_string(),
+            });
+        }
+        if body.nothing_to_send {
+            notices.push(Notice::NothingToSend);
+        }
+        notices.extend(self.remarks);
+        Ok(Compiled {
+            payload: body.payload,
+            stable_bytes: body.stable_bytes,
+            notices,
+        })
+    }
 }

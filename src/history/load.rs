@@ -103,6 +103,43 @@ pub(crate) fn messages<'a>(
     messages_with(view, entries, &Fresh::new())
 }
 
+/// A message of a context, as it is kept.
+pub enum Stored<'a> {
+    /// As it stands, by its canonical bytes.
+    Canonical(&'a str),
+    /// With parts hidden or replaced.
+    Masked(Message),
+}
+
+/// Tells the messages of visible entries, one after the other: no two are held at once.
+pub(crate) fn each_message<'a>(
+    view: &dyn View,
+    entries: impl IntoIterator<Item = &'a Entry>,
+    visit: &mut dyn FnMut(Stored<'_>) -> Result<()>,
+) -> Result<()> {
+    let entries: Vec<&Entry> = entries.into_iter().collect();
+    let hashes: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
+    let stubs = stubs(view, entries.iter().map(|entry| &entry.mask), &Fresh::new())?;
+    #[cfg(test)]
+    work::count(|work| work.bodies += hashes.len() as u64);
+    let mut told = 0;
+    view.each_body(&hashes, &mut |at, canonical| {
+        if at != told {
+            return Err(missing(&hashes[told]));
+        }
+        told += 1;
+        let mask = &entries[at].mask;
+        if mask.is_empty() {
+            return visit(Stored::Canonical(canonical));
+        }
+        let message = Message::from_canonical(canonical)?;
+        visit(Stored::Masked(
+            mask.apply(message, |stub| stubs.get(stub).cloned()),
+        ))
+    })?;
+    hashes.get(told).map_or(Ok(()), |lost| Err(missing(lost)))
+}
+
 /// The message of one visible entry.
 pub(crate) fn message(view: &dyn View, entry: &Entry) -> Result<Message> {
     Ok(messages(view, [entry])?.remove(0))

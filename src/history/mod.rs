@@ -56,6 +56,7 @@ pub use change::Touched;
 pub use config::Config;
 pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};
 pub use fsck::Fsck;
+pub use load::Stored;
 pub use log::{LogOptions, LogRow};
 pub use makeup::{Makeup, Stuff};
 pub use moved::Moved;

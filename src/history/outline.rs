@@ -5,7 +5,7 @@
 //! the fold, whose order stays that of [`Order`]. So a window of a million messages is known at the
 //! cost of one of a hundred. Deliberately absent: bodies, and requests' settings.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::context::{Entry, Order, OrderEntry};
@@ -75,8 +75,22 @@ impl Repo {
 impl Outline {
     /// That of a commit.
     pub(crate) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
+        Self::from(view, tip, view.changes(tip)?)
+    }
+
+    /// The same where at most so many commits on the way are no appends: it costs a look at each for
+    /// each.
+    pub(crate) fn of_few(view: &dyn View, tip: &CommitHash, most: usize) -> Result<Option<Self>> {
+        let changes = view.changes(tip)?;
+        match changes.len() > most {
+            true => Ok(None),
+            false => Self::from(view, tip, changes).map(Some),
+        }
+    }
+
+    /// `rows` are the commits on the path that are no appends.
+    fn from(view: &dyn View, tip: &CommitHash, mut rows: Vec<CommitRow>) -> Result<Self> {
         let last = load::commit(view, tip)?.depth;
-        let mut rows = view.changes(tip)?;
         let kinds: HashMap<CommitHash, HideKind> = rows.iter().filter_map(kind).collect();
         rows.extend(named(view, tip, &rows)?);
         rows.sort_by_key(|row| row.depth);
@@ -211,6 +225,69 @@ impl Outline {
             stretches,
             len,
         }
+    }
+}
+
+/// What became of single entries, found by their names.
+pub(crate) struct Fates {
+    stretches: Vec<Stretch>,
+    /// How many visible entries stand before each stretch.
+    before: Vec<usize>,
+    ones: HashMap<EntryId, usize>,
+    /// The stretches of appends, by the depth of the first.
+    runs: BTreeMap<u64, usize>,
+}
+
+/// What became of an entry.
+pub(crate) struct Fate<'a> {
+    /// Its number among the visible ones, from 1; none if it is hidden.
+    pub(crate) number: Option<usize>,
+    /// The entry; none: as it was appended.
+    pub(crate) entry: Option<&'a Entry>,
+    /// The hides that cover it, oldest first.
+    pub(crate) by: &'a [CommitHash],
+}
+
+impl Fates {
+    pub(crate) fn of(outline: Outline) -> Self {
+        let stretches = outline.stretches;
+        let (mut ones, mut runs) = (HashMap::new(), BTreeMap::new());
+        let (mut before, mut visible) = (Vec::with_capacity(stretches.len()), 0);
+        for (at, stretch) in stretches.iter().enumerate() {
+            match &stretch.what {
+                Stood::From(first) => drop(runs.insert(*first, at)),
+                Stood::One(entry) => drop(ones.insert(entry.id, at)),
+            }
+            before.push(visible);
+            visible += if stretch.visible { stretch.len } else { 0 };
+        }
+        Self {
+            stretches,
+            before,
+            ones,
+            runs,
+        }
+    }
+
+    /// That of an entry whose commit stands at `depth`; none where it doesn't stand.
+    pub(crate) fn get(&self, id: &EntryId, depth: u64) -> Option<Fate<'_>> {
+        let (at, place) = match self.ones.get(id) {
+            Some(at) => (*at, 0),
+            None => {
+                let (first, at) = self.runs.range(..=depth).next_back()?;
+                ((*at), (depth - first) as usize)
+            }
+        };
+        let stretch = &self.stretches[at];
+        (place < stretch.len).then_some(())?;
+        Some(Fate {
+            number: stretch.visible.then(|| self.before[at] + place + 1),
+            entry: match &stretch.what {
+                Stood::One(entry) => Some(entry),
+                Stood::From(_) => None,
+            },
+            by: &stretch.by,
+        })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::model::{
 use crate::store::{CommitRow, CountKey, View};
 
 /// How many commits back replies are looked for.
-const COMMITS: usize = 256;
+pub(super) const COMMITS: usize = 256;
 
 /// What a context is to fit into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,26 +87,64 @@ pub(super) fn says(
     counts: &[TokenCount],
     encoding: Encoding,
 ) -> Result<ProviderSays> {
-    let newest = context.entries.iter().rev().take(COMMITS);
-    let newest: Vec<CommitHash> = newest.map(|entry| entry.id.commit).collect();
+    says_of(view, tip, &Tail::of(context, counts), encoding)
+}
+
+/// The end of a context: as much of it as replies are looked for in.
+pub(super) struct Tail {
+    /// The newest visible entries, oldest first, with their tokens.
+    pub(super) entries: Vec<(EntryId, TokenCount)>,
+    /// How many stand before them, and their tokens.
+    pub(super) before: usize,
+    pub(super) before_tokens: u64,
+    /// Whether any message is hidden.
+    pub(super) hides: bool,
+}
+
+impl Tail {
+    fn of(context: &Context, counts: &[TokenCount]) -> Self {
+        let before = counts.len().saturating_sub(COMMITS);
+        let newest = context.entries.iter().zip(counts).rev().take(COMMITS);
+        let mut entries: Vec<_> = newest.map(|(entry, count)| (entry.id, *count)).collect();
+        entries.reverse();
+        Self {
+            entries,
+            before,
+            before_tokens: sum(&counts[..before]),
+            hides: context.hidden_entries() > 0,
+        }
+    }
+}
+
+/// The same of a context of which the end is known.
+pub(super) fn says_of(
+    view: &dyn View,
+    tip: &CommitHash,
+    tail: &Tail,
+    encoding: Encoding,
+) -> Result<ProviderSays> {
+    let newest = tail.entries.iter().map(|(id, _)| id.commit);
+    let newest: Vec<CommitHash> = newest.collect();
     let is_silent = view.usage(&newest)?.iter().all(Option::is_none);
     // Most contexts that a program writes itself hold no such reply: that is all it costs them.
-    if is_silent && context.hidden_entries() == 0 {
+    if is_silent && !tail.hides {
         return Ok(ProviderSays::Nothing);
     }
     let rows = view.ancestors(tip, None, COMMITS)?;
     if !is_silent {
-        let mut entries = context.entries.iter().rev();
+        let mut entries = tail.entries.iter().rev();
         let is_last = |row: &&CommitRow| {
             let entry = entries.next();
-            is_append(row) && entry.is_some_and(|entry| entry.id == EntryId::of(row.hash))
+            is_append(row) && entry.is_some_and(|(id, _)| *id == EntryId::of(row.hash))
         };
         let since = rows.iter().take_while(is_last).count();
-        let before = counts.len() - since;
+        let counts: Vec<TokenCount> = tail.entries.iter().map(|(_, count)| *count).collect();
+        let (others, own) = counts.split_at(counts.len() - since);
+        let before = tail.before + others.len();
         let learnt = Run {
             rows: rows[..since].iter().rev().collect(),
-            counts: &counts[before..],
-            ours: CONTEXT_OVERHEAD + sum(&counts[..before]),
+            counts: own,
+            ours: CONTEXT_OVERHEAD + tail.before_tokens + sum(others),
         };
         let learnt = learnt.learn(view)?;
         if let (Some(count), Some((at, usage))) = (learnt.count, learnt.last) {

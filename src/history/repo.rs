@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::directory::{self, DIRECTORY, Standing};
+use crate::history::load::Stored;
 use crate::history::visitor::Visitor;
 use crate::history::{load, path};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
@@ -218,6 +219,20 @@ impl Repo {
     pub fn messages(&self, context: &Context) -> Result<Vec<Message>> {
         let view = self.store.read()?;
         load::messages(&*view, &context.entries)
+    }
+
+    /// Tells the same messages one after the other, so that no two need be held at once.
+    ///
+    /// # Errors
+    ///
+    /// What `visit` returns, and the store's.
+    pub fn each_message(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(Stored<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let view = self.store.read()?;
+        load::each_message(&*view, &context.entries, visit)
     }
 
     /// The request settings in force in a context; JSON texts by key.

@@ -1,5 +1,7 @@
 //! Where one is in one's context.
 
+use std::collections::BTreeSet;
+
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -7,13 +9,16 @@ use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::parting::Parting;
-use crate::history::provider::ProviderSays;
+use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
-use crate::history::{called, path, provider};
-use crate::model::tokens::context_total;
-use crate::model::{Encoding, EntryId, Head, RefName, RefValue, Role, TokenCount};
+use crate::history::{called, load, path, provider};
+use crate::model::{
+    Encoding, EntryId, Head, HideKind, LargestEntry, RefName, RefValue, Role, Summed, TokenCount,
+};
 use crate::store::{ContentRow, SessionRow, View};
 
+/// From how many messages on it is quicker to read a summary than to look at each.
+const KEPT_EACH: usize = if cfg!(test) { 2 } else { 64 };
 /// How many of the newest commits a status shows.
 const RECENT: usize = 3;
 
@@ -22,8 +27,8 @@ const RECENT: usize = 3;
 pub struct Status {
     /// Where HEAD, or the branch asked for, stands.
     pub head: Head,
-    /// The context there; empty in an empty repository.
-    pub context: Context,
+    /// What the context there comes to.
+    pub summary: Summed,
     /// What tokens are counted in.
     pub encoding: Encoding,
     /// The whole context's tokens.
@@ -70,37 +75,24 @@ impl Repo {
     /// let draft = Draft::append(Message::text(Role::User, "hello"));
     /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// let status = repo.status(&On::Head, Encoding::default())?;
-    /// assert_eq!((status.context.entries.len(), status.total.tokens), (1, 8));
+    /// assert_eq!((status.summary.total.messages, status.total.tokens), (1, 8));
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
         let head = self.head(on)?;
         let budget = self.config()?.budget_max()?;
         let tip = head.commit();
-        let context = match &tip {
-            Some(tip) => self.context(tip)?,
-            None => Context::default(),
+        let (summary, provider) = match &tip {
+            Some(tip) => self.summed_up(tip, encoding)?,
+            None => Default::default(),
         };
-        let counts = self.counts(&context, encoding)?;
         let view = self.store.read()?;
-        let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
-        let rows = view.content_rows(&contents)?;
-        let of = |role| {
-            let spoken = rows.iter().zip(&counts).filter_map(|(row, count)| {
-                let is_of = row.as_ref().is_some_and(|row| row.role == role);
-                is_of.then_some(count.tokens)
-            });
-            (role, spoken.sum::<u64>())
-        };
-        let by_role = Role::ALL.into_iter().map(of);
-        let by_role = by_role.filter(|(_, tokens)| *tokens > 0).collect();
-        let numbered = counts.iter().enumerate().rev();
-        let largest = numbered.max_by_key(|(_, count)| count.tokens);
-        let largest = largest.map(|(at, _)| at).into_iter().collect::<Vec<_>>();
-        let largest = large(&*view, &context, &counts, &rows, &largest)?.pop();
-        let provider = match &tip {
-            Some(tip) => provider::says(&*view, tip, &context, &counts, encoding)?,
-            None => ProviderSays::Nothing,
+        let of = |(role, tokens)| (tokens > 0).then_some((role, tokens));
+        let by_role = Role::ALL.into_iter().zip(summary.by_role);
+        let by_role = by_role.filter_map(of).collect();
+        let largest = match &summary.largest {
+            Some(largest) => large_entry(&*view, largest)?,
+            None => None,
         };
         let (mut session, mut session_new) = (None, 0);
         if let Some(tip) = &tip {
@@ -123,9 +115,9 @@ impl Repo {
                 Some(tip) => self.log(tip, &options)?,
                 None => Vec::new(),
             },
-            total: context_total(counts),
+            total: summary.total.count(),
             head,
-            context,
+            summary,
             encoding,
             by_role,
             largest,
@@ -135,6 +127,118 @@ impl Repo {
             budget,
         })
     }
+}
+
+impl Repo {
+    /// What the context at a commit comes to, and what the provider says there: from a summary that is
+    /// kept and the messages appended since, or else from a look at every message, which is kept.
+    fn summed_up(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Summed, ProviderSays)> {
+        let view = self.store.read()?;
+        let purge = view.last_purge()?;
+        if let Some((summary, added, tail)) = kept(&*view, tip, encoding)? {
+            let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+            drop(view);
+            if added >= KEPT_EACH {
+                self.keep_summary(tip, encoding, &summary, purge);
+            }
+            return Ok((summary, provider));
+        }
+        let context = load::context(&*view, tip)?;
+        drop(view);
+        let counts = self.counts(&context, encoding)?;
+        let view = self.store.read()?;
+        let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
+        let rows = load::rows(&*view, &contents)?;
+        let placed = context.entries.iter();
+        let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
+        let moves = placed
+            .map(|entry| entry.id.commit)
+            .collect::<BTreeSet<_>>()
+            .len();
+        let mut summary = Summed {
+            hidden: context.hidden_entries(),
+            hides: context.hides,
+            moves: moves as u32,
+            ..Summed::default()
+        };
+        for (entry, count) in context.entries.iter().zip(&counts) {
+            summary.add(entry.id, entry.content, rows[&entry.content].role, *count);
+        }
+        let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
+        drop(view);
+        if context.entries.len() >= KEPT_EACH {
+            self.keep_summary(tip, encoding, &summary, purge);
+        }
+        Ok((summary, provider))
+    }
+
+    /// Keeps a summary for later. It holds as long as nothing is purged: `purge` is the newest one that
+    /// it knows of. A repository that cannot be written to is no obstacle.
+    fn keep_summary(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+        summary: &Summed,
+        purge: Option<u64>,
+    ) {
+        let _ = self.store.write().and_then(|tx| {
+            if tx.last_purge()? == purge {
+                tx.put_summary(tip, encoding, summary)?;
+            }
+            tx.commit()
+        });
+    }
+}
+
+/// The summary at a commit, how many messages were added to the one that is kept, and the context's end.
+/// None where the newest commits are not all appends, or nothing is kept among them.
+fn kept(
+    view: &dyn View,
+    tip: &CommitHash,
+    encoding: Encoding,
+) -> Result<Option<(Summed, usize, Tail)>> {
+    let Some((depth, mut summary)) = view.newest_summary(tip, encoding)? else {
+        return Ok(None);
+    };
+    let newest = view.listing(tip, None, provider::COMMITS, encoding)?;
+    let added = newest
+        .iter()
+        .take_while(|one| one.row.depth > depth)
+        .count();
+    if newest.get(added).is_none_or(|one| one.row.depth != depth) {
+        return Ok(None);
+    }
+    let mut entries = Vec::with_capacity(newest.len());
+    for (at, one) in newest.iter().enumerate().rev() {
+        let (Some(said), Some(count)) = (&one.said, one.count) else {
+            return Ok(None);
+        };
+        let entry = EntryId::of(one.row.hash);
+        entries.push((entry, count));
+        if at < added {
+            summary.add(entry, said.hash, said.role, count);
+        }
+    }
+    let tokens: u64 = entries.iter().map(|(_, count)| count.tokens).sum();
+    let tail = Tail {
+        before: (summary.total.messages as usize).saturating_sub(entries.len()),
+        before_tokens: summary.total.tokens.saturating_sub(tokens),
+        entries,
+        hides: summary.hidden > 0,
+    };
+    Ok(Some((summary, added, tail)))
+}
+
+/// What is shown of the largest message.
+fn large_entry(view: &dyn View, largest: &LargestEntry) -> Result<Option<Large>> {
+    let call = called::lines(view, &[largest.entry])?.pop().flatten();
+    Ok(view.content_row(&largest.content)?.map(|row| Large {
+        number: largest.number as usize,
+        role: row.role,
+        tokens: largest.tokens,
+        preview: row.preview,
+        call,
+    }))
 }
 
 /// The messages at these places, from 0.

@@ -12,8 +12,9 @@ use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
 use crate::model::searched::Literals;
 use crate::model::{
-    Commit, Encoding, EntryId, Hide, HideKind, Message, Millis, Operation, PURGED, Part, PartHide,
-    Priority, RefName, RefValue, Role, Sealed, Settings, Span, TokenCount, ToolUses, Total, Usage,
+    Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation, PURGED,
+    Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed, TokenCount,
+    ToolUses, Total, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -33,6 +34,7 @@ pub(crate) fn run(make: Make<'_>) {
     refs_move_and_the_log_tells(make);
     checkpoints_read_back(make);
     totals_read_back(make);
+    summaries_read_back(make);
     sources_grow_and_read_back(make);
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
@@ -802,6 +804,64 @@ fn checkpoints_read_back(make: Make<'_>) {
             Some((path[5].hash, Context::default()))
         );
         assert_eq!(view.checkpoint(&path[25].hash)?, None);
+        Ok(())
+    });
+}
+
+fn summaries_read_back(make: Make<'_>) {
+    let store = make();
+    let tip = line(&*store, 10);
+    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
+    let at = |depth: usize| path[9 - depth].hash;
+    let side = writing(&*store, |tx| append(tx, Some(at(5)), "side"));
+    let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
+    let summary = |tokens: u64, index| Summed {
+        total: Total {
+            messages: 3,
+            tokens,
+            estimates: 1,
+        },
+        hidden: 1 << 40,
+        hides: [1, 2, 3, 4, 5],
+        moves: 6,
+        by_role: [9, 8, 7, 6, tokens],
+        largest: (tokens > 2).then_some(LargestEntry {
+            entry: EntryId {
+                commit: at(1),
+                index,
+            },
+            content: user("1").hash(),
+            number: 2,
+            tokens: TokenCount {
+                tokens,
+                estimated: tokens == 7,
+            },
+        }),
+    };
+    writing(&*store, |tx| {
+        let put = |depth, encoding, summary| tx.put_summary(&at(depth), encoding, &summary);
+        put(2, one, summary(2, None)).expect("kept");
+        put(7, one, Summed::default()).expect("kept");
+        put(7, one, summary(7, Some(0))).expect("kept again");
+        put(3, other, summary(3, None)).expect("kept");
+        let nowhere = CommitHash::of("nowhere");
+        assert!(tx.put_summary(&nowhere, one, &summary(0, None)).is_err());
+    });
+    reading(&*store, |view| {
+        let newest = |tip: &CommitHash, encoding| view.newest_summary(tip, encoding);
+        assert_eq!(newest(&tip, one)?, Some((7, summary(7, Some(0)))));
+        assert_eq!(newest(&at(6), one)?, Some((2, summary(2, None))));
+        assert_eq!(newest(&at(1), one)?, None);
+        assert_eq!(newest(&tip, other)?, Some((3, summary(3, None))));
+        assert_eq!(newest(&side, one)?, Some((2, summary(2, None))));
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        let erased = tx.purge_content(&user("1").hash());
+        erased.map(|_| ()).expect("there");
+    });
+    reading(&*store, |view| {
+        assert_eq!(view.newest_summary(&tip, one)?, None);
         Ok(())
     });
 }

@@ -17,7 +17,7 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix, fingerprint};
 use crate::model::searched::{Literals, searched};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, PURGED, RefName, RefValue, Role, Sealed, Span,
-    TokenCount, ToolUses, Total, Usage, is_tombstone, preview, tombstone,
+    Summed, TokenCount, ToolUses, Total, Usage, is_tombstone, preview, tombstone,
 };
 
 #[derive(Clone, Default)]
@@ -29,6 +29,7 @@ struct Maps {
     counts: BTreeMap<(CountKey, Encoding), TokenCount>,
     checkpoints: BTreeMap<CommitHash, Context>,
     totals: BTreeMap<(CommitHash, Encoding), Total>,
+    summaries: BTreeMap<(CommitHash, Encoding), Summed>,
     usage: BTreeMap<CommitHash, Usage>,
     refs: BTreeMap<RefName, RefValue>,
     operations: Vec<OperationRow>,
@@ -257,6 +258,20 @@ impl Objects for MapSession<'_> {
         Ok(maps.order.iter().filter(fits).copied().collect())
     }
 
+    fn each_body(
+        &self,
+        hashes: &[ContentHash],
+        visit: &mut dyn FnMut(usize, &str) -> Result<()>,
+    ) -> Result<()> {
+        let maps = self.maps.borrow();
+        for (at, hash) in hashes.iter().enumerate() {
+            if let Some(canonical) = maps.contents.get(hash) {
+                visit(at, canonical)?;
+            }
+        }
+        Ok(())
+    }
+
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
         let maps = self.maps.borrow();
         let message = |hash| Some(maps.message(hash)?.1);
@@ -337,6 +352,18 @@ impl Objects for MapSession<'_> {
 
     fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
         Ok(self.maps.borrow().totals.get(&(*commit, encoding)).copied())
+    }
+
+    fn newest_summary(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+    ) -> Result<Option<(u64, Summed)>> {
+        let maps = self.maps.borrow();
+        Ok(maps.path(tip).iter().find_map(|row| {
+            let summary = maps.summaries.get(&(row.hash, encoding))?;
+            Some((row.depth, summary.clone()))
+        }))
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
@@ -634,6 +661,13 @@ impl ObjectsMut for MapSession<'_> {
         Ok(())
     }
 
+    fn put_summary(&self, commit: &CommitHash, encoding: Encoding, summary: &Summed) -> Result<()> {
+        self.need(commit)?;
+        let mut maps = self.maps.borrow_mut();
+        maps.summaries.insert((*commit, encoding), summary.clone());
+        Ok(())
+    }
+
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
         self.need(commit)?;
         self.maps.borrow_mut().usage.insert(*commit, usage);
@@ -648,6 +682,7 @@ impl ObjectsMut for MapSession<'_> {
         maps.contents.insert(*hash, stone.canonical());
         maps.counts.retain(|(key, _), _| key.content != *hash);
         maps.totals.clear();
+        maps.summaries.clear();
         Ok(size)
     }
 
@@ -684,6 +719,7 @@ impl ObjectsMut for MapSession<'_> {
         maps.order.retain(|hash| stays.contains(hash));
         maps.checkpoints.retain(|hash, _| stays.contains(hash));
         maps.totals.retain(|(hash, _), _| stays.contains(hash));
+        maps.summaries.retain(|(hash, _), _| stays.contains(hash));
         maps.usage.retain(|hash, _| stays.contains(hash));
         maps.records.retain(|(hash, _), _| stays.contains(hash));
         let rows = maps.commits.values();

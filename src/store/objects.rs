@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, Role, Sealed, TokenCount, ToolUses, Total, Usage,
+    Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
 };
 
 /// A commit with where it stands.
@@ -180,6 +180,14 @@ pub trait Objects {
         content: &ContentHash,
     ) -> Result<Vec<CommitHash>>;
 
+    /// Tells the canonical bytes of these contents, one after the other, each with its place among those
+    /// asked for; of what isn't here, nothing.
+    fn each_body(
+        &self,
+        hashes: &[ContentHash],
+        visit: &mut dyn FnMut(usize, &str) -> Result<()>,
+    ) -> Result<()>;
+
     /// The messages, whole.
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>>;
 
@@ -231,6 +239,10 @@ pub trait Objects {
     /// All that is derived, as far as its rows are as they were written. Reads all that there is.
     fn derived(&self) -> Result<Derived>;
 
+    /// The newest summary on the path that ends in `tip`, and the depth of its commit.
+    fn newest_summary(&self, tip: &CommitHash, encoding: Encoding)
+    -> Result<Option<(u64, Summed)>>;
+
     /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
     /// the root, which counts too.
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64>;
@@ -263,8 +275,12 @@ pub trait ObjectsMut: Objects {
     /// Keeps what the visible messages at a commit come to.
     fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()>;
 
+    /// Keeps the summary of the context at a commit.
+    fn put_summary(&self, commit: &CommitHash, encoding: Encoding, summary: &Summed) -> Result<()>;
+
     /// Erases a content for good: `[purged]` stands in its place from now on, and putting the
-    /// content again changes nothing. Its counts go too, and all totals. Gives the bytes that it had.
+    /// content again changes nothing. Its counts go too, and all totals
+    /// and summaries. Gives the bytes that it had.
     fn purge_content(&self, hash: &ContentHash) -> Result<u64>;
 
     /// Keeps a content that was erased elsewhere, by the role of what stands in its place; one that is

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use tract::compile::{Compiled, Notice, Provider, Repair, RequestOptions, compile};
+use tract::compile::{
+    Compiled, Compiling, Contents, Notice, Provider, Repair, RequestOptions, compile,
+};
 use tract::error::Error;
 use tract::model::{Media, MediaSource, Message, Part, Role, Settings};
 
@@ -18,6 +20,60 @@ fn options(provider: Provider) -> RequestOptions {
 
 fn compiled(messages: &[Message], provider: Provider) -> Compiled {
     compile(messages, &Settings::new(), &options(provider)).expect("nothing is strict")
+}
+
+/// Texts, calls and their results, each alone in its message, now and then with something amiss.
+fn calls_in_turn() -> impl Strategy<Value = Vec<Message>> {
+    let call = (prop::option::of(text()), id(), pick(&["read", "a b", ""])).prop_map(
+        |(said, id, name)| {
+            let call = Part::ToolCall {
+                id,
+                name: name.into(),
+                arguments: "{\"p\": \"\u{0}é\\\\\"}".into(),
+                kind: None,
+            };
+            Message::new(
+                Role::Assistant,
+                said.map(Part::text).into_iter().chain([call]).collect(),
+            )
+        },
+    );
+    let result =
+        (id(), prop::option::of(text()), any::<bool>()).prop_map(|(call, said, is_error)| {
+            let content = said.map(Part::text).into_iter().collect();
+            let result = Part::ToolResult {
+                call,
+                content,
+                is_error,
+            };
+            Message::new(Role::Tool, vec![result])
+        });
+    let said = (pick(&Role::ALL), text()).prop_map(|(role, said)| Message::text(role, said));
+    let pair = (id(), text(), text()).prop_map(|(id, said, given)| {
+        let call = Part::ToolCall {
+            id: id.clone(),
+            name: "read".into(),
+            arguments: said.clone(),
+            kind: None,
+        };
+        let result = Part::ToolResult {
+            call: id,
+            content: vec![Part::text(given)],
+            is_error: false,
+        };
+        let parts = vec![Part::text(said), call];
+        vec![
+            Message::new(Role::Assistant, parts),
+            Message::new(Role::Tool, vec![result]),
+        ]
+    });
+    let one = prop_oneof![
+        1 => call.prop_map(|one| vec![one]),
+        1 => result.prop_map(|one| vec![one]),
+        2 => said.prop_map(|one| vec![one]),
+        3 => pair,
+    ];
+    prop::collection::vec(one, 0..9).prop_map(|all| all.concat())
 }
 
 fn pick<T: Clone + std::fmt::Debug + 'static>(from: &[T]) -> impl Strategy<Value = T> + use<T> {
@@ -331,6 +387,24 @@ proptest! {
                 prop_assert!(made.payload.starts_with(stable), "{}\n{}", stable, made.payload);
             }
             before = Some(made);
+        }
+    }
+
+    #[test]
+    fn messages_that_come_one_by_one_make_the_same_request(
+        messages in messages(),
+        plain in calls_in_turn(),
+    ) {
+        let (contents, settings) = (Contents::new(), Settings::new());
+        let messages: Vec<Message> = messages.into_iter().chain(plain).collect();
+        for provider in Provider::ALL {
+            let options = options(provider);
+            let mut making = Compiling::new(&contents, &settings, &options);
+            for message in &messages {
+                making.add_canonical(&message.canonical()).expect("it is one");
+            }
+            let made = making.finish().expect("nothing is strict");
+            prop_assert_eq!(made, compiled(&messages, provider));
         }
     }
 

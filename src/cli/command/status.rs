@@ -2,12 +2,8 @@
 
 mod filling;
 
-use std::collections::BTreeSet;
-
-use tract::context::Context;
-use tract::hash::CommitHash;
 use tract::history::{ProviderSays, Status};
-use tract::model::{Head, HideKind, Millis, Role};
+use tract::model::{Head, HideKind, Millis, Role, Summed};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
 use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
@@ -52,7 +48,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if status.head.commit().is_none() {
         return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
-    ui.print(context_line(&status.context))?;
+    ui.print(context_line(&status.summary))?;
     ui.print_all(token_lines(&status, ui))?;
     ui.print("")?;
     let listing = Listing {
@@ -150,26 +146,21 @@ fn head_line(status: &Status, ui: &Ui) -> Line {
 }
 
 /// `Context  182 messages, 1,204 hidden (2 truncations, 1 compaction)`.
-fn context_line(context: &Context) -> String {
-    let visible = plural(context.entries.len() as u64, "message");
+fn context_line(summary: &Summed) -> String {
+    let visible = plural(summary.total.messages, "message");
     let mut line = format!("Context  {visible}");
-    let hidden = context.hidden_entries();
+    let hidden = summary.hidden;
     if hidden > 0 {
         line += &format!(", {} hidden", grouped(hidden));
     }
     // A drop of which a message is seen is a move.
-    let placed = context.entries.iter();
-    let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
-    let moves: BTreeSet<CommitHash> = placed.map(|entry| entry.id.commit).collect();
-    let moves = moves.len() as u64;
-    let kinds = HideKind::ALL.map(|kind| {
-        let count = u64::from(context.active_hides(kind));
-        match kind {
-            HideKind::Drop => (kind.as_str(), count.saturating_sub(moves)),
-            kind => (kind.as_str(), count),
-        }
+    let moves = u64::from(summary.moves);
+    let kinds = HideKind::ALL.into_iter().zip(summary.hides.map(u64::from));
+    let kinds = kinds.map(|(kind, count)| match kind {
+        HideKind::Drop => (kind.as_str(), count.saturating_sub(moves)),
+        kind => (kind.as_str(), count),
     });
-    let active = kinds.into_iter().chain([("move", moves)]);
+    let active = kinds.chain([("move", moves)]);
     let active = active.filter(|(_, count)| *count > 0);
     let active = active.map(|(kind, count)| plural(count, kind));
     let active: Vec<String> = active.collect();

@@ -364,6 +364,41 @@ fn take(repo: &Repo, (kind, one, two, said): &Step) {
     );
 }
 
+#[test]
+fn a_rare_word_costs_as_much_in_a_long_history_as_in_a_short_one() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        let said = |at: usize| match at {
+            123 => Draft::append(Message::text(Role::User, "a zebra")),
+            _ => Draft::append(Message::text(Role::User, format!("the message {at}"))),
+        };
+        let talk: Vec<Draft> = (0..messages).map(said).collect();
+        let done = repo.commit(Default::default(), &talk, &Default::default());
+        done.expect("commits");
+        let options = text("zebra");
+        // The first takes what is there into the index.
+        find(
+            &repo,
+            &FindOptions {
+                limit: 1,
+                ..options.clone()
+            },
+        );
+        let before = steps.load(std::sync::atomic::Ordering::Relaxed);
+        let found = find(
+            &repo,
+            &FindOptions {
+                limit: 1,
+                ..options
+            },
+        );
+        assert_eq!((found.len(), found[0].number), (1, Some(124)));
+        steps.load(std::sync::atomic::Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps(500), steps(5_000));
+    assert!(many < few + few / 4, "{few} and {many} steps");
+}
+
 proptest! {
     #![proptest_config(crate::conditions::laws(64))]
 
@@ -393,7 +428,7 @@ proptest! {
         let visible = found.iter().filter(|one| one.hidden_by.is_none()).map(|one| one.number.expect("visible"));
         prop_assert_eq!(visible.collect::<BTreeSet<usize>>(), shown);
         for one in &found {
-            prop_assert_eq!(one.number.is_none(), context.position(&one.entry).is_none());
+            prop_assert_eq!(one.number, context.position(&one.entry).map(|at| at + 1));
             prop_assert!(one.number.is_some() || one.hidden_by.is_some());
             let beside = one.before.iter().chain(&one.after).filter_map(|beside| beside.number);
             for number in beside.chain(one.number) {

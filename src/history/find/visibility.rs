@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::context::{Context, OrderEntry};
+use crate::context::{Context, Entry, OrderEntry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::outline::{Fates, Outline};
 use crate::history::{load, path};
 use crate::model::{EntryId, HideKind, Operation, Priority, Role};
 use crate::store::View;
@@ -43,19 +44,27 @@ pub struct Neighbour {
     pub preview: String,
 }
 
-/// What is known of the contexts at some commits. Each is folded when it is first asked for, and the
-/// whole order, hidden messages included, only for those that need it.
+/// From how many commits on that are no appends a context is folded rather than outlined.
+const MANY: usize = 2_000;
+
+/// What is known of the contexts at some commits. Each is outlined when it is first asked for; its
+/// context is folded, and the whole order, hidden messages included, only for those that need it.
 pub(crate) struct Visibility {
     tips: Vec<CommitHash>,
     paths: HashMap<usize, Path>,
 }
 
 struct Path {
+    fates: Option<Fates>,
+    title: Option<String>,
+    seen: Option<Seen>,
+    order: Option<Whole>,
+}
+
+struct Seen {
     context: Context,
     /// The places in the context.
     visible: HashMap<EntryId, usize>,
-    title: Option<String>,
-    order: Option<Whole>,
 }
 
 struct Whole {
@@ -79,36 +88,28 @@ impl Visibility {
         content: &ContentHash,
         parts: &HashSet<usize>,
     ) -> Result<(Option<usize>, Option<HiddenBy>)> {
-        let path = self.path(view, tip)?;
-        if let Some(at) = path.visible.get(&entry) {
-            let entry = &path.context.entries[*at];
-            let masked = entry.mask.parts();
-            let hidden_by = if entry.content == *content {
-                let hidden = |part: &usize| masked.iter().any(|m| m.part as usize == *part);
-                parts.iter().all(hidden).then_some(HiddenBy::Part)
-            } else if masked.iter().any(|part| part.stub == Some(*content)) {
-                None
-            } else {
-                Some(HiddenBy::Edit)
-            };
-            return Ok((Some(at + 1), hidden_by));
+        let depth = view.commit(&entry.commit)?.map(|row| row.depth);
+        let fates = &self.path(view, tip)?.fates;
+        if let (Some(fates), Some(depth)) = (fates, depth)
+            && let Some(fate) = fates.get(&entry, depth)
+        {
+            let as_made = Entry::new(entry, *content, None);
+            let now = fate.entry.unwrap_or(&as_made);
+            return Ok(match fate.number {
+                Some(_) => (fate.number, lost(now, content, parts)),
+                None => (None, Some(hidden_by(view, fate.by, now.priority)?)),
+            });
+        }
+        let seen = self.seen(view, tip)?;
+        if let Some(at) = seen.visible.get(&entry) {
+            let lost = lost(&seen.context.entries[*at], content, parts);
+            return Ok((Some(at + 1), lost));
         }
         let order = self.order(view, tip)?;
         let hidden = order.places.get(&entry).map(|at| &order.entries[*at]);
         let hidden_by = match hidden {
-            Some(OrderEntry { hidden_by, .. }) if !hidden_by.is_empty() => {
-                // Before the first of them it was seen; the others cover what was hidden already.
-                let commit = hidden_by[0];
-                match load::commit(view, &commit)?.commit.operation {
-                    Operation::Hide(hide) => HiddenBy::Hide {
-                        commit,
-                        kind: hide.kind,
-                    },
-                    _ => HiddenBy::Restore,
-                }
-            }
-            Some(hidden) if hidden.priority == Priority::Skip => HiddenBy::Skip,
-            _ => HiddenBy::Restore,
+            Some(entry) => hidden_by(view, &entry.hidden_by, entry.priority)?,
+            None => HiddenBy::Restore,
         };
         Ok((None, Some(hidden_by)))
     }
@@ -129,7 +130,7 @@ impl Visibility {
         let entries = &order.entries;
         let before = entries[at.saturating_sub(around)..at].to_vec();
         let after = entries[at + 1..].iter().take(around).cloned().collect();
-        let visible = &self.path(view, tip)?.visible;
+        let visible = &self.seen(view, tip)?.visible;
         let neighbour = |entry: OrderEntry| {
             let row = view.content_row(&entry.content)?;
             Ok(row.map(|row| Neighbour {
@@ -156,16 +157,24 @@ impl Visibility {
     fn path(&mut self, view: &dyn View, tip: usize) -> Result<&mut Path> {
         if !self.paths.contains_key(&tip) {
             let commit = &self.tips[tip];
-            let context = load::context(view, commit)?;
             let path = Path {
-                visible: context.positions(),
-                context,
+                fates: Outline::of_few(view, commit, MANY)?.map(Fates::of),
                 title: path::session_of(view, commit)?.and_then(|(_, session)| session.title),
+                seen: None,
                 order: None,
             };
             self.paths.insert(tip, path);
         }
         Ok(self.paths.get_mut(&tip).expect("inserted above"))
+    }
+
+    fn seen(&mut self, view: &dyn View, tip: usize) -> Result<&Seen> {
+        if self.path(view, tip)?.seen.is_none() {
+            let context = load::context(view, &self.tips[tip])?;
+            let visible = context.positions();
+            self.path(view, tip)?.seen = Some(Seen { context, visible });
+        }
+        Ok(self.path(view, tip)?.seen.as_ref().expect("filled above"))
     }
 
     fn order(&mut self, view: &dyn View, tip: usize) -> Result<&Whole> {
@@ -178,4 +187,34 @@ impl Visibility {
         }
         Ok(self.path(view, tip)?.order.as_ref().expect("filled above"))
     }
+}
+
+/// Why `content` is not seen where its entry is visible and has come to this, if it is not; `parts` are
+/// those of the content that matter.
+fn lost(entry: &Entry, content: &ContentHash, parts: &HashSet<usize>) -> Option<HiddenBy> {
+    let masked = entry.mask.parts();
+    if entry.content == *content {
+        let hidden = |part: &usize| masked.iter().any(|m| m.part as usize == *part);
+        return parts.iter().all(hidden).then_some(HiddenBy::Part);
+    }
+    let is_stub = masked.iter().any(|part| part.stub == Some(*content));
+    (!is_stub).then_some(HiddenBy::Edit)
+}
+
+/// Why an entry is not visible that these hides cover, oldest first.
+fn hidden_by(view: &dyn View, hides: &[CommitHash], priority: Priority) -> Result<HiddenBy> {
+    // Before the first of them it was seen; the others cover what was hidden already.
+    let Some(commit) = hides.first().copied() else {
+        return Ok(match priority {
+            Priority::Skip => HiddenBy::Skip,
+            _ => HiddenBy::Restore,
+        });
+    };
+    Ok(match load::commit(view, &commit)?.commit.operation {
+        Operation::Hide(hide) => HiddenBy::Hide {
+            commit,
+            kind: hide.kind,
+        },
+        _ => HiddenBy::Restore,
+    })
 }

@@ -63,7 +63,24 @@ proptest! {
             let compiled = context_total(messages.iter().map(|message| counter.message(message)));
             let status = repo.status(&On::Head, Encoding::default()).expect("summed up");
             prop_assert_eq!(status.total, compiled);
-            prop_assert_eq!(status.context.entries.len(), messages.len());
+            let summary = &status.summary;
+            prop_assert_eq!(summary.total.messages as usize, messages.len());
+            let context = history.order(at).context();
+            prop_assert_eq!(summary.hidden, context.hidden_entries());
+            prop_assert_eq!(summary.hides, context.hides);
+            let counts: Vec<_> = messages.iter().map(|message| counter.message(message)).collect();
+            for (role, tokens) in Role::ALL.iter().zip(summary.by_role) {
+                let of_role = messages.iter().zip(&counts).filter(|(message, _)| message.role == *role);
+                prop_assert_eq!(tokens, of_role.map(|(_, count)| count.tokens).sum::<u64>());
+            }
+            let most = counts.iter().map(|count| count.tokens).max();
+            prop_assert_eq!(summary.largest.map(|one| one.tokens.tokens), most);
+            let first = counts.iter().position(|count| Some(count.tokens) == most);
+            prop_assert_eq!(summary.largest.map(|one| one.number as usize - 1), first);
+            for one in summary.largest.iter().zip(first) {
+                let entry = &context.entries[one.1];
+                prop_assert_eq!((one.0.entry, one.0.content), (entry.id, entry.content));
+            }
 
             let options = LogOptions {
                 numbers: true,
@@ -167,6 +184,32 @@ fn tools(at: usize) -> Message {
             Message::new(Role::Tool, vec![result])
         }
     }
+}
+
+#[test]
+fn a_status_reads_as_much_of_a_long_history_as_of_a_short_one() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        let talk: Vec<Draft> = (0..messages).map(|at| Draft::append(tools(at))).collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        done.expect("commits");
+        let status = || {
+            repo.status(&On::Head, Encoding::default())
+                .expect("summed up")
+        };
+        // The first sums up, and keeps what it has found.
+        let first = format!("{:?}", status());
+        let before = steps.load(Ordering::Relaxed);
+        assert_eq!(format!("{:?}", status()), first);
+        let kept = steps.load(Ordering::Relaxed) - before;
+        let more = Draft::append(Message::text(Role::User, "one more"));
+        let done = repo.commit(Call::default(), &[more], &CommitOptions::default());
+        done.expect("commits");
+        assert_eq!(status().summary.total.messages as usize, messages + 1);
+        kept
+    };
+    let (few, many) = (steps(500), steps(5_000));
+    assert!(many < few + few / 5, "{few} and {many} steps");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::error::Error;
-use crate::hash::{CommitHash, ContentHash};
+use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Encoding, Message, RefName, Role, Span};
 use crate::store::CountKey;
 
@@ -83,6 +83,34 @@ pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Res
         )));
     }
     Ok(bytes)
+}
+
+/// The same without a copy: what was packed is unpacked into `buffer`, and what was not is given as it is.
+pub(super) fn unpack_into<'a>(
+    buffer: &'a mut Vec<u8>,
+    encoding: i64,
+    stored: &'a [u8],
+    size: u64,
+) -> rusqlite::Result<&'a [u8]> {
+    let bound = (encoding == ZSTD).then(|| Decompressor::upper_bound(stored));
+    match (encoding, bound.flatten()) {
+        (RAW, _) if stored.len() as u64 == size => return Ok(stored),
+        (ZSTD, Some(bound)) if bound as u64 == size => {
+            buffer.clear();
+            buffer.reserve(bound);
+            let unpacked = DECOMPRESSOR.with_borrow_mut(|with| match with {
+                Some(with) => with.decompress_to_buffer(stored, buffer).ok(),
+                None => None,
+            });
+            if unpacked == Some(bound) {
+                return Ok(buffer);
+            }
+        }
+        _ => {}
+    }
+    // The slow way says what is wrong, if anything is.
+    *buffer = unpack(encoding, stored.to_vec(), size)?;
+    Ok(buffer)
 }
 
 /// The same where it is not known how many they are.
@@ -303,6 +331,12 @@ impl Unpacker<'_> {
         String::from_utf8(text.to_vec()).ok()
     }
 
+    pub(super) fn hash(&mut self) -> Option<HashBytes> {
+        let (hash, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*hash)
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.0.is_empty()
     }
@@ -352,6 +386,11 @@ mod tests {
             prop_assert!(packed.len() <= bytes.len());
             let packed = packed.into_owned();
             prop_assert_eq!(&unpack(encoding, packed.clone(), bytes.len() as u64).expect("reads back"), &bytes);
+            let mut buffer = vec![7; 9];
+            let read = unpack_into(&mut buffer, encoding, &packed, bytes.len() as u64);
+            prop_assert_eq!(read.expect("reads back"), &bytes);
+            prop_assert!(unpack_into(&mut buffer, encoding, &packed, bytes.len() as u64 + 1).is_err());
+            prop_assert!(unpack_into(&mut buffer, encoding, &packed[1..], bytes.len() as u64).is_err());
             prop_assert!(unpack(encoding, packed, bytes.len() as u64 + 1).is_err());
         }
 

@@ -409,12 +409,13 @@ impl Mending<'_, '_> {
 
     /// Rows that stand for themselves alone.
     fn rows(&mut self) -> Result<()> {
-        const OTHERS: [&str; 13] = [
+        const OTHERS: [&str; 14] = [
             "contents",
             "commits",
             "lineages",
             "counts",
             "totals",
+            "summaries",
             "checkpoints",
             "tool_uses",
             "refs",

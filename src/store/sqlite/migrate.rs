@@ -14,7 +14,7 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
@@ -29,6 +29,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("../../../migrations/0012_totals.sql"),
     include_str!("../../../migrations/0013_tool_uses.sql"),
     include_str!("../../../migrations/0014_checks.sql"),
+    include_str!("../../../migrations/0015_summaries.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use rusqlite::{Row, params};
 
-use super::codec::{Speaker, blob, damaged, number, pack, packed, unpack, unsigned};
+use super::codec::{Speaker, blob, damaged, number, pack, packed, unpack, unpack_into, unsigned};
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, TokenCount, ToolUses, Total, Usage,
-    is_tombstone, preview, tombstone,
+    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, Summed, TokenCount, ToolUses,
+    Total, Usage, is_tombstone, preview, tombstone,
 };
 use crate::store::{
     ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
@@ -64,10 +64,16 @@ fn body_text(
         return Err(wrong("its body is missing".to_owned()));
     };
     let body = unpack(encoding, stored, size_bytes)?;
-    if !hash.names(&body) && !is_tombstone(hash, &body) {
+    Ok(canonical(hash, &body)?.to_owned())
+}
+
+/// The text of a body, which must be that of its name.
+fn canonical<'a>(hash: &ContentHash, body: &'a [u8]) -> rusqlite::Result<&'a str> {
+    let wrong = |error: String| damaged(format!("content {hash}: {error}"));
+    if !hash.names(body) && !is_tombstone(hash, body) {
         return Err(wrong("its body is another one's".to_owned()));
     }
-    String::from_utf8(body).map_err(|e| wrong(e.to_string()))
+    std::str::from_utf8(body).map_err(|e| wrong(e.to_string()))
 }
 
 /// What is wrong with a caller that names an object which isn't here.
@@ -425,6 +431,34 @@ impl Objects for Session<'_> {
         )
     }
 
+    fn each_body(
+        &self,
+        hashes: &[ContentHash],
+        visit: &mut dyn FnMut(usize, &str) -> Result<()>,
+    ) -> Result<()> {
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        let sql = concat!(
+            "SELECT n, hash, size_bytes, encoding, body
+             FROM keys CROSS JOIN contents ON hash = key AND ",
+            intact!(contents),
+            " LEFT JOIN bodies ON content = id"
+        );
+        let (mut buffer, mut failed) = (Vec::new(), None);
+        self.scan(&keyed::<ContentHash>(sql), [blob(hashes)], |row| {
+            let hash: ContentHash = row.get(1)?;
+            let Some(encoding) = row.get(3)? else {
+                return Err(damaged(format!("content {hash}: its body is missing")));
+            };
+            let stored = row.get_ref(4)?.as_blob()?;
+            let body = unpack_into(&mut buffer, encoding, stored, unsigned(row, 2)?)?;
+            failed = visit(unsigned(row, 0)? as usize, canonical(&hash, body)?).err();
+            Ok(failed.is_none())
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
         self.read_bodies(hashes, |hash, body| {
             Message::from_canonical(&body).map_err(|e| damaged(format!("content {hash}: {e}")))
@@ -630,6 +664,14 @@ impl Objects for Session<'_> {
         })
     }
 
+    fn newest_summary(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+    ) -> Result<Option<(u64, Summed)>> {
+        self.newest_summary_of(tip, encoding)
+    }
+
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
         self.since_checkpoint(tip)
     }
@@ -737,6 +779,10 @@ impl ObjectsMut for Session<'_> {
 
     fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {
         self.write_total(commit, encoding, total)
+    }
+
+    fn put_summary(&self, commit: &CommitHash, encoding: Encoding, summary: &Summed) -> Result<()> {
+        self.write_summary(commit, encoding, summary)
     }
 
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {

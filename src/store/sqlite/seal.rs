@@ -50,6 +50,7 @@ macro_rules! intact {
         intact!(@derived "totals", "lineage", "depth", "encoding", "messages", "tokens",
             "estimates")
     };
+    (summaries) => { intact!(@derived "summaries", "lineage", "depth", "encoding", "data") };
     (tool_uses) => { intact!(@derived "tool_uses", "content", "uses") };
     (usage) => { intact!(@ "usage", "usage", "commit_id", "input_tokens", "output_tokens") };
     (refs) => { intact!(@ "refs", "refs", "name", "target", "symbolic") };

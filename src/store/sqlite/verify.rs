@@ -395,7 +395,7 @@ fn derived(table: &str) -> Option<&'static str> {
     match table {
         "checkpoints" => Some("checkpoints"),
         "counts" => Some("token counts"),
-        "totals" => Some("totals"),
+        "totals" | "summaries" => Some("totals"),
         "tool_uses" => Some("calls of tools"),
         _ => None,
     }

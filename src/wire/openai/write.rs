@@ -98,6 +98,11 @@ impl<'a> MessageWriter<'a> {
     }
 }
 
+/// Whether a tool's name is sent as it is.
+pub fn is_tool_name(name: &str) -> bool {
+    name::plain(name, NAME_MAX_CHARS, "tool") == name
+}
+
 /// A function's name and arguments.
 pub fn function(name: &str, arguments: &str) -> String {
     let object = Object::new().string("name", name);

@@ -1,0 +1,53 @@
+//! What a context comes to: what a status says of it without a look at its messages.
+
+use crate::hash::ContentHash;
+use crate::model::{EntryId, Role, TokenCount, Total};
+
+/// A context summed up. What is appended can be added; nothing can be taken out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summed {
+    /// The visible messages and their tokens.
+    pub total: Total,
+    /// How many messages are hidden.
+    pub hidden: u64,
+    /// How many hides of each kind are active, in the order of
+    /// [`HideKind::ALL`](crate::model::HideKind::ALL).
+    pub hides: [u32; 5],
+    /// How many of the drops are moves: a message that they put in place is visible.
+    pub moves: u32,
+    /// The tokens of the visible messages of each role, in the order of [`Role::ALL`].
+    pub by_role: [u64; 5],
+    /// The message with the most tokens, the first of several.
+    pub largest: Option<LargestEntry>,
+}
+
+/// The largest message of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargestEntry {
+    /// Its entry.
+    pub entry: EntryId,
+    /// Its content there.
+    pub content: ContentHash,
+    /// Its number among the visible messages, from 1.
+    pub number: u64,
+    /// Its tokens.
+    pub tokens: TokenCount,
+}
+
+impl Summed {
+    /// One more message, at the end.
+    pub fn add(&mut self, entry: EntryId, content: ContentHash, role: Role, tokens: TokenCount) {
+        self.total.add(tokens);
+        let at = Role::ALL.iter().position(|other| *other == role);
+        self.by_role[at.expect("ALL has every role")] += tokens.tokens;
+        let most = self.largest.map(|largest| largest.tokens.tokens);
+        if most.is_none_or(|most| tokens.tokens > most) {
+            self.largest = Some(LargestEntry {
+                entry,
+                content,
+                number: self.total.messages,
+                tokens,
+            });
+        }
+    }
+}
