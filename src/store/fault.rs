@@ -68,8 +68,6 @@ pub enum Fault {
         session: Option<RefName>,
         /// What is wrong with it.
         why: &'static str,
-        /// Whether a repair sets it aside.
-        mends: bool,
     },
     /// Checkpoints, counts or the search index: what can be made again from the rest.
     Derived {
@@ -84,15 +82,13 @@ impl Fault {
     /// Whether a repair helps: what is wrong is made again from the rest, or is set aside.
     pub fn mends(&self) -> bool {
         match self {
-            Self::Index { .. }
-            | Self::Row { .. }
-            | Self::Listing { .. }
-            | Self::Ref { .. }
-            | Self::Derived { .. } => true,
-            Self::Content { mends, .. }
-            | Self::Commit { mends, .. }
-            | Self::Source { mends, .. } => *mends,
-            Self::File { .. } | Self::Dangling { .. } => false,
+            // What is left of a kept file is worth more than the hole.
+            Self::Row { table, .. } => table != "source_blocks",
+            Self::Index { .. } | Self::Listing { .. } | Self::Ref { .. } | Self::Derived { .. } => {
+                true
+            }
+            Self::Content { mends, .. } | Self::Commit { mends, .. } => *mends,
+            Self::File { .. } | Self::Dangling { .. } | Self::Source { .. } => false,
         }
     }
 
@@ -115,7 +111,7 @@ impl fmt::Display for Fault {
             Self::Dangling { table, rows } => {
                 write!(f, "{table}: {rows} name rows that are not there")
             }
-            Self::Source { session, why, .. } => match session {
+            Self::Source { session, why } => match session {
                 Some(session) => write!(f, "session file of {}: {why}", session.short()),
                 None => write!(f, "a session file: {why}"),
             },

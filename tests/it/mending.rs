@@ -217,10 +217,6 @@ fn what_nothing_vouches_for_is_set_aside() {
             "UPDATE operations SET what = 'another' WHERE id = 3",
         ),
         (
-            "a block of a source",
-            "UPDATE source_blocks SET data = zeroblob(9) WHERE source = 1",
-        ),
-        (
             "a source",
             "UPDATE sources SET format = 'another' WHERE id = 1",
         ),
@@ -309,17 +305,6 @@ fn what_nothing_vouches_for_is_set_aside() {
       Set aside 1 row of operations
       Checked 27 messages, 30 commits, 2 session files and 10 refs: no damage
       note: 1 damaged row set aside by a repair, in the table quarantine
-    a block of a source
-      damaged  source_blocks 1: not as it was written
-      damaged  session file of sessions/claude-code/11111111-2222-4333-8444-555555555555: its bytes are not what was imported
-      --- stderr
-      Checked 27 messages, 30 commits, 2 session files and 10 refs; 10 of 10 refs compile
-      Made again what can be made from the rest
-      Set aside 7 rows of commit_records
-      Set aside 1 row of source_blocks
-      Set aside 1 row of sources
-      Checked 27 messages, 30 commits, 1 session file and 10 refs: no damage
-      note: 9 damaged rows set aside by a repair, in the table quarantine
     a source
       damaged  sources 1: not as it was written
       --- stderr
@@ -429,6 +414,23 @@ fn what_was_set_aside_is_whole_again_when_its_session_is_imported_again() {
     sandbox.ok(&["import", "talk.jsonl"]);
     assert_eq!(sandbox.ok(&["compile"]), wanted);
     sandbox.ok(&["fsck"]);
+}
+
+/// Its bytes are refused where they are read; what else is known of the session stays.
+#[test]
+fn a_kept_file_that_is_damaged_stays() {
+    let sandbox = copy(&forked());
+    let branches = sandbox.ok(&["branch"]);
+    change(
+        &sandbox,
+        "UPDATE source_blocks SET data = zeroblob(9) WHERE source = 1",
+    );
+    for _ in 0..2 {
+        let said = sandbox.tract(&["fsck", "--repair"]);
+        assert!(said.starts_with("exit code: 3"), "{said}");
+        assert!(!said.contains("Set aside"), "{said}");
+        assert_eq!(sandbox.ok(&["branch"]), branches);
+    }
 }
 
 /// What was set aside may hold what a purge erases.

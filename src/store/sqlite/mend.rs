@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 
 use super::codec::{Speaker, number};
 use super::session::Session;
-use super::verify::{body, broken_sources, is_of_pages, sealed_tables, unsound};
+use super::verify::{body, is_of_pages, sealed_tables, unsound};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Commit, Message, Operation, Role, is_tombstone, preview};
@@ -271,15 +271,12 @@ impl Mending<'_, '_> {
         Ok(())
     }
 
-    /// Kept files that are not what was imported, with what says where in them commits came from.
+    /// Kept files whose rows say nothing any more, with their bytes and what says where in them commits came
+    /// from. One of which only bytes are damaged stays: they are refused where they are read, and it is
+    /// still known which session each commit came from.
     fn sources(&mut self) -> Result<()> {
-        let mut broken: BTreeSet<i64> = broken_sources(self.session)?
-            .into_iter()
-            .filter(|(_, why)| why.is_of_bytes())
-            .map(|(id, _)| id)
-            .collect();
         let row = format!("SELECT id FROM sources WHERE {}", self.broken("sources"));
-        broken.extend(self.session.all(&row, [], |row| row.get::<_, i64>(0))?);
+        let broken: Vec<i64> = self.session.all(&row, [], |row| row.get(0))?;
         for id in broken {
             for (table, column) in [
                 ("commit_records", "source"),
@@ -409,7 +406,7 @@ impl Mending<'_, '_> {
 
     /// Rows that stand for themselves alone.
     fn rows(&mut self) -> Result<()> {
-        const OTHERS: [&str; 14] = [
+        const OTHERS: [&str; 15] = [
             "contents",
             "commits",
             "lineages",
@@ -422,6 +419,7 @@ impl Mending<'_, '_> {
             "reflog",
             "operations",
             "sources",
+            "source_blocks",
             "quarantine",
             "checks",
         ];

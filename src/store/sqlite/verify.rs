@@ -295,34 +295,23 @@ impl Check<'_, '_, '_> {
                 WrongSource::Bytes => "its bytes are not what was imported",
                 WrongSource::Records => "a record behind a commit is not in it",
             };
-            let mends = wrong.is_of_bytes();
-            self.fault(Fault::Source {
-                session,
-                why,
-                mends,
-            });
+            self.fault(Fault::Source { session, why });
         }
         Ok(())
     }
 }
 
 /// What is wrong with a kept source.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum WrongSource {
+#[derive(Clone, Copy)]
+enum WrongSource {
     /// Its blocks are not what was imported.
     Bytes,
     /// A record that a commit came from would not lie in it.
     Records,
 }
 
-impl WrongSource {
-    pub(super) fn is_of_bytes(self) -> bool {
-        self == Self::Bytes
-    }
-}
-
 /// The sources that are not as their rows say.
-pub(super) fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
+fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
     let sql = "SELECT id, size_bytes, fingerprint FROM sources ORDER BY id";
     let sources: Vec<(i64, u64, HashBytes)> = session.all(sql, [], |row| {
         Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?))
