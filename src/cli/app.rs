@@ -110,7 +110,8 @@ pub struct App {
 
 impl App {
     /// Before a command is run.
-    pub fn new(ui: Ui, globals: Globals, env: Environment) -> Self {
+    pub fn new(mut ui: Ui, globals: Globals, env: Environment) -> Self {
+        ui.name_branch(globals.on.clone().or_else(|| env.branch.clone()));
         let times = RefCell::default();
         Self {
             ui,
@@ -134,15 +135,11 @@ impl App {
         let own = newest
             .iter()
             .any(|entry| times.contains(&entry.operation.time));
-        let place = match &on {
-            On::Head => "HEAD",
-            On::Branch(branch) => branch.short(),
-        };
         let at = match repo.head(&on).ok()?.commit() {
             Some(commit) => format!("is now {}", commit.short()),
             None => "has no commits now".to_owned(),
         };
-        own.then(|| format!("{place} {at}"))
+        own.then(|| format!("{on} {at}"))
     }
 
     /// The time. Asked for each time, so that a long command's later commits are later.
@@ -281,6 +278,7 @@ impl App {
     pub fn forget_surroundings(&mut self) {
         (self.globals.repo, self.globals.on, self.globals.ephemeral) = (None, None, false);
         (self.env.repo, self.env.branch) = (None, None);
+        self.ui.name_branch(None);
     }
 
     /// The line of history to act on: HEAD, unless `--on` or `TRACT_BRANCH` names a branch.

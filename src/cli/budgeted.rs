@@ -71,13 +71,19 @@ impl Held {
         match verdict {
             // Whose the repository is, theirs is the command.
             Verdict::Compact { total, .. } if !repo.is_own() => {
-                tell(&Verdict::Over { total: *total }, *max, last, &smaller, app);
+                tell(
+                    &Verdict::Over { total: *total },
+                    *max,
+                    (on, last),
+                    &smaller,
+                    app,
+                );
                 app.ui
                     .notice("budget.action names a command of another user's; it was not run");
                 Ok(())
             }
             Verdict::Compact { command, .. } => {
-                tell(verdict, *max, last, &smaller, app);
+                tell(verdict, *max, (on, last), &smaller, app);
                 let done = compact(repo, on, command, app);
                 let now = repo.status(on, app.encoding(repo)?)?;
                 let now = now.provider.total(now.total);
@@ -96,13 +102,13 @@ impl Held {
                 }
             }
             Verdict::Over { .. } if self.acts => {
-                tell(verdict, *max, last, "", app);
+                tell(verdict, *max, (on, last), "", app);
                 app.ui.warn("hiding the oldest messages cannot make it fit");
                 self.tell_committed(&smaller, app);
                 not_kept
             }
             _ => {
-                tell(verdict, *max, last, &smaller, app);
+                tell(verdict, *max, (on, last), &smaller, app);
                 Ok(())
             }
         }
@@ -115,12 +121,12 @@ impl Held {
         };
         let line = Line::from("the message was committed all the same, as ");
         app.ui.complain(line + Label::Hash.of(first.hash.short()));
-        app.ui.complain(Label::Hint.of("hint:") + " " + smaller);
+        app.ui.advise(smaller);
     }
 }
 
 /// Says what the budget made of the commit.
-fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut App) {
+fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &str, app: &mut App) {
     let max = grouped(max);
     let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
     match verdict {
@@ -138,7 +144,7 @@ fn tell(verdict: &Verdict, max: u64, last: &Committed, smaller: &str, app: &mut 
         } => {
             let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
             app.ui.status(format!(
-                "{}: hid {hidden}, now {}; HEAD is {head}",
+                "{}: hid {hidden}, now {}; {on} is {head}",
                 over(*before),
                 tokens(*after)
             ));

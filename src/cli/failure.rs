@@ -111,7 +111,7 @@ impl Failure {
         // Each is one line, whatever was typed or is called so; only a list of candidates has more.
         ui.complain(Label::Error.of("error:") + " " + what);
         if let Some(hint) = hint {
-            ui.complain(Label::Hint.of("hint:") + " " + hint);
+            ui.advise(hint);
         }
         for candidate in candidates {
             ui.complain(Line::from("  ") + candidate);

@@ -62,11 +62,7 @@ pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
         delta @ (-1 | 1) => format!(" ({} token)", signed(delta)),
         delta => format!(" ({} tokens)", signed(delta)),
     };
-    let place = match on {
-        On::Head => "HEAD",
-        On::Branch(branch) => branch.short(),
-    };
-    let line = Line::from(format!("{did}{change}; {place} is now "));
+    let line = Line::from(format!("{did}{change}; {on} is now "));
     app.ui.status(line + Label::Hash.of(last.hash.short()));
     if app.ui.is_read() {
         app.ui.hint("tract undo takes it back");

@@ -1,13 +1,63 @@
-//! A remark on a terminal: in rows of its width, with what can be copied in one piece.
+//! A remark: its commands as they are to be typed; on a terminal in rows of its width, with what can
+//! be copied in one piece.
 //!
 //! Deliberately absent: pipes and files, in which every remark is one line.
 
 use std::ops::Range;
 
-use tract::render::{Label, Line};
+use tract::render::{Label, Line, Run};
+
+use super::failure::shell_word;
 
 /// What ends a command in a sentence.
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];
+
+/// The commands that act on the branch which `--on` names.
+const ON_A_BRANCH: [&str; 24] = [
+    "annotate",
+    "chat",
+    "clear",
+    "commit",
+    "compact",
+    "compile",
+    "diff",
+    "drop",
+    "export",
+    "log",
+    "pick",
+    "pin",
+    "prune",
+    "replay",
+    "reset",
+    "restore",
+    "resume",
+    "rewind",
+    "show",
+    "status",
+    "transcript",
+    "truncate",
+    "unpin",
+    "view",
+];
+
+/// The line with `--on BRANCH` in each command that would act on HEAD without it.
+pub fn on_branch(line: &Line, branch: &str) -> Line {
+    let named = |run: &Run| {
+        let mut said = String::new();
+        for (at, piece) in run.text().split("tract ").enumerate() {
+            if at > 0 {
+                said += "tract ";
+                let end = piece.find(|c: char| !c.is_ascii_lowercase());
+                if ON_A_BRANCH.contains(&&piece[..end.unwrap_or(piece.len())]) {
+                    said += &format!("--on {} ", shell_word(branch));
+                }
+            }
+            said += piece;
+        }
+        run.label.of(said)
+    };
+    Line::join(line.runs().iter().map(named), "")
+}
 
 /// The rows of a remark. Those after the first stand under what it says, behind `hint:` or where an
 /// indented line begins. No command is broken; one that is wider than the terminal has a row that the
@@ -126,6 +176,19 @@ mod tests {
               /home/mara/.claude/projects/-home-mara-tally/5b0c9a1e.jsonl
               is empty
         ");
+    }
+
+    #[test]
+    fn commands_that_act_on_a_branch_name_it() {
+        let said = |text: &str| on_branch(&Line::from(text), "pl").text();
+        assert_eq!(
+            said("tract prune, or `tract truncate`; tract undo takes it back"),
+            "tract --on pl prune, or `tract --on pl truncate`; tract undo takes it back"
+        );
+        let named = "back: tract --on agent reset ORIG_HEAD; tract checkout -b NAME, tract logs";
+        assert_eq!(said(named), named);
+        let odd = on_branch(&Line::from("tract log"), "it's").text();
+        assert_eq!(odd, r"tract --on 'it'\''s' log");
     }
 
     #[test]

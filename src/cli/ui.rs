@@ -32,6 +32,8 @@ pub struct Ui {
     surroundings: Surroundings,
     quiet: bool,
     merged: bool,
+    /// The branch that commands act on, where it was named.
+    branch: Option<String>,
     /// What is said, where a screen shows it instead.
     captured: Option<Vec<Line>>,
 }
@@ -86,8 +88,14 @@ impl Ui {
             surroundings: surroundings.clone(),
             quiet,
             merged: false,
+            branch: None,
             captured: None,
         }
+    }
+
+    /// From here on commands in advice name the branch that this one was given, if it was.
+    pub fn name_branch(&mut self, branch: Option<String>) {
+        self.branch = branch;
     }
 
     /// From here on what is said is kept for a screen, until [`Ui::captured`].
@@ -142,7 +150,19 @@ impl Ui {
 
     /// A piece of advice after success.
     pub fn hint(&mut self, line: impl Into<Line>) {
-        self.status(Label::Hint.of("hint:") + " " + line.into());
+        if !self.quiet {
+            self.advise(line);
+        }
+    }
+
+    /// The same where something went wrong; said with `-q` too.
+    pub fn advise(&mut self, line: impl Into<Line>) {
+        let line = line.into();
+        let line = match &self.branch {
+            Some(branch) => remark::on_branch(&line, branch),
+            None => line,
+        };
+        self.complain(Label::Hint.of("hint:") + " " + line);
     }
 
     /// A remark about the data: something was left out or mended.

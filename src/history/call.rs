@@ -1,5 +1,7 @@
 //! What every command that changes something says of itself.
 
+use std::fmt;
+
 use crate::model::{Millis, RefName};
 
 /// The line of history that a call acts on.
@@ -10,6 +12,16 @@ pub enum On {
     Head,
     /// A branch, as if HEAD were attached to it. HEAD itself never moves.
     Branch(RefName),
+}
+
+/// `HEAD`, or the branch as people type it.
+impl fmt::Display for On {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Head => "HEAD",
+            Self::Branch(branch) => branch.short(),
+        })
+    }
 }
 
 /// Where, when, and as what: one row of the operations.

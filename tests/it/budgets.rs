@@ -69,6 +69,30 @@ fn a_refused_commit_leaves_nothing_behind() {
 }
 
 #[test]
+fn advice_names_the_branch_that_the_command_was_given() {
+    let sandbox = nearly_full("truncate");
+    sandbox.ok(&["branch", "pl"]);
+    let said = sandbox.tract(&["--on", "pl", "commit", "-r", "assistant", "-m", REPLY]);
+    let hash = said.split("now 65; pl is ").nth(1).expect("said")[..7].to_owned();
+    let hint = format!("hint: tract --on pl restore {hash} brings them back");
+    assert!(said.contains(&hint), "{said}");
+    // As it is printed it works.
+    sandbox.ok(&["config", "budget.action", "warn"]);
+    sandbox.ok(&["--on", "pl", "restore", &hash]);
+    let said = sandbox.tract(&["--on", "pl", "commit", "-r", "user", "-m", "Fine."]);
+    assert!(
+        said.contains("hint: tract --on pl truncate --to-budget 80%"),
+        "{said}"
+    );
+    sandbox.ok(&["config", "budget.action", "refuse"]);
+    let said = sandbox.tract(&["--on", "pl", "commit", "-r", "user", "-m", "Fine."]);
+    assert!(
+        said.contains("nothing was committed\nhint: tract --on pl truncate"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_oldest_exchanges_make_room_for_a_new_message() {
     let sandbox = nearly_full("truncate");
     insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"

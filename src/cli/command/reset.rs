@@ -82,22 +82,16 @@ fn back(
     app: &mut App,
 ) -> Result<(), Failure> {
     let was = Line::from("it was at ") + place(repo, from)?;
-    // Without it the way back would be another branch's.
-    let on = match &done.branch {
-        Some(branch) if app.names_a_branch() => format!("--on {} ", branch.short()),
-        _ => String::new(),
-    };
     match mode {
         ResetMode::Soft => {
-            let back = format!("; back: tract {on}reset ORIG_HEAD");
-            app.ui.hint(was + back);
+            app.ui.hint(was + "; back: tract reset ORIG_HEAD");
         }
         ResetMode::Hard if done.orphaned > 0 => {
             let orphaned = plural(done.orphaned, "commit");
             let verb = if done.orphaned == 1 { "is" } else { "are" };
             app.ui.status(format!("{orphaned} {verb} now on no branch"));
             let back = from.short();
-            let back = format!("; back: tract undo, or tract {on}reset {back}");
+            let back = format!("; back: tract undo, or tract reset {back}");
             app.ui.hint(was + back);
         }
         ResetMode::Hard => app.ui.hint(was + "; back: tract undo"),
