@@ -2,13 +2,17 @@
 
 use tract::hash::CommitHash;
 use tract::history::{On, OpenCall, OperationEntry, Repo};
-use tract::model::{Head, RefName};
-use tract::render::{Label, Line};
+use tract::model::{Head, RefName, RefValue};
+use tract::render::{Label, Line, grouped};
+use tract::store::ReflogRow;
 
 use super::{App, Failure};
 
 /// The columns that a preview may take within a sentence.
 const PREVIEW: usize = 40;
+
+/// How many refs an undo names.
+const MOVES: usize = 8;
 
 /// `a1b2c3d ("Please use the streaming…")`.
 pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line, Failure> {
@@ -53,13 +57,80 @@ pub fn tell_begun(begun: Option<&RefName>, app: &mut App) {
     }
 }
 
-/// Says which operation was undone, or done again, and when it was.
-pub fn undone(verb: &str, done: &OperationEntry, app: &mut App) {
+/// `main a1b2c3d → 9f8e7d6`: one for each ref that an operation moved.
+pub fn moves(entry: &OperationEntry) -> impl Iterator<Item = String> {
+    let one = |row: ReflogRow| {
+        let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
+        format!("{} {old} → {new}", row.name.short())
+    };
+    entry.moved().into_iter().map(one)
+}
+
+/// A short hash, a branch's name, or `none`.
+pub fn value(value: Option<&RefValue>) -> String {
+    match value {
+        Some(RefValue::Commit(commit)) => commit.short(),
+        Some(RefValue::Symbolic(name)) => name.short().to_owned(),
+        None => "none".to_owned(),
+    }
+}
+
+/// Refuses `--on`: an undo is of all refs. A branch that the environment names stays unsaid, for all
+/// that is done in that shell would be done without it.
+pub fn refuse_on(command: &str, hint: &str, app: &App) -> Result<(), Failure> {
+    if app.globals.on.is_none() {
+        return Ok(());
+    }
+    let what = format!("{command} is not of one branch, so --on has no meaning for it");
+    Err(Failure::usage(what).with_hint(hint))
+}
+
+/// Says which operation was undone, or done again, when it was, and what went elsewhere, unless that
+/// is where HEAD is, which is said anyway.
+pub fn undone(
+    verb: &str,
+    done: &OperationEntry,
+    repo: &Repo,
+    app: &mut App,
+) -> Result<(), Failure> {
     let operation = &done.operation;
     let ago = app.calendar().ago(operation.time);
     let what = &operation.what;
     app.ui
         .status(format!("{verb} #{} ({ago}): {what}", operation.id));
+    let head = repo.head(&On::Head)?;
+    let here = match &head {
+        Head::Attached { branch, .. } => Some(branch),
+        Head::Detached(_) => None,
+    };
+    let is_own = |name: &RefName| {
+        let own = [RefName::head(), RefName::orig_head(), RefName::prev_head()];
+        own.contains(name)
+    };
+    let moved = done.moved();
+    if moved
+        .iter()
+        .all(|row| Some(&row.name) == here || is_own(&row.name))
+    {
+        return Ok(());
+    }
+    let mut done = done.clone();
+    if done.undone {
+        done.moves.reverse();
+        for row in &mut done.moves {
+            std::mem::swap(&mut row.old, &mut row.new);
+        }
+    }
+    let all: Vec<String> = moves(&done).collect();
+    let mut said = all[..all.len().min(MOVES)].join(", ");
+    if all.len() > MOVES {
+        said += &format!(
+            ", and {} more: tract reflog",
+            grouped((all.len() - MOVES) as u64)
+        );
+    }
+    app.ui.status(said);
+    Ok(())
 }
 
 /// Deletes a branch or a tag, and says how it comes back.

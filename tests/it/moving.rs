@@ -165,7 +165,7 @@ fn over_budget_a_detached_head_is_told_the_way_back_and_no_command_that_fails_th
     );
     let there = sandbox.tract(&["--on", "main", "status"]);
     assert!(
-        there.contains("hint: over budget: tract truncate"),
+        there.contains("hint: over budget: tract --on main truncate"),
         "{there}"
     );
 }
@@ -277,7 +277,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them
+    hint: `tract log --oneline` lists them, tract branch the branches
     $ tract checkout :9
     exit code: 1
     --- stderr
@@ -317,7 +317,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them
+    hint: `tract log --oneline` lists them, tract branch the branches
     $ tract reset --hard HEAD~9
     exit code: 1
     --- stderr
@@ -470,12 +470,12 @@ fn every_form_of_a_revision_is_resolved() {
     exit code: 1
     --- stderr
     error: no commit 'abc%'
-    hint: `tract log --oneline` lists them
+    hint: `tract log --oneline` lists them, tract branch the branches
     $ tract rev-parse a_c1
     exit code: 1
     --- stderr
     error: no commit 'a_c1'
-    hint: `tract log --oneline` lists them
+    hint: `tract log --oneline` lists them, tract branch the branches
     $ tract rev-parse :/sea
     exit code: 1
     --- stderr
@@ -559,6 +559,7 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     $ tract undo
     --- stderr
     Undid #9 (2 min ago): branch -d first
+    first none → 73ccde1
     On x, at 90c2e1d ("Lake Constance.")
     hint: back: tract redo
     $ tract branch
@@ -703,6 +704,29 @@ fn two_branches_are_worked_on_without_head() {
     let sandbox = Sandbox::with_messages(&FOUR[..2]);
     sandbox.ok(&["branch", "agent"]);
     sandbox.ok(&["--on", "agent", "commit", "-r", "user", "-m", "mine"]);
+    insta::assert_snapshot!(walk(&sandbox, &["undo", "redo", "--on agent undo", "--on agent redo"]), @r#"
+    $ tract undo
+    --- stderr
+    Undid #4 (1 min ago): commit -r user -m …
+    agent b9f1b4b → 0683750
+    On main, at 0683750 ("The Elbe.")
+    hint: back: tract redo
+    $ tract redo
+    --- stderr
+    Did again #4 (2 min ago): commit -r user -m …
+    agent 0683750 → b9f1b4b
+    On main, at 0683750 ("The Elbe.")
+    $ tract --on agent undo
+    exit code: 2
+    --- stderr
+    error: undo is not of one branch, so --on has no meaning for it
+    hint: it takes back the last operation, whoever gave it; one by its number: tract undo N
+    $ tract --on agent redo
+    exit code: 2
+    --- stderr
+    error: redo is not of one branch, so --on has no meaning for it
+    hint: it takes back the last undo, whoever gave it
+    "#);
     insta::assert_snapshot!(
         walk(&sandbox, &["--on agent reset :1", "--on agent log", "--on agent checkout main", "log", "rev-parse HEAD@{1}"]),
         @r#"

@@ -14,8 +14,9 @@ Example:
 pub struct Args {}
 
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
+    position::refuse_on("redo", "it takes back the last undo, whoever gave it", app)?;
     let repo = app.repo()?;
     let done = repo.redo(app.now())?;
-    position::undone("Did again", &done, app);
+    position::undone("Did again", &done, &repo, app)?;
     position::head(&repo, app)
 }

@@ -1,11 +1,9 @@
 //! `tract reflog`: what was done, newest first, and where refs were.
 
 use tract::history::OperationEntry;
-use tract::model::RefValue;
 use tract::render::{Label, Line, columns, table};
-use tract::store::ReflogRow;
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, position};
 
 /// List what was done, and where refs were
 ///
@@ -60,7 +58,7 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
             Label::Hash.of(format!("#{}", entry.operation.id)),
             Label::Time.of(calendar.listed(Some(entry.operation.time))),
             what,
-            Label::Dim.of(moved(entry)),
+            Label::Dim.of(position::moves(entry).collect::<Vec<_>>().join(", ")),
         ]
     };
     let rows = entries.iter().map(cells).collect();
@@ -78,7 +76,7 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
     let cells = rows.iter().enumerate().map(|(back, (row, operation))| {
         vec![
             Label::Branch.of(format!("{}@{{{back}}}", full.short())),
-            Label::Hash.of(value(row.new.as_ref())),
+            Label::Hash.of(position::value(row.new.as_ref())),
             Label::Time.of(calendar.listed(Some(operation.time))),
             Label::Strong.of(format!("#{} {}", operation.id, operation.what)),
         ]
@@ -98,23 +96,4 @@ fn short(what: &str) -> String {
     };
     let words: Vec<String> = what.split(' ').map(one).collect();
     words.join(" ")
-}
-
-/// `main a1b2c3d → 9f8e7d6, ORIG_HEAD …`: one for each ref.
-fn moved(entry: &OperationEntry) -> String {
-    let one = |row: ReflogRow| {
-        let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
-        format!("{} {old} → {new}", row.name.short())
-    };
-    let moves: Vec<String> = entry.moved().into_iter().map(one).collect();
-    moves.join(", ")
-}
-
-/// A short hash, a branch's name, or `none`.
-fn value(value: Option<&RefValue>) -> String {
-    match value {
-        Some(RefValue::Commit(commit)) => commit.short(),
-        Some(RefValue::Symbolic(name)) => name.short().to_owned(),
-        None => "none".to_owned(),
-    }
 }

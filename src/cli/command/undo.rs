@@ -29,9 +29,11 @@ fn number(text: &str) -> Result<u64, String> {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let hint = "it takes back the last operation, whoever gave it; one by its number: tract undo N";
+    position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;
     let done = repo.undo(args.operation, app.now())?;
-    position::undone("Undid", &done, app);
+    position::undone("Undid", &done, &repo, app)?;
     position::head(&repo, app)?;
     app.ui.hint("back: tract redo");
     Ok(())
