@@ -18,7 +18,18 @@ fn a_log_lists_what_each_commit_did() {
         2026-03-14 09:18:13 +0000  compact  user  text  -22 messages  -2,705 = 260 tokens
         This session is being continued from a previous conversation that ran out of…
     ");
+    // Twenty, and that there are more is said to whoever reads, a program as well.
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 20);
+    for said in [&["log"][..], &["log", "--format", "%h"], &["log", "-v"]] {
+        let said = sandbox.tract(said);
+        assert!(
+            said.ends_with("--- stderr\nhint: older ones: -n 0 lists all\n"),
+            "{said}"
+        );
+    }
+    for whole in [&["-q", "log"][..], &["log", "-20"], &["log", "-n", "0"]] {
+        assert!(!sandbox.tract(whole).contains("--- stderr"), "{whole:?}");
+    }
     let all = sandbox.ok(&["log", "-n", "0"]);
     assert!(all.lines().count() > 20);
     let range = sandbox.ok(&["log", "HEAD~5..HEAD"]);

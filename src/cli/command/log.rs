@@ -16,7 +16,8 @@ use crate::cli::{App, Failure, Listing, Template, Ui, listing, moment};
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this
 /// commit's tokens, the context's tokens, and how the message begins; of a tool's result, after its
-/// call. On a terminal a line is cut to its width; in a pipe nothing is cut and times are absolute.
+/// call. On a terminal a line is cut to its width; in a pipe it is whole, a message's beginning still of
+/// at most 80 bytes, and times are absolute.
 /// The order is the chain's, whatever the times say.
 ///
 /// --role, --tool and --grep ask for messages that a commit brings: appended, edited, or in the place
@@ -137,6 +138,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         for row in &rows {
             write!(app.ui.out(), "{}{end}", template.fill(row))?;
         }
+        older(more && limit.is_none(), app);
         return Ok(());
     }
     if args.verbose || args.patch {
@@ -145,7 +147,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             calendar: &calendar,
             texts: args.patch.then_some(&repo),
         };
-        return verbose.rows(&rows, &mut app.ui);
+        verbose.rows(&rows, &mut app.ui)?;
+        older(more && limit.is_none(), app);
+        return Ok(());
     }
     let listing = Listing {
         head: &head,
@@ -156,10 +160,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         indent: 0,
     };
     app.ui.print_all(listing.lines(&rows))?;
-    if more && limit.is_none() && app.ui.is_terminal() {
+    older(more && limit.is_none(), app);
+    Ok(())
+}
+
+/// Says that a list which nobody limited is not the whole, for a program as well: it could not tell.
+fn older(is_cut: bool, app: &mut App) {
+    if is_cut {
         app.ui.hint("older ones: -n 0 lists all");
     }
-    Ok(())
 }
 
 /// What of the words is a revision or a range, and how many commits are wanted: `-5` is `-n 5`.
