@@ -68,7 +68,6 @@ fn one_argument_is_compared_with_head_and_two_with_each_other() {
         sandbox.tract(&["diff", "HEAD~3"])
     );
     insta::assert_snapshot!(sandbox.tract(&["diff", "HEAD", "HEAD~1", "--oneline"]), @r#"
-    comparing HEAD with HEAD~1
     - :4  baca771  removed   user       -6  Thanks.
     "#);
 }
@@ -238,7 +237,6 @@ fn two_runs_are_the_same_but_for_their_ids() {
             first difference: :2 (one f285b83, two d492032)
     ");
     insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--tool", "ls", "--oneline"]), @r"
-    comparing one with two
     ~ :3  174de65  modified  tool       0  ls → two.txt
     ");
 }

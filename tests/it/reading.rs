@@ -486,7 +486,6 @@ fn a_diff_pairs_the_same_call_and_lines_its_columns_up() {
             first difference: :2 (one 880414f, two 40079fa)
     "#);
     insta::assert_snapshot!(sandbox.tract(&["diff", "one", "two", "--oneline"]), @r#"
-    comparing one with two
     ~ :2  40079fa  modified  assistant  +32  First I want to see how the library begins and which modules it has, so that…
     ~ :4  9dc6cf6  modified  assistant   -1  Glob pattern="mod"
     - :5  9f4d239  removed   tool        -7  Grep pattern="mod" → No files found

@@ -114,23 +114,22 @@ pub fn lines(
         changes: selected(diff, show),
         calls: [&diff.before, &diff.after].map(|side| answered(&side.messages)),
     };
+    if show.form == Form::Lines {
+        painter.oneline(&mut page);
+        return page.lines;
+    }
     page.push(0, painter.first_line());
     if diff.is_empty() {
         page.push(0, painter.nothing());
     } else {
         match show.form {
-            Form::Whole => painter.whole(&mut page),
             Form::Stat => painter.stat(&mut page),
-            Form::Lines => painter.oneline(&mut page),
+            _ => painter.whole(&mut page),
         }
+        page.gap();
+        page.push(0, painter.total());
     }
-    if show.form != Form::Lines {
-        if !diff.is_empty() {
-            page.gap();
-            page.push(0, painter.total());
-        }
-        painter.cache(&mut page);
-    }
+    painter.cache(&mut page);
     page.lines
 }
 
