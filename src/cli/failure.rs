@@ -242,7 +242,7 @@ fn hint(error: &Error) -> Option<String> {
                 let least = HashPrefix::MIN_DIGITS;
                 format!("the beginning of a hash is {least} digits at least")
             }
-            None => "`tract log --oneline` lists them".into(),
+            None => "`tract log --oneline` lists them, tract branch the branches".into(),
         }),
         Error::AmbiguousRevision { .. } => Some("one of these?".into()),
         Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),

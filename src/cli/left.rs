@@ -155,7 +155,9 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Fail
         row[0] = shortened(&row[0], &ids);
     }
     let is_terminal = app.ui.width_cols().is_some();
-    let first = rows.first().map_or("ID".to_owned(), |row| row[0].clone());
+    // One that is here already is no example of what to take.
+    let is_new = |row: &&[String; 7]| row[4] != HERE;
+    let first = rows.iter().find(is_new).map(|row| row[0].clone());
     let is_here = rows.iter().any(|row| !row[4].is_empty());
     if is_terminal {
         // Where there is a heading, a number says no noun.
@@ -191,12 +193,18 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Fail
             false => format!("… and {more} older: tract import -n 0"),
         });
     }
+    let Some(first) = first else {
+        return Ok(());
+    };
     app.ui.hint(match is_everywhere {
         true => format!("tract import {first} takes that one, tract import --all all of them"),
         false => format!("tract import {first} takes that one, tract import --last the newest"),
     });
     Ok(())
 }
+
+/// What is said of a session that has nothing new.
+const HERE: &str = "imported";
 
 /// `370 messages, 2 compactions` as `370, 2 compacted`.
 fn without_nouns(size: &str) -> String {
@@ -256,7 +264,7 @@ fn row(
     {
         None => String::new(),
         Some(known) if known < found.messages => format!("{} new", grouped(found.messages - known)),
-        Some(_) => "imported".to_owned(),
+        Some(_) => HERE.to_owned(),
     };
     let title = found
         .title

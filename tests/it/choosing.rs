@@ -72,6 +72,22 @@ fn sessions_are_listed_with_what_one_types_to_get_them() {
         listed.contains("4 new") && listed.contains("imported"),
         "{listed}"
     );
+    // What is here already is no example of what to take.
+    let hint = |said: String| {
+        said.split("hint: ")
+            .nth(1)
+            .map(|hint| hint[..21].to_owned())
+    };
+    let wanted = Some("tract import 5b0c9a1e".to_owned());
+    left(
+        &sandbox,
+        "77777777-7d42-4c8f-9e36-2f1d8a6b4c70",
+        UNTITLED,
+        0,
+    );
+    assert_eq!(hint(sandbox.tract(&["import"])), wanted);
+    sandbox.ok(&["import", "5b0c9a1e"]);
+    assert_eq!(hint(sandbox.tract(&["import"])), None);
     assert!(listed.contains("Which rivers are there?"), "{listed}");
 }
 
@@ -112,6 +128,7 @@ fn an_id_that_begins_several_is_asked_for_in_full() {
     exit code: 1
     --- stderr
     error: 5b1: no such file or directory
+    hint: tract import lists them
     ");
 }
 

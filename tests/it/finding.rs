@@ -269,7 +269,7 @@ fn options_narrow_what_is_found() {
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
-    hint: `tract log --oneline` lists them
+    hint: `tract log --oneline` lists them, tract branch the branches
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", ""]), @r"
     exit code: 2
