@@ -1,15 +1,21 @@
 //! One message in a provider's form, as a person or a program hands it over.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::anthropic::ANTHROPIC;
 use super::openai::OPENAI;
 use super::records::json_error;
-use super::{Action, ImportOptions, Problem, Sink, Step, sniff};
+use super::responses::RESPONSES;
+use super::{Action, Format, ImportOptions, Problem, Sink, Step, sniff};
 use crate::error::{Error, Result};
-use crate::model::Message;
+use crate::model::{Message, Role};
 
-/// Reads one message object, OpenAI's or Anthropic's.
+/// What is said of an object with several messages.
+pub const SEVERAL: &str = "it holds several messages";
+
+/// Reads one message object, OpenAI's or Anthropic's, or the response whose message it is.
 ///
 /// # Errors
 ///
@@ -23,6 +29,15 @@ pub fn message(text: &str) -> Result<Message> {
     if !text.starts_with('{') {
         return Err(bad("not a JSON object".to_owned()));
     }
+    if let Some(format) = of_response(text) {
+        let mut found = Found::default();
+        (format.read)(&text.as_bytes(), ImportOptions::default(), &mut found)?;
+        // A response may repeat what it was told.
+        found
+            .messages
+            .retain(|message| message.role == Role::Assistant);
+        return found.only();
+    }
     let list = format!("[{text}]");
     let input = list.as_bytes();
     // What both providers could have written is read as OpenAI's.
@@ -32,12 +47,29 @@ pub fn message(text: &str) -> Result<Message> {
     };
     let mut found = Found::default();
     (format.read)(&input, ImportOptions::default(), &mut found)?;
-    // Alone, a result has no call before it; what else is odd leaves no message.
-    match (found.messages.pop(), found.problem) {
-        (Some(message), _) if found.messages.is_empty() => Ok(message),
-        (Some(_), _) => Err(bad("it holds several messages".to_owned())),
-        (None, Some(reason)) => Err(bad(reason)),
-        (None, None) => Err(bad("no message in it".to_owned())),
+    found.only()
+}
+
+/// The format of a body whose message stands within it; none of what is a message itself.
+fn of_response(text: &str) -> Option<&'static Format> {
+    #[derive(Deserialize)]
+    struct Body {
+        role: Option<IgnoredAny>,
+        input: Option<IgnoredAny>,
+        choices: Option<IgnoredAny>,
+        output: Option<IgnoredAny>,
+    }
+    match serde_json::from_str(text).ok()? {
+        Body { role: Some(_), .. } => None,
+        Body {
+            choices: Some(_), ..
+        } => Some(&OPENAI),
+        Body {
+            output: Some(_),
+            input: None,
+            ..
+        } => Some(&RESPONSES),
+        _ => None,
     }
 }
 
@@ -45,6 +77,20 @@ pub fn message(text: &str) -> Result<Message> {
 struct Found {
     messages: Vec<Message>,
     problem: Option<String>,
+}
+
+impl Found {
+    /// The one message.
+    fn only(mut self) -> Result<Message> {
+        let bad = |detail: String| Err(Error::input("message", detail));
+        // Alone, a result has no call before it; what else is odd leaves no message.
+        match (self.messages.pop(), self.problem) {
+            (Some(message), _) if self.messages.is_empty() => Ok(message),
+            (Some(_), _) => bad(SEVERAL.to_owned()),
+            (None, Some(reason)) => bad(reason),
+            (None, None) => bad("no message in it".to_owned()),
+        }
+    }
 }
 
 impl Sink for Found {

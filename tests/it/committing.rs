@@ -101,6 +101,42 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     error: standard input: not JSON at column 2: expected ident
     ");
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user");
+    // The whole response is taken for the message in it.
+    let json = |body: &str| sandbox.tract_with(&["commit", "--json", "-"], body);
+    let choice =
+        r#"{"index":0,"message":{"role":"assistant","content":"Six."},"finish_reason":"stop"}"#;
+    let completion = |choices: &str| {
+        format!(
+            r#"{{"id":"c","object":"chat.completion","created":1,"model":"gpt-5","choices":[{choices}],"usage":{{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}}}"#
+        )
+    };
+    let said = json(&completion(choice));
+    assert!(said.contains(" assistant"), "{said}");
+    let item = r#"{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Seven.","annotations":[]}]}"#;
+    for object in [r#""object":"response","instructions":"Be brief.","#, ""] {
+        let said = json(&format!(
+            r#"{{"id":"r",{object}"model":"gpt-5","output":[{item}]}}"#
+        ));
+        assert!(said.contains(" assistant"), "{said}");
+    }
+    let all = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(
+        all.contains("Six.\n") && all.matches("Seven.").count() == 2,
+        "{all}"
+    );
+    assert!(!all.contains("Be brief."), "{all}");
+    insta::assert_snapshot!(json(&completion(&format!("{choice},{choice}"))), @r"
+    exit code: 2
+    --- stderr
+    error: standard input: it holds several messages
+    hint: one message of them: its object alone; all of them, on branches: tract import FILE
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", choice]), @r"
+    exit code: 2
+    --- stderr
+    error: --json: that is JSON itself, and no file is called so
+    hint: --json takes a file, or - for standard input
+    ");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct Args {
     /// `-`: the text is on standard input
     #[arg(value_name = "-", group = "text")]
     stdin: Option<String>,
-    /// A file (or -) with one message in a provider's form
+    /// A file (or -) with one message in a provider's form, or the response that holds it
     #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call"])]
     json: Option<PathBuf>,
     /// A file (or -) with such messages, one a line: all come in, or none
@@ -97,8 +97,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let messages = match (&args.batch, &args.json) {
         (Some(path), _) => batch(app, path)?,
         (_, Some(path)) => {
-            let text = input::read(app, path)?;
-            vec![provider_message(&text).map_err(|why| Error::input(named::name(path), why))?]
+            let text = input::read(app, path).map_err(|failure| not_typed(path, failure))?;
+            vec![provider_message(&text).map_err(|why| bad_message(named::name(path), why))?]
         }
         _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
     };
@@ -266,7 +266,7 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     for (line, number) in text.lines().zip(1..) {
         if !line.trim().is_empty() {
             let place = || format!("{}:{number}", named::name(path));
-            messages.push(provider_message(line).map_err(|why| Error::input(place(), why))?);
+            messages.push(provider_message(line).map_err(|why| bad_message(place(), why))?);
         }
     }
     if messages.is_empty() {
@@ -275,7 +275,31 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     Ok(messages)
 }
 
-/// One message as OpenAI or Anthropic write it.
+/// A text in the place of a file's name is called that.
+fn not_typed(path: &Path, failure: Failure) -> Failure {
+    let text = path.to_string_lossy();
+    match failure {
+        Failure::Tract(Error::Io { .. }) if text.trim_start().starts_with(['{', '[']) => {
+            Failure::usage("--json: that is JSON itself, and no file is called so")
+                .with_hint("--json takes a file, or - for standard input")
+        }
+        failure => failure,
+    }
+}
+
+/// What is wrong with a message from there.
+fn bad_message(place: String, why: String) -> Failure {
+    let is_several = why == interop::single::SEVERAL;
+    let error = Error::input(place, why);
+    match is_several {
+        true => Failure::usage(error.to_string()).with_hint(
+            "one message of them: its object alone; all of them, on branches: tract import FILE",
+        ),
+        false => error.into(),
+    }
+}
+
+/// One message as OpenAI or Anthropic write it, or their response.
 fn provider_message(text: &str) -> Result<Message, String> {
     let message = interop::single::message(text).map_err(|error| match error {
         Error::InvalidInput { detail, .. } => detail,
