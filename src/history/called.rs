@@ -233,6 +233,33 @@ impl Repo {
         }
         lines(&*self.store.read()?, entries)
     }
+
+    /// Whether the newest call with this id on the path to `tip` is answered there already; none where
+    /// no call has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn is_answered(&self, tip: Option<&CommitHash>, id: &str) -> Result<Option<bool>> {
+        let view = self.store.read()?;
+        let (mut next, mut page_len) = (tip.copied(), PAGES.0);
+        while let Some(hash) = next {
+            let page = view.ancestors(&hash, None, page_len)?;
+            page_len = PAGES.1.min(2 * page_len);
+            let contents = page.iter().flat_map(|row| row.commit.operation.contents());
+            let contents: Vec<ContentHash> = contents.collect();
+            for uses in view.tool_uses(&contents)?.into_iter().flatten() {
+                if uses.answers.iter().any(|answered| answered == id) {
+                    return Ok(Some(true));
+                }
+                if uses.calls.iter().any(|call| call.id == id) {
+                    return Ok(Some(false));
+                }
+            }
+            next = page.last().and_then(|row| row.commit.parent);
+        }
+        Ok(None)
+    }
 }
 
 #[cfg(test)]

@@ -101,6 +101,19 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     error: standard input: not JSON at column 2: expected ident
     ");
     insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user");
+    // A result of no call, or of one that has a result, is taken, and that is said.
+    let result = |id: &str| sandbox.tract(&["commit", "--call", id, "-m", "done"]);
+    let said = result("nope");
+    assert!(
+        said.ends_with("--- stderr\nnote: no call here has the id nope\n"),
+        "{said}"
+    );
+    assert!(!result("toolu_1").contains("note:"));
+    let said = result("toolu_1");
+    assert!(
+        said.ends_with("note: the call toolu_1 has a result already\n"),
+        "{said}"
+    );
     // The whole response is taken for the message in it.
     let json = |body: &str| sandbox.tract_with(&["commit", "--json", "-"], body);
     let choice =

@@ -125,6 +125,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         reported = report(&repo, &held.commits, &drafts, app);
     }
     position::tell_begun(begun.as_ref(), app);
+    if let (None, Some(id), Some(first)) = (&target, &args.call, held.commits.first()) {
+        match repo.is_answered(first.commit.parent.as_ref(), id)? {
+            None => app.ui.notice(format!("no call here has the id {id}")),
+            Some(true) => app.ui.notice(format!("the call {id} has a result already")),
+            Some(false) => {}
+        }
+    }
     let kept = held.tell(&repo, &on, app);
     // Where the branch is in the end is known now.
     if is_quiet {
