@@ -63,6 +63,8 @@ mod recipes;
 mod recorded;
 mod recording;
 mod recording_laws;
+#[cfg(target_os = "linux")]
+mod reliability;
 mod replaying;
 mod request_laws;
 mod requesting;
