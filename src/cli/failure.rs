@@ -58,10 +58,11 @@ impl Failure {
         Self::Said(Exit::NotAllowed, what.into(), None)
     }
 
-    /// The same failure, with advice.
+    /// The same failure, with this advice and no other.
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         match self {
             Self::Said(exit, what, _) => Self::Said(exit, what, Some(hint.into())),
+            Self::Tract(error) => Self::Said(exit(&error), sentence(&error), Some(hint.into())),
             other => other,
         }
     }

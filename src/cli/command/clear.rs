@@ -75,7 +75,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// Erases, and says what is gone and what is not.
 fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
-    let purged = repo.purge(call)?;
+    let purged = repo.purge(call).map_err(|error| {
+        Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
+    })?;
     let contents = plural(purged.contents, "message");
     let size = bytes(purged.size_bytes);
     let files = match purged.sources {
