@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::params;
 use rusqlite::types::Value;
 
+use super::Sqlite;
 use super::codec::{Speaker, number};
 use super::session::Session;
 use super::verify::{body, is_of_pages, sealed_tables, unsound};
@@ -36,10 +37,15 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     if let Some(detail) = unsound(session)?.into_iter().find(|line| is_of_pages(line)) {
         return Err(Error::Damaged { detail });
     }
+    let (sealed, wanted) = (sealed_tables(session)?, Sqlite::in_memory()?);
+    if sealed != sealed_tables(&Session::read(&wanted)?)? {
+        let detail = "the tables are not those that it was made with".to_owned();
+        return Err(Error::Damaged { detail });
+    }
     let mut mending = Mending {
         session,
         aside: BTreeMap::new(),
-        sealed: sealed_tables(session)?,
+        sealed,
     };
     session.execute("DELETE FROM checkpoints", [])?;
     session.drop_totals()?;
