@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rusqlite::{Row, params};
 
 use super::codec::{Speaker, blob, damaged, number, pack, packed, unpack, unpack_into, unsigned};
+use super::memo::Place;
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
@@ -17,14 +18,6 @@ use crate::model::{
 use crate::store::{
     ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
 };
-
-/// Where a commit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) id: i64,
-    pub(super) lineage: i64,
-    pub(super) depth: i64,
-}
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
 pub(super) fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<CommitRow> {

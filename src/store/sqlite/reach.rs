@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::codec::{number, unsigned};
 use super::engine;
-use super::objects::{Place, commit_row};
+use super::memo::Place;
+use super::objects::commit_row;
 use super::seal::intact;
 use super::session::Session;
 use super::verify::unsound;
