@@ -5,10 +5,10 @@
 //! what a shrink is measured in stays the same before and after it. One place works it out, for the bar
 //! of `status`, for budgets, and for whatever is to fit one.
 
-use crate::context::Context;
+use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::counts::{key, key_of};
+use crate::history::counts::{Counting, key_of};
 use crate::history::repo::Repo;
 use crate::history::{load, totals};
 use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
@@ -183,12 +183,8 @@ fn before(
     let from = newer.map_or(0, |at| at + 1);
     let older = rows[reply..].iter().position(is_hide);
     let run = &rows[from..older.map_or(rows.len(), |at| reply + at)];
-    let (Some(total), Some(counts)) = (
-        total(view, &rows[from].hash, encoding)?,
-        known(view, run.iter().rev(), encoding)?,
-    ) else {
-        return Ok(None);
-    };
+    let total = total(view, &rows[from].hash, encoding)?;
+    let counts = known(view, run.iter().rev(), encoding)?;
     let learnt = Run {
         rows: run.iter().rev().collect(),
         counts: &counts,
@@ -205,25 +201,32 @@ fn before(
     }))
 }
 
-/// What a context comes to, if its messages are counted: as it is kept, else summed up.
-fn total(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Option<u64>> {
+/// What a context comes to: as it is kept, else summed up.
+fn total(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<u64> {
     if let Some(total) = totals::at_commit(view, tip, encoding)? {
-        return Ok(Some(total.count().tokens));
+        return Ok(total.count().tokens);
     }
     let context = load::context(view, tip)?;
-    let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
-    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
-    Ok(counts.map(|counts| context_total(counts).tokens))
+    let entries: Vec<&Entry> = context.entries.iter().collect();
+    let (counts, _) = Counting::new(encoding, None).fill(view, &entries, &Default::default())?;
+    Ok(context_total(counts).tokens)
 }
 
-/// The counts of appended messages, if all are known.
+/// The counts of appended messages: as they are kept, else counted, for what is derived may be missing.
 fn known<'a>(
     view: &dyn View,
     rows: impl Iterator<Item = &'a CommitRow>,
     encoding: Encoding,
-) -> Result<Option<Vec<TokenCount>>> {
-    let keys: Vec<CountKey> = rows.filter_map(content).map(key_of).collect();
-    Ok(view.counts(&keys, encoding)?.into_iter().collect())
+) -> Result<Vec<TokenCount>> {
+    let contents: Vec<ContentHash> = rows.filter_map(content).collect();
+    let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
+    let kept = view.counts(&keys, encoding)?;
+    let mut counting = Counting::new(encoding, None);
+    let counts = contents.iter().zip(kept).map(|(content, kept)| match kept {
+        Some(count) => Ok(count),
+        None => Ok(counting.counter().message(&load::content(view, content)?)),
+    });
+    counts.collect()
 }
 
 fn content(row: &CommitRow) -> Option<ContentHash> {
