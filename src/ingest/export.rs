@@ -232,7 +232,8 @@ fn rewrite(messages: &mut [Outgoing], differs: &Difference) -> bool {
         .filter(has_records)
         .collect();
     if anew.is_empty() {
-        let at = differs.missing.first().copied().or(differs.surplus);
+        // What is missing then never had records: what nobody wants came of another's.
+        let at = differs.surplus.or(differs.missing.first().copied());
         let at = at.or(differs.cut.first().copied());
         let near = at.map(|at| [Some(at), at.checked_add(1), at.checked_sub(1)]);
         let mut near = near.into_iter().flatten().flatten();
