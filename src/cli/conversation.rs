@@ -10,7 +10,7 @@ use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
-use super::failure::shell_word;
+use super::shell::shell_word;
 use super::{App, Failure, page};
 
 /// How many messages a window shows, where nobody says.

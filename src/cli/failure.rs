@@ -13,6 +13,7 @@ use tract::model::{Role, nearest};
 use tract::render::{Label, Line, grouped, plural};
 
 use super::Ui;
+use super::shell::shell_word;
 
 /// What is said instead of `-`.
 pub const STANDARD_INPUT: &str = "standard input";
@@ -363,15 +364,6 @@ fn no_room(error: &io::Error) -> Option<String> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     let is_full = matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull);
     is_full.then(|| "make room, then try again".into())
-}
-
-/// A text as a shell takes it for one word.
-pub fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
 
 fn too_short(text: &str) -> bool {

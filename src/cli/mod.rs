@@ -34,6 +34,7 @@ mod progress;
 mod recording;
 mod remark;
 mod request;
+mod shell;
 mod summariser;
 mod talk;
 mod template;
@@ -51,8 +52,9 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use tract::model::nearest;
 
 use app::{App, Environment};
-use failure::{Exit, Failure, shell_word};
+use failure::{Exit, Failure};
 use listing::Listing;
+use shell::shell_word;
 use summariser::Summariser;
 use template::Template;
 use typed::Typed;

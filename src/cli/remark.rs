@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use tract::render::{Label, Line, Run};
 
-use super::failure::shell_word;
+use super::shell::shell_word;
 
 /// What ends a command in a sentence.
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];

@@ -7,7 +7,7 @@ use tract::history::{BundleTip, On, Repo};
 use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, plural};
 
-use crate::cli::failure::shell_word;
+use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, private};
 
 /// Put commits into one file, for a repository elsewhere

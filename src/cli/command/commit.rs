@@ -7,7 +7,8 @@ use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
-use crate::cli::{App, Failure, Typed, budgeted, failure, input, named, position};
+use crate::cli::shell::shell_word;
+use crate::cli::{App, Failure, Typed, budgeted, input, named, position};
 
 /// Append one message, or replace one
 ///
@@ -80,7 +81,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if let Some(text) = args.stdin.as_deref().filter(|text| *text != "-") {
         let failure = Failure::usage(format!("'{text}' stands alone: a text comes with -m"));
         let role = args.role.as_deref().unwrap_or("user");
-        let text = failure::shell_word(text);
+        let text = shell_word(text);
         return Err(failure.with_hint(format!("tract commit -r {role} -m {text}")));
     }
     let (repo, on) = (app.repo()?, app.on()?);

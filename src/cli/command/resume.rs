@@ -11,7 +11,8 @@ use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
 use tract::render::Label;
 
-use crate::cli::failure::{self, shell_word};
+use crate::cli::failure;
+use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, private};
 
