@@ -39,6 +39,15 @@ pub fn budget(
     Ok(TokenBudget { tokens, as_counted })
 }
 
+/// The tokens that a change leaves, in the budget's own measure.
+pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
+    let ours = surgery.after.tokens;
+    match budget.as_counted {
+        true => ours.tokens,
+        false => surgery.provider.total(ours).tokens,
+    }
+}
+
 /// `Hid 12 messages`.
 pub fn hid(surgery: &Surgery) -> String {
     format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))

@@ -48,7 +48,8 @@ pub enum BudgetAction {
     Warn,
     /// It is not made.
     Refuse,
-    /// It stands, and the oldest exchanges are hidden in the same operation.
+    /// It stands, and the oldest exchanges are hidden in the same operation; where those before the
+    /// current turn are not enough, the oldest of that turn as well.
     Truncate,
     /// It stands, and the caller is to have this command summarise what is old.
     Compact(String),
@@ -74,7 +75,7 @@ pub enum Verdict {
         /// Its tokens.
         total: TokenCount,
     },
-    /// The last of the commits hides the oldest exchanges.
+    /// The last of the commits hides the oldest messages.
     Truncated {
         /// How many messages it hides.
         hidden: usize,
@@ -326,6 +327,7 @@ fn truncation(
     let plan = |tokens| {
         let window = Window::Budget {
             tokens,
+            whole: budget.max,
             marker: longest,
         };
         truncate(&input, window, false, &marker)

@@ -251,6 +251,7 @@ mod tests {
             6 => truncate(truncate::Window::Keep(a as usize % 6)),
             7 => truncate(truncate::Window::Budget {
                 tokens: 10 * u64::from(a),
+                whole: 10 * u64::from(a),
                 marker: 20,
             }),
             8 => compact::compact(input, &compact::Extent::KeepLast(a as usize % 6), "summary"),

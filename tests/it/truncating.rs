@@ -226,7 +226,7 @@ fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "19k"]), @r"
     exit code: 1
     --- stderr
-    error: hiding all that may go leaves 19,875 tokens, more than 19,000; the provider counts 1.20 times as much, and 19,381 on top
+    error: hiding all that may go leaves 19,761 tokens, more than 19,000; the provider counts 1.20 times as much, and 19,381 on top
     hint: tract compact puts a summary in place of what is old; --by-our-count leaves out what the provider counts on top
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--by-our-count"]), @r"
@@ -268,5 +268,73 @@ fn harsher_commands_say_what_gentler_ones_would_reach() {
     sandbox.ok(&["config", "budget.max", "100"]);
     insta::assert_snapshot!(last(&sandbox, &["compact", "-m", "in short", "--dry-run"]), @r"
     compact would reach 9, cache kept 0%; truncate 53, cache kept 3%
+    ");
+}
+
+/// One long turn: the task, and calls with their results; each result has 100 tokens and more.
+pub fn one_turn(calls: usize) -> Sandbox {
+    let sandbox = Sandbox::with_messages(&[("user", "Read all of it.")]);
+    for n in 1..=calls {
+        let call = format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{n}","type":"function","function":{{"name":"read_file","arguments":"{{}}"}}}}]}}"#
+        );
+        let text = "the text of it ".repeat(25);
+        let result = format!(r#"{{"role":"tool","tool_call_id":"c{n}","content":"{n} {text}"}}"#);
+        sandbox.write("turn.jsonl", format!("{call}\n{result}\n"));
+        sandbox.ok(&["commit", "--batch", "turn.jsonl"]);
+    }
+    sandbox
+}
+
+#[test]
+fn a_long_turn_is_cut_where_whole_turns_are_not_enough() {
+    let sandbox = one_turn(5);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "400"]), @r"
+    --- stderr
+    Hid 4 messages (-208 tokens); HEAD is now c3a1f71
+    ");
+    let cut = sandbox.ok(&["log", "--oneline"]);
+    insta::assert_snapshot!(cut, @r"
+    c3a1f71  :2  2026-03-14 12:08:00  truncate  -3 messages  -208 tokens  369  (HEAD -> main)  [Sliding window truncation: 4 messages hidden to reduce context]
+    00c7025  :8  2026-03-14 12:07:00  append    tool         +106         577  read_file → 5 the text of it the text of it the text of it the text of it the text of it…
+    2fc657c  :7  2026-03-14 12:07:00  append    assistant      +7         471  read_file
+    f36ff13  :6  2026-03-14 12:06:00  append    tool         +106         464  read_file → 4 the text of it the text of it the text of it the text of it the text of it…
+    441ccda  :5  2026-03-14 12:06:00  append    assistant      +7         358  read_file
+    3cea10a  :4  2026-03-14 12:05:00  append    tool         +106         351  read_file → 3 the text of it the text of it the text of it the text of it the text of it…
+    48b74e3  :3  2026-03-14 12:05:00  append    assistant      +7         245  read_file
+    2c83d96      2026-03-14 12:04:00  append    tool         +106         238  read_file → 2 the text of it the text of it the text of it the text of it the text of it…
+    c2f0ad6      2026-03-14 12:04:00  append    assistant      +7         132  read_file
+    e26196f      2026-03-14 12:03:00  append    tool         +106         125  read_file → 1 the text of it the text of it the text of it the text of it the text of it…
+    78e9ba7      2026-03-14 12:03:00  append    assistant      +7          19  read_file
+    dfc4852  :1  2026-03-14 12:02:00  append    user          +12          12  Read all of it.
+    ");
+    // Each result has its call still, and nothing had to be mended.
+    sandbox.ok(&["compile", "--strict"]);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "100"]), @r"
+    exit code: 1
+    --- stderr
+    error: hiding all that may go leaves 161 tokens, more than 100
+    hint: tract compact puts a summary in place of what is old
+    ");
+}
+
+#[test]
+fn a_prompt_that_is_too_long_itself_goes_only_where_one_asks_for_that() {
+    let sandbox = Sandbox::with_messages(&[("user", "Hello."), ("assistant", "Hello!")]);
+    sandbox.ok(&["commit", "-r", "user", "-m", &"long ".repeat(200)]);
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "Long indeed."]);
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "100"]), @r"
+    exit code: 1
+    --- stderr
+    error: hiding all that may go leaves 227 tokens, more than 100
+    hint: tract truncate --keep 1 does fit: it hides the newest prompt as well
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "1"]), @r"
+    --- stderr
+    Hid 2 messages (-193 tokens); HEAD is now 12a2df0
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "100"]), @r"
+    --- stderr
+    Nothing to hide: the context fits 100 tokens already
     ");
 }

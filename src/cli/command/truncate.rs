@@ -15,7 +15,8 @@ use crate::cli::{App, Failure, Typed, failure, outcome};
 /// Keeps the task (the first user message, or the summary with which the context begins), system
 /// messages, what is pinned, and calls that wait for a result; a call and its results go together.
 /// A message in their place tells the model how many are hidden. Without an option, the context is
-/// made to fit budget.max. Nothing is lost: tract undo brings it all back, tract restore single
+/// made to fit budget.max. A budget takes whole exchanges; where those before the newest prompt are
+/// not enough, the oldest after that prompt go too, and it and the newest message stay. Nothing is lost: tract undo brings it all back, tract restore single
 /// messages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -90,11 +91,20 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
                 (false, Some(tip)) => repo.provider_says(&tip, options.encoding)?,
                 _ => ProviderSays::Nothing,
             };
-            let prune = repo.compare(call, options.encoding, &[&Prune::default()])?;
-            let prunes = prune
-                .iter()
-                .any(|it| it.as_ref().is_ok_and(|it| !it.is_nothing()));
-            return Err(cannot_fit(&error, &says, prunes));
+            let newest = Truncate::new(Reach::Keep(1));
+            let plans: [&dyn Plan; 2] = [&newest, &Prune::default()];
+            let would = repo.compare(call, options.encoding, &plans)?;
+            let does = |at: usize| would[at].as_ref().ok().filter(|it| !it.is_nothing());
+            let fits = does(0).is_some_and(|it| match reach {
+                Reach::ToBudget(budget) => outcome::left(it, budget) <= budget.tokens,
+                _ => false,
+            });
+            let hint = match (fits, does(1)) {
+                (true, _) => "tract truncate --keep 1 does fit: it hides the newest prompt as well",
+                (_, Some(_)) => "tract prune makes old tool outputs small",
+                _ => "tract compact puts a summary in place of what is old",
+            };
+            return Err(cannot_fit(&error, &says, hint));
         }
         done => done?,
     };
@@ -116,12 +126,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Why a budget is out of reach, and what would still help.
-fn cannot_fit(error: &Error, says: &ProviderSays, prunes: bool) -> Failure {
+fn cannot_fit(error: &Error, says: &ProviderSays, hint: &str) -> Failure {
     let mut what = failure::sentence(error);
-    let mut hint = match prunes {
-        true => "tract prune makes old tool outputs small".to_owned(),
-        false => "tract compact puts a summary in place of what is old".to_owned(),
-    };
+    let mut hint = hint.to_owned();
     if let Some(count) = says.count() {
         what += &format!("; the provider {}", outcome::counted(count));
         hint += "; --by-our-count leaves out what the provider counts on top";

@@ -142,6 +142,15 @@ impl World {
         let input = self.input();
         let id = |n: u8| input.order[n as usize % input.order.len()].entry.id;
         let made = match kind % 8 {
+            0 if a >= 128 => {
+                let tokens = 10 * u64::from(a - 128);
+                let window = Window::Budget {
+                    tokens,
+                    whole: tokens,
+                    marker: 10,
+                };
+                truncate(&input, window, b > 200, &Marker::Default)
+            }
             0 => truncate(
                 &input,
                 Window::Keep(a as usize % 8),
@@ -317,7 +326,7 @@ proptest! {
         }
         let before = world.input();
         let plan = |tokens| {
-            let window = Window::Budget { tokens, marker: 10 };
+            let window = Window::Budget { tokens, whole: tokens, marker: 10 };
             truncate(&before, window, false, &Marker::Default)
         };
         let fits_already = world.total() <= budget;
@@ -343,9 +352,21 @@ proptest! {
                 };
                 let pairs = before.pairs();
                 let user = |at: &usize| before.order[*at].role == Role::User;
-                let newest = before.visible().rfind(user).expect("something is hidden");
+                let newest = before.visible().rfind(user);
                 let hidden: Vec<usize> = before.visible().filter(gone).collect();
-                prop_assert!(hidden.iter().all(|at| *at < newest), "the current turn is touched");
+                let newest_stays = newest.is_none_or(|newest| !hidden.contains(&newest));
+                prop_assert!(newest_stays, "the newest prompt is gone");
+                let end = hidden.iter().copied().max().expect("something is hidden");
+                if newest.is_none_or(|newest| end > newest) {
+                    // Without the current turn, or its last message that went, it would not have fitted.
+                    let reaches = |at: &usize, end| pairs.group_of(*at).iter().any(|at| *at >= end);
+                    for end in [newest.unwrap_or(0), end] {
+                        let spared = hidden.iter().filter(|at| reaches(at, end));
+                        let spared = spared.map(|at| before.order[*at].tokens.tokens).sum::<u64>();
+                        prop_assert!(world.total() + spared > budget, "the turn is cut in vain");
+                    }
+                    return Ok(());
+                }
                 // Without what came with the last exchange it would not have fitted.
                 let last = hidden.iter().copied().rfind(user);
                 if let Some(last) = last.filter(|last| hidden[0] < *last) {
@@ -356,6 +377,38 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_current_turn_is_cut_only_where_whole_turns_will_not_do() {
+    use Role::{Assistant, User};
+    // Ten for each message, three for the context, ten for the marker.
+    let turns = [User, Assistant, User, Assistant, Assistant, Assistant];
+    for (tokens, whole, left) in [
+        (63, 63, vec!["0", "1", "2", "3", "4", "5"]),
+        (62, 62, vec!["0", "2", "4", "5"]),
+        (43, 43, vec!["0", "2", "5"]),
+        (43, 63, vec!["0", "2", "3", "4", "5"]),
+        (42, 42, vec![]),
+    ] {
+        let mut world = said(&turns);
+        let window = Window::Budget {
+            tokens,
+            whole,
+            marker: 10,
+        };
+        let planned = truncate(&world.input(), window, false, &Marker::Default);
+        if left.is_empty() {
+            assert!(matches!(planned, Err(Error::CannotFit { least: 43, .. })));
+            continue;
+        }
+        if let Some(draft) = planned.expect("it fits") {
+            world.commit(draft).expect("a plan");
+        }
+        let mut texts = texts(&world);
+        texts.retain(|text| text.len() == 1);
+        assert_eq!(texts, left, "{tokens}, {whole}");
     }
 }
 
@@ -386,7 +439,11 @@ fn an_automatic_marker_takes_the_place_of_the_one_before_it() {
     let mut world = said(&[
         System, User, Assistant, User, Assistant, User, Assistant, User,
     ]);
-    let window = |tokens| Window::Budget { tokens, marker: 10 };
+    let window = |tokens| Window::Budget {
+        tokens,
+        whole: tokens,
+        marker: 10,
+    };
     let plan = truncate(
         &world.input(),
         window(73),

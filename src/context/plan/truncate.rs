@@ -73,10 +73,14 @@ pub enum Window {
     /// All but the newest so many of the counted messages, and the task.
     Keep(usize),
     /// As few of the oldest exchanges as let the context fit. An exchange is a user message and
-    /// what follows up to the next; the newest one, the current turn, stays.
+    /// what follows up to the next; the newest one, the current turn, stays whole while the others
+    /// are enough. Where they are not, as little of its beginning as must goes too; the user message
+    /// and the newest message stay.
     Budget {
         /// The tokens that the context may have, framing and markers counted.
         tokens: u64,
+        /// The tokens, no fewer than those, that will do rather than take any of the current turn.
+        whole: u64,
         /// The tokens that the new marker takes at most, see [`Marker::longest`].
         marker: u64,
     },
@@ -175,7 +179,7 @@ pub fn truncate(
         .filter(|at| counts(&input.order[*at]))
         .collect();
     let task = input.task().filter(|_| !drop_first);
-    let settled = |limit: usize, end: usize, tail: usize| {
+    let settled = |limit: usize, end: usize, tail: usize, spared: Option<usize>| {
         let wanted: BTreeSet<usize> = counted
             .iter()
             .copied()
@@ -184,32 +188,38 @@ pub fn truncate(
             .take(limit)
             .collect();
         input.settle(&wanted, false, |at| {
-            Some(at) == task || at >= tail || !counts(&input.order[at])
+            Some(at) == task || Some(at) == spared || at >= tail || !counts(&input.order[at])
         })
     };
     let chosen = match window {
         Window::Fraction(fraction) => {
             let end = input.order.len();
-            settled(fraction.of(counted.len()), end, end)
+            settled(fraction.of(counted.len()), end, end, None)
         }
         Window::Keep(keep) => {
             let hidden = counted.len().saturating_sub(keep);
             let tail = counted.get(hidden).copied().unwrap_or(input.order.len());
-            settled(hidden, tail, tail)
+            settled(hidden, tail, tail, None)
         }
         Window::Budget {
             tokens,
+            whole,
             marker: bound,
         } => {
             let begins = |at: &usize| {
                 let entry = &input.order[*at];
                 entry.is_users() && entry.links.results.is_empty()
             };
-            // Everything before one of these may go; before the last of them, at most.
-            let ends: Vec<usize> = counted.iter().copied().filter(begins).collect();
-            let tail = ends.last().copied().unwrap_or(0);
+            let begun: Vec<usize> = counted.iter().copied().filter(begins).collect();
+            let turn = begun.last().copied();
+            let prompt = turn.filter(|_| !drop_first || turn != input.task());
+            let cut = |end: usize| match turn {
+                Some(turn) if end <= turn => settled(usize::MAX, end, turn, None),
+                // Without its prompt nobody knows what the turn is about.
+                _ => settled(usize::MAX, end, end, prompt),
+            };
             let left = |end: usize| {
-                let chosen = settled(usize::MAX, end, tail);
+                let chosen = cut(end);
                 let (absorbed, _) = marker.absorbs(input, &chosen);
                 let stays = |at: &usize| !chosen.contains(at) && !absorbed.contains(at);
                 let kept = input.visible().filter(stays);
@@ -221,12 +231,20 @@ pub fn truncate(
                 return Ok(None);
             }
             // The later the end, the less is left.
-            let enough = ends.partition_point(|end| left(*end) > tokens);
-            let Some(end) = ends.get(enough) else {
-                let least = left(tail).min(left(0));
+            let first = |ends: &[usize]| {
+                let enough = ends.partition_point(|end| left(*end) > tokens);
+                ends.get(enough).copied()
+            };
+            // Everything before one of these may go: of whole turns first, then of the current one.
+            let within = counted.iter().copied();
+            let within: Vec<usize> = within.filter(|at| Some(*at) > turn).collect();
+            let all_whole = || turn.filter(|turn| left(*turn) <= whole);
+            let Some(end) = first(&begun).or_else(all_whole).or_else(|| first(&within)) else {
+                let last = counted.last().map_or(0, |last| left(*last));
+                let least = last.min(left(0));
                 return Err(Error::CannotFit { least, tokens });
             };
-            settled(usize::MAX, *end, tail)
+            cut(end)
         }
     };
     let Some(last) = chosen.last() else {

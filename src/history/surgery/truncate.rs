@@ -17,7 +17,9 @@ pub enum Reach {
     Fraction(Fraction),
     /// All but the newest so many of the counted messages.
     Keep(usize),
-    /// As few of the oldest exchanges as let the context fit. The newest one stays.
+    /// As few of the oldest exchanges as let the context fit, and of the newest one, the current
+    /// turn, only what must go where the others are not enough. The newest prompt and the newest
+    /// message stay.
     ToBudget(TokenBudget),
 }
 
@@ -59,8 +61,10 @@ impl Plan for Truncate {
                 says = scene.says_for(repo, budget)?;
                 let longest = marker.longest(&scene.input);
                 let counter = Counter::load(encoding);
+                let tokens = says.ours_within(budget.tokens);
                 Window::Budget {
-                    tokens: says.ours_within(budget.tokens),
+                    tokens,
+                    whole: tokens,
                     marker: longest.map_or(0, |marker| counter.message(&marker).tokens),
                 }
             }
