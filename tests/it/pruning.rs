@@ -107,7 +107,7 @@ fn a_budget_takes_the_oldest_and_no_more_than_it_must() {
     let sandbox = with_calls();
     insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "1000"]), @r"
     --- stderr
-    Nothing to prune
+    Nothing to prune: the context fits 1,000 tokens already
     ");
     insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "300"]), @r"
     --- stderr
@@ -128,4 +128,49 @@ fn a_pinned_output_stays() {
     let text = sandbox.ok(&["compile", "--format", "text"]);
     assert!(text.contains("the text of a"), "{text}");
     assert!(!text.contains("the text of b"), "{text}");
+}
+
+#[test]
+fn a_hint_after_a_prune_names_what_would_work() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(prune(&sandbox, &["--turns", "0", "--protect", "0", "--to-budget", "30"]), @r"
+    --- stderr
+    Pruned 2 tool outputs (-283 tokens); HEAD is now da8e216
+    hint: still 110 tokens, more than 30; no truncation reaches that either
+    ");
+    let least = sandbox.tract(&["truncate", "--to-budget", "30"]);
+    assert!(least.starts_with("exit code: 1"), "{least}");
+}
+
+#[test]
+fn what_keeps_a_budget_from_being_met_is_said() {
+    let sandbox = with_calls();
+    insta::assert_snapshot!(prune(&sandbox, &["--to-budget", "300"]), @r"
+    --- stderr
+    Nothing to prune
+    hint: that is without the newest 40,000 tokens of tool output: tract prune --protect 0 --to-budget 300
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--turns", "3", "--to-budget", "300"]), @r"
+    --- stderr
+    Nothing to prune
+    hint: all of it is in the newest 3 turns: tract prune --turns 0 --protect 0 --to-budget 300
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--turns", "3", "--to-budget", "300"]), @r"
+    --- stderr
+    Nothing to prune
+    hint: that is without the newest 3 turns and the newest 40,000 tokens of tool output: tract prune --turns 0 --protect 0 --to-budget 300
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--tool", "bash", "--to-budget", "300"]), @r"
+    --- stderr
+    Nothing to prune
+    hint: still 393 tokens, more than 300: tract truncate --to-budget 300
+    ");
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "300", "--dry-run"]), @r#"
+    Would change 1 message
+      :3  tool       165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…
+    Messages  8 → 8
+    Tokens    393 → 252 (-141)
+    Cache     the first 2 messages stay as they are: 33 tokens, 8%
+    prune would reach 252, cache kept 8%
+    "#);
 }

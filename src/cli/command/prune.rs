@@ -1,7 +1,8 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
-use tract::history::surgery::{Limits, Plan, Prune};
-use tract::history::{Call, Repo, SurgeryOptions};
+use tract::Error;
+use tract::history::surgery::{Limits, Plan, Prune, Reach, Truncate};
+use tract::history::{Call, Repo, SurgeryOptions, TokenBudget};
 use tract::render::{Share, grouped, plural, read_tokens};
 
 use crate::cli::{App, Failure, Typed, outcome};
@@ -65,18 +66,30 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         larger_than: args.larger_than.unwrap_or(0),
         budget,
     };
-    let what = what(args, args.turns);
+    let what = what(args, args.turns, args.protect);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.prune(call, &prune, &options)?;
     if done.is_nothing() {
+        if let Some(budget) = budget.filter(|budget| outcome::left(&done, *budget) <= budget.tokens)
+        {
+            let tokens = grouped(budget.tokens);
+            app.ui.status(format!(
+                "Nothing to prune: the context fits {tokens} tokens already"
+            ));
+            return Ok(());
+        }
         let least = match limits.min {
             0 => String::new(),
             min => format!(" that would save {} tokens", grouped(min)),
         };
         app.ui.status(format!("Nothing to prune{least}"));
-        if let Some(hint) = without_turns(args, &prune, call, &options, &repo)? {
+        if let Some(hint) = with_less_left_alone(args, &prune, call, &options, &repo)? {
             app.ui.hint(hint);
+        } else if let (Some(budget), Some(share)) = (budget, args.to_budget) {
+            let tokens = outcome::left(&done, budget);
+            app.ui
+                .hint(over(tokens, budget, share, call, &options, &repo)?);
         }
         return Ok(());
     }
@@ -86,59 +99,104 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let did = format!("Pruned {}", plural(done.parts() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);
     if let (Some(budget), Some(share)) = (budget, args.to_budget) {
-        let ours = done.after.tokens;
-        let tokens = match budget.as_counted {
-            true => ours.tokens,
-            false => done.provider.total(ours).tokens,
-        };
+        let tokens = outcome::left(&done, budget);
         if tokens > budget.tokens {
-            let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
-            app.ui.hint(format!(
-                "still {tokens} tokens, more than {budget}: tract truncate --to-budget {share}"
-            ));
+            app.ui
+                .hint(over(tokens, budget, share, call, &options, &repo)?);
         }
     }
     Ok(())
 }
 
-/// The same command without newest turns that are left alone, if that would prune something.
-fn without_turns(
+/// That the context is over the budget still, and the truncation that would mend it, if one would.
+fn over(
+    tokens: u64,
+    budget: TokenBudget,
+    share: Share,
+    call: Call<'_>,
+    options: &SurgeryOptions,
+    repo: &Repo,
+) -> Result<String, Failure> {
+    let truncate = Truncate::new(Reach::ToBudget(budget));
+    let would = repo
+        .compare(call, options.encoding, &[&truncate])?
+        .remove(0);
+    let next = match would {
+        Ok(_) => {
+            let line = Typed::new("truncate").option("--to-budget", Some(share));
+            let line = line.flag("--by-our-count", budget.as_counted).line();
+            format!(": tract {line}")
+        }
+        Err(Error::CannotFit { .. }) => "; no truncation reaches that either".to_owned(),
+        Err(error) => return Err(error.into()),
+    };
+    let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
+    Ok(format!("still {tokens} tokens, more than {budget}{next}"))
+}
+
+/// The same command with less that is left alone, if that would prune something: without the newest
+/// turns, without the newest outputs before them, or without either. One that fits goes first.
+fn with_less_left_alone(
     args: &Args,
     prune: &Prune,
     call: Call<'_>,
     options: &SurgeryOptions,
     repo: &Repo,
 ) -> Result<Option<String>, Failure> {
-    if args.turns == 0 {
+    let (turns, protect, min) = (args.turns, prune.limits.protect, prune.limits.min);
+    let limited = |turns: usize, protect: u64, min: u64| {
+        let mut other = prune.clone();
+        other.limits = Limits {
+            turns,
+            protect,
+            min,
+            ..other.limits
+        };
+        other
+    };
+    let others = [
+        limited(0, protect, min),
+        limited(turns, 0, min),
+        limited(0, 0, min),
+    ];
+    // Whether anything at all stands before the newest turns.
+    let before = limited(turns, 0, 0);
+    let plans: [&dyn Plan; 4] = [&others[0], &others[1], &others[2], &before];
+    let would = repo.compare(call, options.encoding, &plans)?;
+    let would = would.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let does = |at: &usize| !would[*at].is_nothing();
+    let fits = |at: &usize| {
+        let budget = prune.budget;
+        does(at) && budget.is_none_or(|to| outcome::left(&would[*at], to) <= to.tokens)
+    };
+    let Some(found) = (0..3).find(fits).or_else(|| (0..3).find(does)) else {
         return Ok(None);
-    }
-    let (mut everywhere, mut before) = (prune.clone(), prune.clone());
-    everywhere.limits.turns = 0;
-    (before.limits.protect, before.limits.min) = (0, 0);
-    let plans: [&dyn Plan; 2] = [&everywhere, &before];
-    let mut would = repo.compare(call, options.encoding, &plans)?.into_iter();
-    let mut next = || would.next().expect("one for each plan");
-    let (everywhere, before) = (next()?, next()?);
-    if everywhere.is_nothing() {
-        return Ok(None);
-    }
-    let turns = match args.turns {
+    };
+    let newest = match turns {
         1 => "the newest turn".to_owned(),
         turns => format!("the newest {turns} turns"),
     };
-    let why = match before.is_nothing() {
-        true => format!("all of it is in {turns}"),
-        false => format!("that is without {turns}"),
+    let outputs = format!("the newest {} tokens of tool output", grouped(protect));
+    let why = match found {
+        0 if would[3].is_nothing() => format!("all of it is in {newest}"),
+        0 => format!("that is without {newest}"),
+        1 => format!("that is without {outputs}"),
+        _ => format!("that is without {newest} and {outputs}"),
     };
-    Ok(Some(format!("{why}: tract {}", what(args, 0))))
+    let line = match found {
+        0 => what(args, 0, args.protect),
+        1 => what(args, turns, Some(0)),
+        _ => what(args, 0, Some(0)),
+    };
+    Ok(Some(format!("{why}: tract {line}")))
 }
 
-/// The command with so many turns, as the operations keep it.
-fn what(args: &Args, turns: usize) -> String {
+/// The command with so many turns and so much left alone, as the operations keep it.
+fn what(args: &Args, turns: usize, protect: Option<u64>) -> String {
     let turns = Some(turns).filter(|turns| *turns != Limits::default().turns);
     let line = Typed::new("prune")
         .option("--turns", turns)
-        .option("--protect", args.protect)
+        .option("--protect", protect)
         .option("--min", args.min)
         .option("--larger-than", args.larger_than);
     let tools = args.tool.iter();
