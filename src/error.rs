@@ -400,6 +400,15 @@ pub enum Refusal {
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]
     NothingToCompact,
+    /// A compaction of what came before the current turn, which is all there is.
+    #[error("nothing to compact: the turn since the newest prompt stays, and nothing is before it")]
+    OnlyTheTurn,
+    /// A compaction of all but the newest messages, where there are no more.
+    #[error("nothing to compact: the newest {keep} messages stay, and no other can go")]
+    OnlyTheNewest {
+        /// How many stay.
+        keep: usize,
+    },
     /// A compaction right after another one.
     #[error("nothing to compact: at most one message since the last summary")]
     CompactedAlready,

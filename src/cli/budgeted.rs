@@ -1,8 +1,9 @@
 //! Commits held to the repository's budget, and what is said of that.
 
 use tract::Error;
-use tract::history::surgery::Extent;
-use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Verdict};
+use tract::error::Refusal;
+use tract::history::surgery::{Compact, Extent};
+use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict};
 use tract::model::Draft;
 use tract::render::{Label, Line, grouped, plural, tokens};
 
@@ -84,7 +85,10 @@ impl Held {
             }
             Verdict::Compact { command, .. } => {
                 tell(verdict, *max, (on, last), &smaller, app);
-                let done = compact(repo, on, command, app);
+                let (done, hint) = match compact(repo, on, command, app) {
+                    Ok(()) => (true, None),
+                    Err(why) => (false, within_turn(&why, repo, on, command, app)?),
+                };
                 let now = repo.status(on, app.encoding(repo)?)?;
                 let now = now.provider.total(now.total);
                 match done && now.tokens <= *max {
@@ -96,7 +100,7 @@ impl Held {
                                 "the summary does not make it fit: {now} tokens, over the budget of {max}"
                             ));
                         }
-                        self.tell_committed(&smaller, app);
+                        self.tell_committed(&hint.unwrap_or(smaller), app);
                         not_kept
                     }
                 }
@@ -158,13 +162,17 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
 }
 
 /// Has the command of `budget.action` summarise what came before the current turn. The commit
-/// stands whatever comes of it. Whether it was done.
-fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> bool {
+/// stands whatever comes of it.
+///
+/// # Errors
+///
+/// Why it was not done; that is said already.
+fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<(), Failure> {
     if !repo.is_own() {
         app.ui
             .warn("the command is another user's, as the repository is, and was not run");
         app.ui.hint("tract compact --exec CMD runs one of yours");
-        return true;
+        return Ok(());
     }
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
@@ -175,13 +183,37 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> bool {
     match done {
         Ok(done) => {
             summariser::tell(on, &done, app);
-            true
+            Ok(())
         }
         Err(why) => {
             app.ui.warn("the context is over budget still");
             // What to do about it is said below.
             app.ui.complain(why.line());
-            false
+            Err(why)
         }
     }
+}
+
+/// The compaction that reaches into the current turn, where that turn is all there is and there is
+/// something in it to take.
+fn within_turn(
+    why: &Failure,
+    repo: &Repo,
+    on: &On,
+    command: &str,
+    app: &App,
+) -> Result<Option<String>, Failure> {
+    if !matches!(why, Failure::Tract(Error::Refused(Refusal::OnlyTheTurn))) {
+        return Ok(None);
+    }
+    let extent = Extent::KeepLast(1);
+    let plan = Compact {
+        extent,
+        summary: None,
+    };
+    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &[&plan])?;
+    let does = |it: &tract::Result<Surgery>| it.as_ref().is_ok_and(|it| !it.is_nothing());
+    let command = failure::shell_word(command);
+    let hint = format!("tract compact --keep 1 --exec {command} takes what is in the turn");
+    Ok(would.iter().any(does).then_some(hint))
 }

@@ -164,6 +164,54 @@ fn where_truncating_cannot_help_the_message_stands() {
 }
 
 #[test]
+fn one_long_turn_makes_room_within_itself() {
+    let sandbox = crate::truncating::one_turn(1);
+    sandbox.ok(&["config", "budget.max", "400"]);
+    sandbox.ok(&["config", "budget.action", "truncate"]);
+    let text = "the text of it ".repeat(25);
+    let mut said = String::new();
+    for n in 2..=6 {
+        let call = format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"d{n}","type":"function","function":{{"name":"read_file","arguments":"{{}}"}}}}]}}"#
+        );
+        sandbox.write("call.json", call);
+        sandbox.ok(&["commit", "--json", "call.json"]);
+        said += &sandbox.tract(&["commit", "--call", &format!("d{n}"), "-m", &text]);
+    }
+    insta::assert_snapshot!(said, @r"
+    a816696 tool 105 tokens
+    cece5f5 tool 105 tokens
+    2fddf27 tool 105 tokens
+    --- stderr
+    461 tokens, over the budget of 400: hid 4 messages, now 254; HEAD is 3bd7748
+    hint: tract restore 3bd7748 brings them back
+    cd7c17d tool 105 tokens
+    9700a83 tool 105 tokens
+    --- stderr
+    478 tokens, over the budget of 400: hid 4 messages, now 254; HEAD is 5e4757d
+    hint: tract restore 5e4757d brings them back
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["log", "--oneline"]), @r"
+    5e4757d  :2  2026-03-14 12:15:00  truncate  -4 messages  -224 tokens  254  (HEAD -> main)  [Sliding window truncation: 8 messages hidden to reduce context]
+    9700a83  :6  2026-03-14 12:15:00  append    tool         +105         478  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    93e82c7  :5  2026-03-14 12:14:00  append    assistant      +7         373  read_file
+    cd7c17d  :4  2026-03-14 12:13:00  append    tool         +105         366  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    1c83d2e  :3  2026-03-14 12:12:00  append    assistant      +7         261  read_file
+    3bd7748      2026-03-14 12:11:00  truncate  -3 messages  -207 tokens  254  [Sliding window truncation: 4 messages hidden to reduce context]
+    2fddf27      2026-03-14 12:11:00  append    tool         +105         461  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    4bea1f1      2026-03-14 12:10:00  append    assistant      +7         356  read_file
+    cece5f5      2026-03-14 12:09:00  append    tool         +105         349  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    ad42200      2026-03-14 12:08:00  append    assistant      +7         244  read_file
+    a816696      2026-03-14 12:07:00  append    tool         +105         237  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    a192d22      2026-03-14 12:06:00  append    assistant      +7         132  read_file
+    e26196f      2026-03-14 12:03:00  append    tool         +106         125  read_file → 1 the text of it the text of it the text of it the text of it the text of it…
+    78e9ba7      2026-03-14 12:03:00  append    assistant      +7          19  read_file
+    dfc4852  :1  2026-03-14 12:02:00  append    user          +12          12  Read all of it.
+    ");
+    sandbox.ok(&["compile", "--strict"]);
+}
+
+#[test]
 fn a_summary_is_made_once_the_commit_is() {
     let sandbox = nearly_full("compact:wc -w");
     insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
@@ -297,4 +345,59 @@ fn a_shrink_is_seen_in_one_measure() {
     sandbox.ok(&["drop", ":-2"]);
     let status = sandbox.ok(&["status"]);
     assert_eq!(between(&status, "; about ", " the provider's"), are);
+}
+
+#[test]
+fn a_turn_that_is_all_there_is_leaves_nothing_to_summarise() {
+    let sandbox = crate::truncating::one_turn(3);
+    sandbox.ok(&["config", "budget.max", "300"]);
+    sandbox.ok(&["config", "budget.action", "compact:wc -w"]);
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "9", "-m", "All is read."]), @r"
+    exit code: 1
+    --- stderr
+    error: nothing to compact: the newest 9 messages stay, and no other can go
+    ");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", "All of it is read."), @r"
+    exit code: 1
+    0086c2c assistant 10 tokens
+    --- stderr
+    361 tokens, over the budget of 300: asking wc -w
+    warning: the context is over budget still
+    error: nothing to compact: the turn since the newest prompt stays, and nothing is before it
+    the message was committed all the same, as 0086c2c
+    hint: tract compact --keep 1 --exec 'wc -w' takes what is in the turn
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "1", "--exec", "wc -w"]), @r"
+    --- stderr
+    Replaced 7 messages by a summary: 348 tokens became 5 (-343 tokens); HEAD is now db97553
+    ");
+}
+
+#[test]
+fn a_script_can_tell_what_was_committed_from_what_was_not() {
+    for (action, has_hash) in [("refuse", false), ("truncate", true)] {
+        let sandbox = nearly_full(action);
+        let long = "A reply that is longer than all of the budget. ".repeat(10);
+        let said = sandbox.tract(&["-q", "commit", "-r", "assistant", "-m", &long]);
+        let (stdout, _) = said.split_once("--- stderr").expect("an error");
+        let head = sandbox.ok(&["rev-parse", "HEAD"]);
+        assert!(said.starts_with("exit code: 1"), "{said}");
+        assert_eq!(stdout.contains(head.trim()), has_hash, "{said}");
+    }
+    let help = sandbox_help(&["commit", "--help"]);
+    assert!(
+        help.contains("standard output then holds its hash"),
+        "{help}"
+    );
+    let help = sandbox_help(&["config", "--help"]);
+    assert!(
+        help.contains("refuse (nothing is committed, exit code 1)"),
+        "{help}"
+    );
+}
+
+/// A help, its lines joined.
+fn sandbox_help(arguments: &[&str]) -> String {
+    let help = Sandbox::new().ok(arguments);
+    help.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -17,8 +17,10 @@ use crate::cli::{App, Failure, Typed, budgeted, input, named, position};
 /// say that it is.
 ///
 /// Where `tract config budget.max` sets a budget and the message goes beyond it, budget.action says
-/// what happens: a warning, a refusal, the oldest messages hidden, or a summary. Where those cannot
-/// keep it, the message is committed all the same, and the exit code is 1.
+/// what happens: a warning, a refusal, the oldest messages hidden, or a summary. A refusal commits
+/// nothing and prints nothing to standard output; the exit code is 1. Where hiding or a summary
+/// cannot keep the budget, the exit code is 1 too, but the message is committed all the same:
+/// standard output then holds its hash.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

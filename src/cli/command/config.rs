@@ -15,8 +15,10 @@ use crate::cli::{App, Failure};
 /// Without a key, all that are set.
 ///
 /// budget.max: tokens that a context should not exceed (128k).
-/// budget.action: what happens to a commit that goes beyond: warn (the default), refuse, truncate
-/// (the oldest exchanges are hidden with it), or compact:CMD (CMD summarises what is old).
+/// budget.action: what happens to a commit that goes beyond: warn (the default), refuse (nothing is
+/// committed, exit code 1), truncate (the oldest exchanges are hidden with it), or compact:CMD (CMD
+/// summarises what is old). Where truncate or CMD cannot keep the budget, the exit code is 1 too, but
+/// the message is committed: tract commit prints its hash only then.
 /// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
 /// budget.timeout: how many seconds CMD may take (600).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, responses, anthropic or text.

@@ -62,7 +62,15 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
         }
     }
     let wanted = (from..to).filter(|at| !input.order[*at].role.is_system());
-    settled(input, &wanted.collect())
+    settled(input, &wanted.collect()).map_err(|refused| match (refused, span) {
+        (Error::Refused(Refusal::NothingToCompact), Extent::KeepTurn) => {
+            Error::Refused(Refusal::OnlyTheTurn)
+        }
+        (Error::Refused(Refusal::NothingToCompact), Extent::KeepLast(keep @ 2..)) => {
+            Error::Refused(Refusal::OnlyTheNewest { keep: *keep })
+        }
+        (refused, _) => refused,
+    })
 }
 
 /// Which of `wanted` can go, and nothing beside them.
