@@ -7,6 +7,7 @@ use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Sur
 use tract::model::Draft;
 use tract::render::{Label, Line, grouped, plural, tokens};
 
+use super::shell::shell_word;
 use super::{App, Exit, Failure, Summariser, failure, outcome, summariser};
 
 /// What was committed, and what the budget made of it.
@@ -213,7 +214,7 @@ fn within_turn(
     };
     let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &[&plan])?;
     let does = |it: &tract::Result<Surgery>| it.as_ref().is_ok_and(|it| !it.is_nothing());
-    let command = failure::shell_word(command);
+    let command = shell_word(command);
     let hint = format!("tract compact --keep 1 --exec {command} takes what is in the turn");
     Ok(would.iter().any(does).then_some(hint))
 }
