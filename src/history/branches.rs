@@ -11,7 +11,7 @@ use crate::model::tokens::context_total;
 use crate::model::{
     Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount, reads_as_typed,
 };
-use crate::store::{ContentRow, TagNote, Tx, View};
+use crate::store::{TagNote, Tx, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -261,15 +261,14 @@ fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
         let Operation::Append { content } = load::commit(view, &commit)?.commit.operation else {
             continue;
         };
-        let row = view.content_row(&content)?;
-        let is_prompt =
-            |row: &ContentRow| row.role == Role::User && !row.attached && row.results == 0;
-        if let Some(row) = row.filter(is_prompt) {
+        let rows = load::rows(view, &[content])?;
+        let row = &rows[&content];
+        if row.role == Role::User && !row.attached && row.results == 0 {
             if reads_as_typed(&row.preview) {
-                return Ok(Some(row.preview));
+                return Ok(Some(row.preview.clone()));
             }
             // What a tool puts before it is better than nothing.
-            first = first.or(Some(row.preview));
+            first = first.or(Some(row.preview.clone()));
         }
     }
     Ok(first)
