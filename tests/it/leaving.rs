@@ -146,6 +146,6 @@ fn a_slip_in_a_branchs_name_begins_no_history_in_silence() {
     exit code: 1
     --- stderr
     error: 'amin' has no commits yet
-    hint: tract import, or tract commit -r user -m "…"
+    hint: tract import, or tract --on amin commit -r user -m "…"
     "#);
 }
