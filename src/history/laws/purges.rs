@@ -9,7 +9,7 @@ use super::commands::{Draw, command};
 use crate::context::{Context, Entry};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, load};
-use crate::model::{Draft, Message, Millis, PURGED, Role, tombstone};
+use crate::model::{Draft, Message, Millis, Operation, PURGED, Role, tombstone};
 use crate::store::View;
 
 /// All that was ever said, and what of it must be gone.
@@ -28,12 +28,14 @@ impl Known {
             if self.contexts.contains_key(&row.hash) {
                 continue;
             }
-            for content in row.commit.operation.contents() {
-                assert!(
-                    !self.erased.contains(&content),
-                    "{:?}",
-                    row.commit.operation
-                );
+            let operation = &row.commit.operation;
+            // What is moved is what was there, a tombstone too; all else is written anew.
+            let moves = matches!(operation, Operation::Hide(hide) if hide.is_move());
+            for content in operation.contents() {
+                if moves && self.bodies.contains_key(&content) {
+                    continue;
+                }
+                assert!(!self.erased.contains(&content), "{operation:?}");
                 let body = load::content(&*view, &content).expect("a body");
                 self.bodies.insert(content, body);
             }
