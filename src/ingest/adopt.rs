@@ -371,13 +371,8 @@ mod tests {
     /// Imports the file and takes over what is new onto the branch `mine`.
     fn onto(repo: &Repo, path: &Path) -> Option<u64> {
         let request = ImportRequest {
-            format: None,
             branch: Some("theirs"),
-            now: Millis(0),
-            what: "import",
-            counter: None,
-            moves_head: false,
-            is_aside: false,
+            ..ImportRequest::at(Millis(0), "import")
         };
         let report = import(repo, path, &request, &mut |_| {}).ok()?;
         let mine = RefName::branch("mine").expect("a name");

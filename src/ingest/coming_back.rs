@@ -15,15 +15,7 @@ use crate::history::{Call, CommitOptions, Named, On, Repo, SurgeryOptions};
 use crate::interop::{Format, attached, sniff};
 use crate::model::{Draft, EntryId, Message, Millis, Part, RefName, RefValue, Role};
 
-const REQUEST: ImportRequest<'_> = ImportRequest {
-    format: None,
-    branch: None,
-    now: Millis(0),
-    what: "import",
-    counter: None,
-    moves_head: false,
-    is_aside: false,
-};
+const REQUEST: ImportRequest<'_> = ImportRequest::at(Millis(0), "import");
 
 fn sources(tool: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -117,12 +117,7 @@ fn former(name: &str) -> &'static Format {
 fn bring_in(repo: &Repo, format: Option<&'static Format>, path: &Path) -> ImportReport {
     let request = ImportRequest {
         format,
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     import(repo, path, &request, &mut |_| {}).expect("imports")
 }

@@ -52,6 +52,22 @@ pub struct ImportRequest<'a> {
     pub counter: Option<&'a Counter>,
 }
 
+impl<'a> ImportRequest<'a> {
+    /// An import at a time, by a command: of whatever format, onto a branch that is chosen, with nothing
+    /// counted on the way.
+    pub const fn at(now: Millis, what: &'a str) -> Self {
+        Self {
+            format: None,
+            branch: None,
+            moves_head: false,
+            is_aside: false,
+            now,
+            what,
+            counter: None,
+        }
+    }
+}
+
 /// How far an import has come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {

@@ -39,15 +39,7 @@ fn texts(repo: &Repo, session: usize) -> Vec<String> {
 }
 
 fn bring_in(repo: &Repo, path: &Path, now: Millis) -> (u64, Option<RefName>) {
-    let request = ImportRequest {
-        format: None,
-        branch: None,
-        now,
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
-    };
+    let request = ImportRequest::at(now, "import");
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     let session = &report.sessions[0];
     (session.new_commits, session.branch.name().cloned())

@@ -31,15 +31,7 @@ fn session(messages: usize) -> String {
 }
 
 fn bring_in(repo: &Repo, path: &Path) -> Result<ImportReport> {
-    let request = ImportRequest {
-        format: None,
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
-    };
+    let request = ImportRequest::at(Millis(0), "import");
     import(repo, path, &request, &mut |_| {})
 }
 

@@ -63,12 +63,7 @@ fn bring_in(repo: &Repo, format: &str, path: &Path, seen: &mut dyn FnMut()) -> I
             home: None,
             ..*Format::named(format).expect("a format")
         }))),
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     import(repo, path, &request, &mut |_| seen()).expect("imports")
 }

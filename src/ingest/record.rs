@@ -245,11 +245,8 @@ impl<'a> Recorder<'a> {
         let request = ImportRequest {
             format: Some(self.request.format),
             branch: self.request.branch,
-            now,
-            what: self.request.what,
-            counter: None,
             moves_head: self.request.moves_head,
-            is_aside: false,
+            ..ImportRequest::at(now, self.request.what)
         };
         let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
         drop(file);

@@ -621,13 +621,8 @@ mod tests {
         std::fs::write(&path, format!("[{}]", rows.join(","))).expect("written");
         let counter = Counter::load(Encoding::default());
         let request = ImportRequest {
-            format: None,
-            branch: None,
-            now: Millis(0),
-            what: "import",
             counter: Some(&counter),
-            moves_head: false,
-            is_aside: false,
+            ..ImportRequest::at(Millis(0), "import")
         };
         let repo = Repo::ephemeral().expect("a repository");
         let first = hashed(|| {
@@ -686,12 +681,7 @@ mod tests {
         let repo = Repo::ephemeral().expect("a repository");
         let request = ImportRequest {
             format: Some(format),
-            branch: None,
-            now: Millis(0),
-            what: "import",
-            counter: None,
-            moves_head: false,
-            is_aside: false,
+            ..ImportRequest::at(Millis(0), "import")
         };
         let (work, report) = load::work::of(|| import(&repo, &path, &request, &mut |_| {}));
         assert_eq!(report.expect("imports").sessions[0].new_commits, 408);

@@ -193,12 +193,7 @@ fn wrong(
     let repo = Repo::ephemeral()?;
     let request = ImportRequest {
         format: Some(format),
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     let report = ingest::import(&repo, &path, &request, &mut |_| {})?;
     let problems = report.problems.iter().map(|problem| problem.reason.clone());

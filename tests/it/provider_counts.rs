@@ -13,15 +13,7 @@ use crate::conditions::real_sessions;
 /// The commits of all sessions' paths, oldest first.
 fn paths(path: &Path) -> (Repo, Vec<(String, Vec<CommitHash>)>) {
     let repo = Repo::ephemeral().expect("a repository");
-    let request = ImportRequest {
-        format: None,
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
-    };
+    let request = ImportRequest::at(Millis(0), "import");
     import(&repo, path, &request, &mut |_| {}).expect("comes in");
     let mut found = Vec::new();
     for (name, value) in repo.references("refs/sessions/").expect("refs") {

@@ -58,15 +58,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn take(repo: &Repo, path: &Path) -> ImportReport {
-    let request = ImportRequest {
-        format: None,
-        branch: None,
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
-    };
+    let request = ImportRequest::at(Millis(0), "import");
     import(repo, path, &request, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -383,15 +375,7 @@ fn formats_of_others_are_named_as_unknown() {
             if other == "gemini-cli" && !is_gemini_lines(&path) {
                 continue;
             }
-            let request = ImportRequest {
-                format: None,
-                branch: None,
-                now: Millis(0),
-                what: "import",
-                counter: None,
-                moves_head: false,
-                is_aside: false,
-            };
+            let request = ImportRequest::at(Millis(0), "import");
             let repo = Repo::ephemeral().unwrap();
             let result = import(&repo, &path, &request, &mut |_| {});
             assert!(

@@ -56,13 +56,8 @@ fn record(repo: &Repo, bytes: &[u8], size: usize, eager: bool) -> (String, usize
 
 fn import_into(repo: &Repo, path: &Path) -> Outcome {
     let request = ImportRequest {
-        format: None,
         branch: Some("main"),
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     let report = import(repo, path, &request, &mut |_| {}).expect("imports");
     report.sessions[0].outcome

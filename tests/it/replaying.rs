@@ -73,13 +73,8 @@ pub fn live(bytes: &[u8], size: usize) -> String {
 pub fn imported(path: &Path) -> Option<Repo> {
     let repo = Repo::ephemeral().expect("a repository");
     let request = ImportRequest {
-        format: None,
         branch: Some("main"),
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     import(&repo, path, &request, &mut |_| {}).expect("imports");
     repo.head(&On::Head).expect("a head").commit()?;
@@ -294,15 +289,7 @@ fn a_growing_file_is_replayed_whole() {
             continue;
         };
         std::fs::write(&path, &bytes).expect("written");
-        let request = ImportRequest {
-            format: None,
-            branch: None,
-            now: Millis(0),
-            what: "import",
-            counter: None,
-            moves_head: false,
-            is_aside: false,
-        };
+        let request = ImportRequest::at(Millis(0), "import");
         let report = import(&repo, &path, &request, &mut |_| {}).expect("imports");
         let name = &report.sessions[0].name;
         let tips = repo.references(name.as_str()).expect("refs");

@@ -63,12 +63,7 @@ impl Task {
         fs::write(&file, serde_json::to_string(history).expect("JSON")).expect("written");
         let request = ImportRequest {
             format: Some(roo()),
-            branch: None,
-            now: Millis(0),
-            what: "import",
-            counter: None,
-            moves_head: false,
-            is_aside: false,
+            ..ImportRequest::at(Millis(0), "import")
         };
         let report = import(&self.repo, &file, &request, &mut |_| {}).expect("imported");
         assert_eq!(report.problem_count, 0);

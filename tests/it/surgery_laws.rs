@@ -44,15 +44,7 @@ fn long_sessions() -> Vec<Repo> {
     ];
     let taken = |file: &str| {
         let repo = Repo::ephemeral().unwrap();
-        let request = ImportRequest {
-            format: None,
-            branch: None,
-            now: Millis(0),
-            what: "import",
-            counter: None,
-            moves_head: false,
-            is_aside: false,
-        };
+        let request = ImportRequest::at(Millis(0), "import");
         import(&repo, &folder.join(file), &request, &mut |_| {}).unwrap();
         repo
     };

@@ -279,15 +279,7 @@ fn no_format_brings_back_what_was_erased() {
         }
         let repo = Repo::ephemeral().expect("a repository");
         let bring_in = || {
-            let request = ImportRequest {
-                format: None,
-                branch: None,
-                now: Millis(0),
-                what: "import",
-                counter: None,
-                moves_head: false,
-                is_aside: false,
-            };
+            let request = ImportRequest::at(Millis(0), "import");
             import(&repo, &file, &request, &mut |_| {}).expect("imports")
         };
         bring_in();

@@ -121,12 +121,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
     };
     let request = ImportRequest {
         format: Some(format),
-        branch: None,
-        now: Millis(0),
-        what: "export",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "export")
     };
     let report = take_in(&repo, &file, &request, None, &mut |_| {})?;
     let Some(tip) = report.sessions.first().and_then(|session| session.tip) else {

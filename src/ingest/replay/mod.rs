@@ -126,11 +126,7 @@ pub fn tree_of_file(path: &Path, format: Option<&'static Format>) -> Result<Tree
     let request = ImportRequest {
         format,
         branch: Some("main"),
-        now: Millis(0),
-        what: "import",
-        counter: None,
-        moves_head: false,
-        is_aside: false,
+        ..ImportRequest::at(Millis(0), "import")
     };
     let report = import(&repo, path, &request, &mut |_| {})?;
     if report.sessions.len() > 1 {
