@@ -119,6 +119,29 @@ pub struct Resume {
 pub type ProviderSetting = (&'static str, fn(text: &str) -> Option<String>);
 
 impl Format {
+    /// A format of messages and no more, that no source shows and that no tool keeps at a known place.
+    pub const fn of(name: &'static str, shape: Shape, read: Importer, write: Exporter) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            tools: &[],
+            shape,
+            sniff: |_| None,
+            read,
+            write,
+            events: None,
+            provider: None,
+            contents_of: None,
+            running: None,
+            bare_messages: false,
+            attaches: false,
+            common_stem: None,
+            home: None,
+            #[cfg(test)]
+            fixtures: name,
+        }
+    }
+
     /// Whether its tool can go on with a session that is written for it.
     pub fn resume(&self) -> Option<&Resume> {
         self.home.as_ref()?.resume.as_ref()

@@ -29,10 +29,6 @@ const TYPES: [&str; 6] = [
 
 /// The format.
 pub static ANTHROPIC_STREAM: Format = Format {
-    name: "anthropic-stream",
-    aliases: &[],
-    tools: &[],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -44,18 +40,13 @@ pub static ANTHROPIC_STREAM: Format = Format {
             }
         })
     },
-    read: |input, options, sink| stream::import(reader(), input, options, sink),
-    write: write::export,
     events: Some(reader),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "anthropic-stream",
+    ..Format::of(
+        "anthropic-stream",
+        Shape::Lines,
+        |input, options, sink| stream::import(reader(), input, options, sink),
+        write::export,
+    )
 };
 
 fn reader() -> Box<dyn stream::EventReader> {

@@ -29,25 +29,16 @@ const OWN_TYPES: [&str; 7] = [
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
-    name: "claude-code",
-    aliases: &[],
     tools: &["Claude Code"],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");
             record.has("parentUuid") || kind.is_some_and(|kind| OWN_TYPES.contains(&&*kind))
         })
     },
-    read: read::import,
-    write: write::export,
-    events: None,
-    provider: None,
     contents_of: Some("anthropic"),
     running: Some(running::running),
-    bare_messages: false,
     attaches: true,
-    common_stem: None,
     home: Some(Home {
         variable: Some("CLAUDE_CONFIG_DIR"),
         directory: ".claude",
@@ -76,8 +67,7 @@ pub static CLAUDE_CODE: Format = Format {
             provider: None,
         }),
     }),
-    #[cfg(test)]
-    fixtures: "claude-code",
+    ..Format::of("claude-code", Shape::Lines, read::import, write::export)
 };
 
 /// The directory name under which the tool files a working directory.

@@ -17,10 +17,7 @@ use super::stream;
 
 /// The format.
 pub static CLAUDE_STREAM: Format = Format {
-    name: "claude-stream",
     aliases: &["stream-json"],
-    tools: &[],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -34,18 +31,13 @@ pub static CLAUDE_STREAM: Format = Format {
             of_stream && record.has("session_id")
         })
     },
-    read: |input, options, sink| stream::import(reader(), input, options, sink),
-    write: write::export,
     events: Some(reader),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "claude-stream",
+    ..Format::of(
+        "claude-stream",
+        Shape::Lines,
+        |input, options, sink| stream::import(reader(), input, options, sink),
+        write::export,
+    )
 };
 
 fn reader() -> Box<dyn stream::EventReader> {

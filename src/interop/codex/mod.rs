@@ -27,10 +27,7 @@ use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// The format.
 pub static CODEX: Format = Format {
-    name: "codex",
-    aliases: &[],
     tools: &["Codex"],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let legacy = record.has("instructions") && record.has("timestamp");
@@ -41,15 +38,6 @@ pub static CODEX: Format = Format {
                 || legacy && record.text("type").is_none()
         })
     },
-    read: session::import,
-    write: write::export,
-    events: None,
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
     home: Some(Home {
         variable: Some("CODEX_HOME"),
         directory: ".codex",
@@ -87,8 +75,7 @@ pub static CODEX: Format = Format {
             provider: Some(("config.toml", opening::provider)),
         }),
     }),
-    #[cfg(test)]
-    fixtures: "codex",
+    ..Format::of("codex", Shape::Lines, session::import, write::export)
 };
 
 #[cfg(test)]

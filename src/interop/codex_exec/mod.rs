@@ -17,10 +17,6 @@ use super::stream;
 
 /// The format.
 pub static CODEX_EXEC: Format = Format {
-    name: "codex-exec",
-    aliases: &[],
-    tools: &[],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -32,18 +28,13 @@ pub static CODEX_EXEC: Format = Format {
             }
         })
     },
-    read: |input, options, sink| stream::import(reader(), input, options, sink),
-    write: write::export,
     events: Some(reader),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "codex-exec",
+    ..Format::of(
+        "codex-exec",
+        Shape::Lines,
+        |input, options, sink| stream::import(reader(), input, options, sink),
+        write::export,
+    )
 };
 
 fn reader() -> Box<dyn stream::EventReader> {

@@ -17,10 +17,8 @@ use super::stream;
 
 /// The format.
 pub static EVENT_LOG: Format = Format {
-    name: "event-log",
     aliases: &["kcosr"],
     tools: &["kcosr/assistant"],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");
@@ -30,16 +28,12 @@ pub static EVENT_LOG: Format = Format {
             own || kind.is_some() && record.has("payload") && record.has("sessionId")
         })
     },
-    read: |input, options, sink| stream::import(Box::new(read::LogReader), input, options, sink),
-    write: write::export,
     events: Some(|| Box::new(read::LogReader)),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
     common_stem: Some("events"),
-    home: None,
-    #[cfg(test)]
-    fixtures: "event-log",
+    ..Format::of(
+        "event-log",
+        Shape::Lines,
+        |input, options, sink| stream::import(Box::new(read::LogReader), input, options, sink),
+        write::export,
+    )
 };

@@ -20,20 +20,8 @@ use crate::hash::fingerprint;
 
 /// The format.
 pub static GEMINI: Format = Format {
-    name: "gemini",
-    aliases: &[],
     tools: &["Gemini CLI"],
-    shape: Shape::Document,
     sniff: |head| head.first(|record| record.has("projectHash") && record.has("messages")),
-    read: read::import,
-    write: write::export,
-    events: None,
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
     home: Some(Home {
         variable: None,
         directory: ".gemini",
@@ -50,8 +38,7 @@ pub static GEMINI: Format = Format {
         number: |_| None,
         resume: None,
     }),
-    #[cfg(test)]
-    fixtures: "gemini",
+    ..Format::of("gemini", Shape::Document, read::import, write::export)
 };
 
 /// The name by which the tool knows a working directory: its SHA-256.

@@ -11,26 +11,22 @@ use super::format::{Format, Shape};
 
 /// The format.
 pub static OPENAI: Format = Format {
-    name: "openai",
-    aliases: &[],
     tools: &["OpenAI"],
-    shape: Shape::Document,
     sniff: |head| match chat::kind(head)? {
         (at, Kind::OpenAi) => Some(at),
         // Good in either chat format; any other sign comes first.
         (_, Kind::Plain) => Some(usize::MAX),
         _ => None,
     },
-    read: |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
-    write: write::export,
-    events: None,
     provider: Some("openai"),
     contents_of: Some("openai"),
-    running: None,
     bare_messages: true,
-    attaches: false,
-    common_stem: None,
-    home: None,
     #[cfg(test)]
     fixtures: "chat",
+    ..Format::of(
+        "openai",
+        Shape::Document,
+        |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
+        write::export,
+    )
 };

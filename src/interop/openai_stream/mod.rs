@@ -21,10 +21,6 @@ const OBJECT: &str = "chat.completion.chunk";
 
 /// The format.
 pub static OPENAI_STREAM: Format = Format {
-    name: "openai-stream",
-    aliases: &[],
-    tools: &[],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             // Not every server says what it is.
@@ -35,18 +31,13 @@ pub static OPENAI_STREAM: Format = Format {
             record.is("object", OBJECT) || has_delta()
         })
     },
-    read: |input, options, sink| stream::import(reader(), input, options, sink),
-    write: write::export,
     events: Some(reader),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "openai-stream",
+    ..Format::of(
+        "openai-stream",
+        Shape::Lines,
+        |input, options, sink| stream::import(reader(), input, options, sink),
+        write::export,
+    )
 };
 
 fn reader() -> Box<dyn stream::EventReader> {

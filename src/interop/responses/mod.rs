@@ -9,26 +9,13 @@ use super::format::{Format, Shape};
 
 /// The format.
 pub static RESPONSES: Format = Format {
-    name: "responses",
-    aliases: &[],
-    tools: &[],
-    shape: Shape::Document,
     sniff: |head| {
         let body = head.object()?;
         let is_request = body.has("input") && body.has("model") && !body.has("messages");
         let is_response = body.is("object", "response") && body.has("output");
         (is_request || is_response).then_some(0)
     },
-    read: read::import,
-    write: write::export,
-    events: None,
     provider: Some("responses"),
     contents_of: Some("responses"),
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "responses",
+    ..Format::of("responses", Shape::Document, read::import, write::export)
 };

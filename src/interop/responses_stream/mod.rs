@@ -17,10 +17,6 @@ use super::stream;
 
 /// The format.
 pub static RESPONSES_STREAM: Format = Format {
-    name: "responses-stream",
-    aliases: &[],
-    tools: &[],
-    shape: Shape::Lines,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -35,18 +31,13 @@ pub static RESPONSES_STREAM: Format = Format {
             kind.starts_with("response.") && record.has_any(&of_response)
         })
     },
-    read: |input, options, sink| stream::import(reader(), input, options, sink),
-    write: write::export,
     events: Some(reader),
-    provider: None,
-    contents_of: None,
-    running: None,
-    bare_messages: false,
-    attaches: false,
-    common_stem: None,
-    home: None,
-    #[cfg(test)]
-    fixtures: "responses-stream",
+    ..Format::of(
+        "responses-stream",
+        Shape::Lines,
+        |input, options, sink| stream::import(reader(), input, options, sink),
+        write::export,
+    )
 };
 
 fn reader() -> Box<dyn stream::EventReader> {

@@ -35,27 +35,16 @@ const OWN_KEYS: [&str; 7] = [
 
 /// The format.
 pub static ROO: Format = Format {
-    name: "roo",
     aliases: &["cline"],
     tools: &["Roo Code", "Cline"],
-    shape: Shape::Document,
     // Its messages are Anthropic's: a key beside any of them decides for all.
     sniff: |head| {
         let own = head.lists(|item| item.has("role") && item.has_any(&OWN_KEYS));
         own.then_some(0)
     },
-    read: read::import,
-    write: write::export,
-    events: None,
-    provider: None,
-    contents_of: None,
-    running: None,
     bare_messages: true,
-    attaches: false,
     common_stem: Some("api_conversation_history"),
-    home: None,
-    #[cfg(test)]
-    fixtures: "roo",
+    ..Format::of("roo", Shape::Document, read::import, write::export)
 };
 
 #[cfg(test)]
