@@ -808,12 +808,18 @@ fn checkpoints_read_back(make: Make<'_>) {
     });
 }
 
+/// A line of ten, and one that leaves it after the sixth: the tips, and the commits of the line by depth.
+fn forked(store: &dyn Store) -> (CommitHash, impl Fn(usize) -> CommitHash, CommitHash) {
+    let tip = line(store, 10);
+    let path = reading(store, |view| view.ancestors(&tip, None, usize::MAX));
+    let at = move |depth: usize| path[9 - depth].hash;
+    let side = writing(store, |tx| append(tx, Some(at(5)), "side"));
+    (tip, at, side)
+}
+
 fn summaries_read_back(make: Make<'_>) {
     let store = make();
-    let tip = line(&*store, 10);
-    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
-    let at = |depth: usize| path[9 - depth].hash;
-    let side = writing(&*store, |tx| append(tx, Some(at(5)), "side"));
+    let (tip, at, side) = forked(&*store);
     let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
     let summary = |tokens: u64, index| Summed {
         total: Total {
@@ -868,10 +874,7 @@ fn summaries_read_back(make: Make<'_>) {
 
 fn totals_read_back(make: Make<'_>) {
     let store = make();
-    let tip = line(&*store, 10);
-    let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
-    let at = |depth: usize| path[9 - depth].hash;
-    let side = writing(&*store, |tx| append(tx, Some(at(5)), "side"));
+    let (tip, at, side) = forked(&*store);
     let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
     let total = |tokens| Total {
         messages: 3,

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::commands::{Draw, command};
+use crate::context::{Order, OrderEntry};
 use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::history::surgery::{Lost, Picked};
@@ -29,6 +30,37 @@ fn is_appended(before: &[Message], after: &[Message]) -> Result<(), TestCaseErro
         prop_assert!(!pairs.is_open(at), "a copied call has its result");
     }
     Ok(())
+}
+
+/// A history, and a message that it hides.
+struct Hiding {
+    repo: Repo,
+    tip: CommitHash,
+    order: Order,
+    id: EntryId,
+}
+
+/// What the draws make, where it hides anything.
+fn hiding(draws: Vec<Draw>, chosen: u8) -> Option<Hiding> {
+    let repo = Repo::ephemeral().expect("a repository");
+    for (at, draw) in draws.into_iter().enumerate() {
+        let _ = command(&repo, draw, Millis(at as i64));
+    }
+    let tip = repo.head(&On::Head).expect("a head").commit()?;
+    let order = repo.order(&tip).expect("an order");
+    let is_hidden = |entry: &OrderEntry| !entry.visible && !entry.hidden_by.is_empty();
+    let hidden: Vec<EntryId> = order
+        .entries()
+        .filter(|entry| is_hidden(entry))
+        .map(|entry| entry.id)
+        .collect();
+    let id = *hidden.get(chosen as usize % hidden.len().max(1))?;
+    Some(Hiding {
+        repo,
+        tip,
+        order,
+        id,
+    })
 }
 
 proptest! {
@@ -86,25 +118,15 @@ proptest! {
         draws in prop::collection::vec(any::<Draw>(), 1..40),
         chosen in any::<u8>(),
     ) {
-        let repo = Repo::ephemeral().expect("a repository");
-        for (at, draw) in draws.into_iter().enumerate() {
-            let _ = command(&repo, draw, Millis(at as i64));
-        }
-        let Some(tip) = repo.head(&On::Head).expect("a head").commit() else { return Ok(()) };
-        let order = repo.order(&tip).expect("an order");
-        let hidden: Vec<EntryId> = order.entries()
-            .filter(|entry| !entry.visible && !entry.hidden_by.is_empty())
-            .map(|entry| entry.id)
-            .collect();
-        let Some(id) = hidden.get(chosen as usize % hidden.len().max(1)) else { return Ok(()) };
+        let Some(Hiding { repo, tip, id, .. }) = hiding(draws, chosen) else { return Ok(()) };
         let before = messages(&repo, &tip);
-        let picked = repo.lost_messages(&On::Head, &[Lost::Entry(*id)]).expect("it is hidden");
+        let picked = repo.lost_messages(&On::Head, &[Lost::Entry(id)]).expect("it is hidden");
         let call = Call::at(Millis(99), "restore --at-end");
         if repo.pick(call, &picked, &SurgeryOptions::default()).is_ok() {
             let now = repo.resolve(&On::Head, "HEAD").expect("it has a tip");
             is_appended(&before, &messages(&repo, &now))?;
             let order = repo.order(&now).expect("an order");
-            let own = order.entries().find(|entry| entry.id == *id).expect("it stays in the order");
+            let own = order.entries().find(|entry| entry.id == id).expect("it stays in the order");
             prop_assert!(!own.visible, "the hide stands");
         }
     }
@@ -117,18 +139,8 @@ proptest! {
         chosen in any::<u8>(),
         place in any::<u8>(),
     ) {
-        let repo = Repo::ephemeral().expect("a repository");
-        for (at, draw) in draws.into_iter().enumerate() {
-            let _ = command(&repo, draw, Millis(at as i64));
-        }
-        let Some(tip) = repo.head(&On::Head).expect("a head").commit() else { return Ok(()) };
-        let order = repo.order(&tip).expect("an order");
-        let hidden: Vec<EntryId> = order.entries()
-            .filter(|entry| !entry.visible && !entry.hidden_by.is_empty())
-            .map(|entry| entry.id)
-            .collect();
+        let Some(Hiding { repo, tip, order, id }) = hiding(draws, chosen) else { return Ok(()) };
         let context = repo.context(&tip).expect("a context");
-        let Some(id) = hidden.get(chosen as usize % hidden.len().max(1)) else { return Ok(()) };
         let Some(before) = context.entries.get(place as usize % context.entries.len().max(1)) else {
             return Ok(());
         };
@@ -144,7 +156,7 @@ proptest! {
         };
         let (apart, call) = (parted(&tip), Call::at(Millis(99), "restore --before"));
         let options = SurgeryOptions::default();
-        let lost = [Lost::Entry(*id)];
+        let lost = [Lost::Entry(id)];
         let done = match repo.restore_before(call, &lost, before.id, &options) {
             Ok(done) => done,
             Err(Error::Refused(_) | Error::DetachedHead { .. }) => {
@@ -167,11 +179,11 @@ proptest! {
         prop_assert!(parted(&hash) <= apart, "nothing is parted");
         let is_seen = |tip: &CommitHash| {
             let order = repo.order(tip).expect("an order");
-            let own = order.entries().find(|entry| entry.id == *id).expect("it stays in the order");
+            let own = order.entries().find(|entry| entry.id == id).expect("it stays in the order");
             own.visible
         };
         prop_assert!(!is_seen(&hash));
-        let own = order.entries().find(|entry| entry.id == *id).expect("it is there");
+        let own = order.entries().find(|entry| entry.id == id).expect("it is there");
         for hide in own.hidden_by {
             let call = Call::at(Millis(100), "restore");
             let _ = repo.restore(call, &[Lost::Whole(hide)], &options);

@@ -1,6 +1,6 @@
 //! Totals and summaries of contexts, by the place of their commits.
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::codec::{Packer, Unpacker, number, unsigned};
 use super::seal::intact;
@@ -16,19 +16,31 @@ impl Session<'_> {
         tip: &CommitHash,
         encoding: Encoding,
     ) -> Result<Option<(u64, Total)>> {
-        let Some(tip) = self.place(tip)? else {
-            return Ok(None);
-        };
         let sql = concat!(
             "SELECT messages, tokens, estimates, depth FROM totals
              WHERE lineage = ?1 AND encoding = ?2 AND depth <= ?3 AND ",
             intact!(totals),
             " ORDER BY depth DESC LIMIT 1"
         );
+        self.newest(tip, encoding, sql, |row| {
+            Ok((unsigned(row, 3)?, total(row)?))
+        })
+    }
+
+    /// The first row that `sql` finds on the lineages of the path to `tip`, the newest first; it asks by
+    /// lineage, encoding and greatest depth.
+    fn newest<T>(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+        sql: &'static str,
+        read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let Some(tip) = self.place(tip)? else {
+            return Ok(None);
+        };
         for (lineage, depth) in self.lineages(tip)? {
-            let found = self.first(sql, params![lineage, encoding, depth], |row| {
-                Ok((unsigned(row, 3)?, total(row)?))
-            })?;
+            let found = self.first(sql, params![lineage, encoding, depth], read)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -80,27 +92,17 @@ impl Session<'_> {
         tip: &CommitHash,
         encoding: Encoding,
     ) -> Result<Option<(u64, Summed)>> {
-        let Some(tip) = self.place(tip)? else {
-            return Ok(None);
-        };
         let sql = concat!(
             "SELECT depth, data FROM summaries
              WHERE lineage = ?1 AND encoding = ?2 AND depth <= ?3 AND ",
             intact!(summaries),
             " ORDER BY depth DESC LIMIT 1"
         );
-        for (lineage, depth) in self.lineages(tip)? {
-            let found = self.first(sql, params![lineage, encoding, depth], |row| {
-                Ok((
-                    unsigned(row, 0)?,
-                    unpack_summary(row.get_ref(1)?.as_blob()?),
-                ))
-            })?;
-            if let Some((depth, summary)) = found {
-                return Ok(summary.map(|summary| (depth, summary)));
-            }
-        }
-        Ok(None)
+        let found = self.newest(tip, encoding, sql, |row| {
+            let summary = unpack_summary(row.get_ref(1)?.as_blob()?);
+            Ok((unsigned(row, 0)?, summary))
+        })?;
+        Ok(found.and_then(|(depth, summary)| Some((depth, summary?))))
     }
 
     pub(super) fn write_summary(
