@@ -31,15 +31,19 @@ pub fn check_responses(request: &Value) -> Vec<String> {
                 call(item, &at, &mut found);
                 *open.entry(text("call_id").unwrap_or_default()).or_default() += 1;
             }
-            "function_call_output" | "custom_tool_call_output" => {
+            kind @ ("function_call_output" | "custom_tool_call_output" | "tool_search_output") => {
                 let id = text("call_id").unwrap_or_default();
                 let left = open.get_mut(id).filter(|left| **left > 0);
                 found.require(left.is_some(), &at, "answers no open call before it");
                 open.entry(id)
                     .and_modify(|left| *left = left.saturating_sub(1));
-                let output = item.get("output");
-                let is_output =
-                    output.is_some_and(|output| output.is_string() || output.is_array());
+                let is_output = match kind {
+                    "tool_search_output" => item.get("tools").is_some_and(Value::is_array),
+                    _ => {
+                        let output = item.get("output");
+                        output.is_some_and(|output| output.is_string() || output.is_array())
+                    }
+                };
                 found.require(is_output, &at, "has no output");
             }
             "reasoning" => {
