@@ -16,6 +16,10 @@ pub fn lines(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
     let shown: Vec<usize> = (0..columns)
         .filter(|at| rows.iter().any(|row| !row[*at].is_empty()))
         .collect();
+    // The library draws no line of a table without columns.
+    if shown.is_empty() {
+        return vec![Line::new(); rows.len()];
+    }
     let mut table = Table::new();
     table
         .load_style(NOTHING)
