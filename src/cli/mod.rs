@@ -81,7 +81,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Send", &["compile"]),
-    ("Look after", &["fsck", "backup", "config"]),
+    ("Look after", &["fsck", "du", "backup", "config"]),
     ("For shells", &["rev-parse", "completions", "man", "help"]),
 ];
 

@@ -500,6 +500,16 @@ fn contents_and_their_rows_read_back(make: Make<'_>) {
             .collect();
         assert!(wanted[0].is_some() && wanted[2].is_none());
         assert_eq!(view.tool_uses(&asked)?, wanted);
+        let sizes = view.content_sizes()?;
+        assert_eq!(sizes.len(), 5);
+        for size in &sizes {
+            let at = hashes.iter().position(|hash| *hash == size.hash);
+            let message = &messages[at.expect("one of them")];
+            assert_eq!(size.size_bytes, message.canonical().len() as u64);
+            assert!(size.kept_bytes > 0 && size.kept_bytes <= size.size_bytes);
+            assert_eq!(size.role, message.role);
+            assert_eq!(size.uses_tools, message.role == Role::Assistant);
+        }
         Ok(())
     });
 }
@@ -1392,6 +1402,8 @@ fn what_nothing_leads_to_is_told_and_dropped(make: Make<'_>) {
         let all: BTreeSet<ContentHash> = view.all_contents()?.into_iter().collect();
         assert_eq!(all.len(), 7);
         assert!(all.contains(&user("named by none").hash()));
+        let named: BTreeSet<CommitHash> = view.named_commits()?.into_iter().collect();
+        assert_eq!(named, BTreeSet::from([tip, logged]));
         let sources = view.all_sources()?;
         assert_eq!(sources.len(), 1);
         assert_eq!(view.sources_behind(&[lost, logged])?, [sources[0].id]);

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{
-    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, CountKey, Derived, Fault, Hit,
-    ListedCommit, Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut, ResumeRow,
-    Reversal, Search, SearchMut, SessionRow, SetAside, SourceRow, SourceState, Sources, SourcesMut,
-    Store, TagNote, Tx, View,
+    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, ContentSize, CountKey, Derived, Fault,
+    Hit, ListedCommit, Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut,
+    ResumeRow, Reversal, Room, RoomOf, Search, SearchMut, SessionRow, SetAside, SourceRow,
+    SourceSize, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -112,6 +112,19 @@ impl Store for Map {
         })
     }
 
+    fn room(&self) -> Result<Room> {
+        let mut room = Room::default();
+        let bodies = self
+            .kept
+            .borrow()
+            .contents
+            .values()
+            .map(String::len)
+            .sum::<usize>();
+        room.add(RoomOf::Messages, bodies as u64);
+        Ok(room)
+    }
+
     fn rebuild(&self) -> Result<Vec<SetAside>> {
         Ok(Vec::new())
     }
@@ -142,6 +155,23 @@ impl Maps {
         let canonical = self.contents.get(hash)?;
         let message = Message::from_canonical(canonical).expect("it was written");
         Some((canonical, message))
+    }
+
+    /// The commits that something names beside other commits.
+    fn named(&self) -> Vec<CommitHash> {
+        let moves = self.reflog.iter().flat_map(|row| [&row.old, &row.new]);
+        let values = self.refs.values().chain(moves.flatten());
+        let mut named: Vec<CommitHash> = values
+            .filter_map(|value| match value {
+                RefValue::Commit(commit) => Some(*commit),
+                RefValue::Symbolic(_) => None,
+            })
+            .collect();
+        named.extend(self.tag_notes.values().map(|note| note.commit));
+        named.extend(self.resumes.values().map(|resume| resume.commit));
+        let adopted = self.adopted.iter();
+        named.extend(adopted.flat_map(|(_, row)| [row.theirs, row.ours]));
+        named
     }
 
     fn on_paths(&self, tips: &[CommitHash]) -> BTreeSet<CommitHash> {
@@ -313,6 +343,22 @@ impl Objects for MapSession<'_> {
         Ok(self.maps.borrow().contents.keys().copied().collect())
     }
 
+    fn content_sizes(&self) -> Result<Vec<ContentSize>> {
+        let maps = self.maps.borrow();
+        let size = |hash: &ContentHash| {
+            let (canonical, message) = maps.message(hash)?;
+            Some(ContentSize {
+                hash: *hash,
+                role: message.role,
+                attached: message.is_attached(),
+                size_bytes: canonical.len() as u64,
+                kept_bytes: canonical.len() as u64,
+                uses_tools: ToolUses::of(&message).is_some(),
+            })
+        };
+        Ok(maps.contents.keys().filter_map(size).collect())
+    }
+
     fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
         let maps = self.maps.borrow();
         let purged = |hash: &ContentHash| {
@@ -462,6 +508,10 @@ impl Refs for MapSession<'_> {
         Ok(self.maps.borrow().refs.keys().cloned().collect())
     }
 
+    fn named_commits(&self) -> Result<Vec<CommitHash>> {
+        Ok(self.maps.borrow().named())
+    }
+
     fn last_check(&self) -> Result<Option<Millis>> {
         Ok(self.maps.borrow().last_check)
     }
@@ -485,6 +535,15 @@ impl Sources for MapSession<'_> {
     fn all_sources(&self) -> Result<Vec<SourceRow>> {
         let maps = self.maps.borrow();
         Ok(maps.sources.iter().map(|(row, _)| row.clone()).collect())
+    }
+
+    fn source_sizes(&self) -> Result<Vec<SourceSize>> {
+        let maps = self.maps.borrow();
+        let size = |(row, bytes): &(SourceRow, Vec<u8>)| SourceSize {
+            id: row.id,
+            kept_bytes: bytes.len() as u64,
+        };
+        Ok(maps.sources.iter().map(size).collect())
     }
 
     fn has_sources(&self) -> Result<bool> {
@@ -699,22 +758,7 @@ impl ObjectsMut for MapSession<'_> {
 
     fn drop_unreached(&self) -> Result<(u64, u64)> {
         let maps = &mut *self.maps.borrow_mut();
-        let moves = maps.reflog.iter().flat_map(|row| [&row.old, &row.new]);
-        let values = maps.refs.values().chain(moves.flatten());
-        let mut named: Vec<CommitHash> = values
-            .filter_map(|value| match value {
-                RefValue::Commit(commit) => Some(*commit),
-                RefValue::Symbolic(_) => None,
-            })
-            .collect();
-        named.extend(maps.tag_notes.values().map(|note| note.commit));
-        named.extend(maps.resumes.values().map(|resume| resume.commit));
-        named.extend(
-            maps.adopted
-                .iter()
-                .flat_map(|(_, row)| [row.theirs, row.ours]),
-        );
-        let stays = maps.on_paths(&named);
+        let stays = maps.on_paths(&maps.named());
         maps.commits.retain(|hash, _| stays.contains(hash));
         maps.order.retain(|hash| stays.contains(hash));
         maps.checkpoints.retain(|hash, _| stays.contains(hash));

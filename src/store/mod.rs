@@ -10,6 +10,7 @@ pub(crate) mod crew;
 mod fault;
 mod objects;
 mod refs;
+mod room;
 mod search;
 mod sources;
 pub mod sqlite;
@@ -29,6 +30,7 @@ pub use objects::{
     ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
 };
 pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
+pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
 
@@ -57,6 +59,9 @@ pub trait Store: Send {
     /// Reads all that is kept and tells what is not as it was written, or does not fit the rest; now
     /// and then it tells only how far it has come. Fault or not, it goes on to the end.
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
+
+    /// What takes the room in the files. Reads all of their pages.
+    fn room(&self) -> Result<Room>;
 
     /// Makes again what can be made from the rest, and sets aside what nothing vouches for, see
     /// [`Fault::mends`]; nothing else changes. Gives what was set aside.

@@ -8,6 +8,7 @@ use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::model::{
     Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
 };
+use crate::store::ContentSize;
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,6 +213,9 @@ pub trait Objects {
 
     /// All contents that are here, erased ones too.
     fn all_contents(&self) -> Result<Vec<ContentHash>>;
+
+    /// How much room each content takes, all that are here. Reads no body.
+    fn content_sizes(&self) -> Result<Vec<ContentSize>>;
 
     /// Whether each of these contents was erased: what stands in its place is a tombstone
     /// ([`crate::model::tombstone`]), whose own hash is another one. What isn't here was not.

@@ -97,6 +97,10 @@ pub trait Refs {
     /// The names of all refs whose rows are as they were written, whatever became of others.
     fn sound_references(&self) -> Result<Vec<RefName>>;
 
+    /// The commits that something names beside other commits: a ref, a move of one in the log, a tag's
+    /// note, a session that was taken over or resumed.
+    fn named_commits(&self) -> Result<Vec<CommitHash>>;
+
     /// When everything was checked last and found whole.
     fn last_check(&self) -> Result<Option<Millis>>;
 

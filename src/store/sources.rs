@@ -5,6 +5,7 @@ use std::slice;
 use crate::error::Result;
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
+use crate::store::SourceSize;
 
 /// A kept source: the bytes of one imported file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,9 @@ pub trait Sources {
 
     /// All sources.
     fn all_sources(&self) -> Result<Vec<SourceRow>>;
+
+    /// How much room each of them takes, by number.
+    fn source_sizes(&self) -> Result<Vec<SourceSize>>;
 
     /// Whether there is any.
     fn has_sources(&self) -> Result<bool>;

@@ -49,6 +49,7 @@ fn help_lists_the_commands_in_groups() {
       compile      Print the request that a model would be sent
     Look after
       fsck         Check everything that is kept
+      du           Say what takes the room
       backup       Copy the whole repository into one file
       config       Read and change the repository's settings
     For shells

@@ -71,6 +71,7 @@ mod requesting;
 mod restoring;
 mod resuming;
 mod roo_laws;
+mod room;
 mod sandbox;
 mod saying;
 mod screen;

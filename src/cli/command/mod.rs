@@ -15,6 +15,7 @@ mod config;
 mod demo;
 mod diff;
 mod drop;
+mod du;
 mod export;
 mod find;
 mod fsck;
@@ -110,6 +111,7 @@ commands! {
     Compile(compile),
     Bundle(bundle),
     Unbundle(unbundle),
+    Du(du),
     Fsck(fsck),
     Backup(backup),
     Config(config),

@@ -16,6 +16,7 @@ mod objects;
 mod path;
 mod reach;
 mod refs;
+mod room;
 mod seal;
 mod search;
 mod session;
@@ -35,7 +36,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use session::Session;
@@ -314,6 +315,10 @@ impl Store for Sqlite {
 
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
         verify::verify(&Session::read(self)?, tell)
+    }
+
+    fn room(&self) -> Result<Room> {
+        room::room(self, &Session::read(self)?)
     }
 
     fn rebuild(&self) -> Result<Vec<SetAside>> {

@@ -16,7 +16,8 @@ use crate::model::{
     Total, Usage, is_tombstone, preview, tombstone,
 };
 use crate::store::{
-    ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
+    ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, ListedCommit, Objects,
+    ObjectsMut,
 };
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
@@ -525,6 +526,10 @@ impl Objects for Session<'_> {
             |row| row.get(1),
         )?;
         Ok(found.into_iter().map(|lost| lost == Some(true)).collect())
+    }
+
+    fn content_sizes(&self) -> Result<Vec<ContentSize>> {
+        self.sizes_of_contents()
     }
 
     fn all_contents(&self) -> Result<Vec<ContentHash>> {

@@ -21,6 +21,24 @@ const NAMES: [(&str, &str); 3] = [
     ("reflog_by_new", "reflog (new_target)"),
 ];
 
+/// The commits that something here names beside other commits.
+const NAMED: &str = concat!(
+    "SELECT id, lineage, depth, hash FROM commits WHERE id IN (
+         SELECT target FROM refs WHERE ",
+    intact!(refs),
+    " UNION SELECT old_target FROM reflog WHERE ",
+    intact!(reflog),
+    " UNION SELECT new_target FROM reflog
+         UNION SELECT commit_id FROM tag_notes WHERE ",
+    intact!(tag_notes),
+    " UNION SELECT commit_id FROM resumes WHERE ",
+    intact!(resumes),
+    " UNION SELECT theirs FROM adopted WHERE ",
+    intact!(adopted),
+    " UNION SELECT ours FROM adopted) AND ",
+    intact!(commits)
+);
+
 impl Session<'_> {
     /// How far paths that end in these places go along each lineage.
     fn reached(&self, ends: impl IntoIterator<Item = Place>) -> Result<HashMap<i64, i64>> {
@@ -36,29 +54,18 @@ impl Session<'_> {
 
     /// The commits that something here names beside other commits.
     fn named_places(&self) -> Result<Vec<Place>> {
-        let sql = concat!(
-            "SELECT id, lineage, depth FROM commits WHERE id IN (
-                 SELECT target FROM refs WHERE ",
-            intact!(refs),
-            " UNION SELECT old_target FROM reflog WHERE ",
-            intact!(reflog),
-            " UNION SELECT new_target FROM reflog
-                 UNION SELECT commit_id FROM tag_notes WHERE ",
-            intact!(tag_notes),
-            " UNION SELECT commit_id FROM resumes WHERE ",
-            intact!(resumes),
-            " UNION SELECT theirs FROM adopted WHERE ",
-            intact!(adopted),
-            " UNION SELECT ours FROM adopted) AND ",
-            intact!(commits)
-        );
-        self.all(sql, [], |row| {
+        self.all(NAMED, [], |row| {
             Ok(Place {
                 id: row.get(0)?,
                 lineage: row.get(1)?,
                 depth: row.get(2)?,
             })
         })
+    }
+
+    /// The same by their names.
+    pub(super) fn named_hashes(&self) -> Result<Vec<CommitHash>> {
+        self.all(NAMED, [], |row| row.get(3))
     }
 
     /// Splits all commits by whether a path to one of these tips holds them.

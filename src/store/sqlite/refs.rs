@@ -6,6 +6,7 @@ use super::codec::{damaged, number, unsigned};
 use super::seal::{intact, neighbours};
 use super::session::Session;
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
 
@@ -305,6 +306,10 @@ impl Refs for Session<'_> {
     fn sound_references(&self) -> Result<Vec<RefName>> {
         let sql = "SELECT name FROM refs WHERE seal = sealed(name, target, symbolic) ORDER BY name";
         self.all(sql, [], |row| row.get(0))
+    }
+
+    fn named_commits(&self) -> Result<Vec<CommitHash>> {
+        self.named_hashes()
     }
 
     fn last_check(&self) -> Result<Option<Millis>> {

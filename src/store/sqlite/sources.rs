@@ -10,7 +10,9 @@ use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
-use crate::store::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
+use crate::store::{
+    Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut,
+};
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
     Ok(SourceRow {
@@ -71,6 +73,10 @@ impl Sources for Session<'_> {
             " ORDER BY id"
         );
         self.all(sql, [], source_row)
+    }
+
+    fn source_sizes(&self) -> Result<Vec<SourceSize>> {
+        self.sizes_of_sources()
     }
 
     fn has_sources(&self) -> Result<bool> {

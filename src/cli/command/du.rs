@@ -1,0 +1,238 @@
+//! `tract du`: what takes the room.
+
+use tract::history::{Heap, NamedRoom, Needed, SessionRoom};
+use tract::model::RefName;
+use tract::render::{Label, Line, bytes, grouped, plural, table};
+use tract::store::RoomOf;
+
+use crate::cli::{App, Failure, Ui, listing};
+
+/// Say what takes the room
+///
+/// First the files, page by page, down to the last byte. Then the messages: by what needs them, by
+/// role, by tool, and by branch, tag and session; each with what is kept of it, which is compressed,
+/// and with how long it is. What several branches share counts for each of them, and what is one's
+/// alone stands last. Then the session files that imports keep. In a pipe all sizes are in bytes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract du
+  tract du --all    every tool, branch and session")]
+pub struct Args {
+    /// Every tool, branch and session, not only the largest
+    #[arg(short, long)]
+    all: bool,
+}
+
+/// How many of each kind are listed.
+const LARGEST: usize = 10;
+/// The columns that a row takes beside its name.
+const ROW_COLS: usize = 54;
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let du = app.repo()?.du()?;
+    let ui = &mut app.ui;
+    let limit = if args.all { usize::MAX } else { LARGEST };
+    let total = du.room.size_bytes();
+    ui.print(Label::Strong.of("The files"))?;
+    let kinds = du.room.0.iter().filter(|(_, size)| *size > 0);
+    let mut rows: Vec<Vec<Line>> = kinds
+        .map(|(of, size)| share(kind(*of), *size, total, ui))
+        .collect();
+    rows.push(share("all", total, total, ui));
+    ui.print_all(table::lines(&rows, &[1, 2]))?;
+
+    let rows = du.by_need.iter();
+    let rows = rows.map(|(need, heap)| heaped(needed(*need).into(), heap, None, ui));
+    section("Messages", rows.collect(), ui)?;
+
+    let rows = du.by_role.iter().map(|(role, attached, heap)| {
+        let name = match attached {
+            true => format!("{role}, attached"),
+            false => role.to_string(),
+        };
+        heaped(Label::role(*role).of(name), heap, None, ui)
+    });
+    section("By role", rows.collect(), ui)?;
+
+    if du.by_tool.iter().any(|(tool, _)| tool.is_some()) {
+        let name = |tool: &Option<String>| match tool {
+            Some(tool) => Label::Tool.of(tool),
+            None => "no tool".into(),
+        };
+        let (shown, rest) = du.by_tool.split_at(limit.min(du.by_tool.len()));
+        let mut rows: Vec<Vec<Line>> = shown
+            .iter()
+            .map(|(tool, heap)| heaped(name(tool), heap, None, ui))
+            .collect();
+        if !rest.is_empty() {
+            let mut others = Heap::default();
+            rest.iter().for_each(|(_, heap)| others += *heap);
+            rows.push(heaped(more(rest.len(), "tool"), &others, None, ui));
+        }
+        section("By tool", rows, ui)?;
+    }
+
+    let (shown, rest) = du.by_name.split_at(limit.min(du.by_name.len()));
+    let rows = shown
+        .iter()
+        .map(|room| heaped(names(room, ui), &room.all, Some(&room.alone), ui));
+    let mut rows: Vec<Vec<Line>> = rows.collect();
+    if !rest.is_empty() {
+        let empty = (0..6).map(|_| Line::new());
+        rows.push(
+            [more(rest.len(), "place")]
+                .into_iter()
+                .chain(empty)
+                .collect(),
+        );
+    }
+    section("By branch, tag and session", rows, ui)?;
+
+    let (shown, rest) = du.sessions.split_at(limit.min(du.sessions.len()));
+    let mut rows: Vec<Vec<Line>> = shown.iter().map(|room| kept(room, ui)).collect();
+    if !rest.is_empty() {
+        let mut others = SessionRoom {
+            name: rest[0].name.clone(),
+            files: 0,
+            kept_bytes: 0,
+            size_bytes: 0,
+            older_bytes: 0,
+        };
+        for room in rest {
+            others.files += room.files;
+            others.kept_bytes += room.kept_bytes;
+            others.size_bytes += room.size_bytes;
+            others.older_bytes += room.older_bytes;
+        }
+        let mut row = kept(&others, ui);
+        row[0] = more(rest.len(), "session");
+        rows.push(row);
+    }
+    section("Kept session files", rows, ui)?;
+    Ok(())
+}
+
+/// A heading and what stands below it, if anything does.
+fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<(), Failure> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    ui.print("")?;
+    ui.print(Label::Strong.of(heading))?;
+    Ok(ui.print_all(table::lines(&rows, &[1, 2, 3, 4, 5, 6]))?)
+}
+
+/// A size as people read it; where a program reads, the bytes themselves.
+fn size(size_bytes: u64, ui: &Ui) -> String {
+    match ui.is_terminal() {
+        true => bytes(size_bytes),
+        false => size_bytes.to_string(),
+    }
+}
+
+/// `messages  4.1 MB  33%`.
+fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
+    let percent = match (part * 100 + total / 2) / total.max(1) {
+        0 if part > 0 => "<1%".to_owned(),
+        percent => format!("{percent}%"),
+    };
+    vec![
+        Line::from("  ") + what,
+        Label::Tokens.of(size(part, ui)),
+        Label::Dim.of(percent),
+    ]
+}
+
+/// `main  1,204 messages  kept 4.1 MB  of 9.9 MB  alone 1.2 MB`.
+fn heaped(what: Line, heap: &Heap, alone: Option<&Heap>, ui: &Ui) -> Vec<Line> {
+    let (word, alone) = match alone.filter(|alone| alone.messages > 0) {
+        Some(alone) => ("alone", size(alone.kept_bytes, ui)),
+        None => ("", String::new()),
+    };
+    vec![
+        Line::from("  ") + named(what, ui),
+        Line::from(plural(heap.messages, "message")),
+        Label::Tokens.of(size(heap.kept_bytes, ui)),
+        Label::Dim.of("of"),
+        Label::Dim.of(size(heap.size_bytes, ui)),
+        Label::Dim.of(word),
+        Label::Tokens.of(alone),
+    ]
+}
+
+/// `claude-code/2f6c1f0e…  2 files  1.2 MB  of 9.9 MB  older 0.2 MB`.
+fn kept(room: &SessionRoom, ui: &Ui) -> Vec<Line> {
+    let is_cut = ui.width_cols().is_some();
+    let (word, older) = match room.older_bytes {
+        0 => ("", String::new()),
+        older => ("older", size(older, ui)),
+    };
+    let name = listing::shown_name(&room.name, is_cut);
+    vec![
+        Line::from("  ") + named(Label::Session.of(name), ui),
+        Line::from(plural(room.files, "file")),
+        Label::Tokens.of(size(room.kept_bytes, ui)),
+        Label::Dim.of("of"),
+        Label::Dim.of(size(room.size_bytes, ui)),
+        Label::Dim.of(word),
+        Label::Tokens.of(older),
+    ]
+}
+
+/// A name in as many columns as there are.
+fn named(name: Line, ui: &Ui) -> Line {
+    match ui.width_cols() {
+        Some(width) => name.cut(width.saturating_sub(ROW_COLS).clamp(16, 60)),
+        None => name,
+    }
+}
+
+/// `12 more tools`.
+fn more(count: usize, noun: &str) -> Line {
+    let count = count as u64;
+    let noun = plural(count, noun);
+    let noun = noun.split_once(' ').map_or("", |(_, noun)| noun);
+    Label::Dim.of(format!("{} more {noun}: --all", grouped(count)))
+}
+
+/// The names of a place, or the first of them.
+fn names(room: &NamedRoom, ui: &Ui) -> Line {
+    let is_cut = ui.width_cols().is_some();
+    let name = |name: &RefName| match name.as_session() {
+        Some(_) => Label::Session.of(listing::shown_name(name, is_cut)),
+        None => Label::Branch.of(name.short()),
+    };
+    let (first, others) = room.names.split_first().expect("it is a name's");
+    let line = name(first);
+    match others {
+        [] => line,
+        [other] => line + ", " + name(other),
+        _ => line + format!(" and {} others", grouped(others.len() as u64)),
+    }
+}
+
+fn kind(of: RoomOf) -> &'static str {
+    match of {
+        RoomOf::Messages => "messages",
+        RoomOf::Listings => "listings of messages",
+        RoomOf::Commits => "commits",
+        RoomOf::Sources => "session files",
+        RoomOf::Index => "search index",
+        RoomOf::Derived => "counts, checkpoints and totals",
+        RoomOf::Names => "refs, log and settings",
+        RoomOf::Aside => "damaged rows set aside",
+        RoomOf::Unused => "unused within pages",
+        RoomOf::Free => "free pages",
+        RoomOf::Journal => "journal",
+    }
+}
+
+fn needed(need: Needed) -> &'static str {
+    match need {
+        Needed::Shown => "shown",
+        Needed::Hidden => "hidden or replaced",
+        Needed::Logged => "only undo and reflog lead to",
+        Needed::Nothing => "nothing leads to",
+    }
+}

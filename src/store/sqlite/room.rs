@@ -1,0 +1,103 @@
+//! What takes the room in the file, counted by pages, and what each message and source takes of it.
+
+use std::path::Path;
+
+use super::codec::{Speaker, unsigned};
+use super::seal::intact;
+use super::session::Session;
+use super::{Sqlite, migrate};
+use crate::error::Result;
+use crate::store::{ContentSize, Room, RoomOf, SourceSize};
+
+/// What is in a table, by its name; its indexes are counted with it.
+fn kind(table: &str) -> RoomOf {
+    match table {
+        "bodies" => RoomOf::Messages,
+        "contents" | "tool_uses" => RoomOf::Listings,
+        "commits" | "lineages" => RoomOf::Commits,
+        "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
+        "counts" | "checkpoints" | "totals" | "summaries" => RoomOf::Derived,
+        "quarantine" => RoomOf::Aside,
+        other if other == "search" || other.starts_with("search_") => RoomOf::Index,
+        _ => RoomOf::Names,
+    }
+}
+
+/// The main file and the journal beside it; nothing of what is in memory.
+fn files_bytes(store: &Sqlite) -> u64 {
+    let path = store.connection.path().filter(|path| !path.is_empty());
+    path.map(Path::new).map_or(0, |path| {
+        let file = std::fs::metadata(path).map_or(0, |file| file.len());
+        file + migrate::journal_bytes(path)
+    })
+}
+
+/// The room that the files take.
+pub(super) fn room(store: &Sqlite, session: &Session<'_>) -> Result<Room> {
+    let mut room = Room::default();
+    let sql = "SELECT coalesce(tbl_name, name), sum(pgsize), sum(unused), sum(ncell)
+         FROM dbstat LEFT JOIN sqlite_schema USING (name) WHERE aggregate = TRUE GROUP BY 1";
+    session.scan(sql, [], |row| {
+        let table: String = row.get(0)?;
+        let (pages, mut unused) = (unsigned(row, 1)?, unsigned(row, 2)?);
+        if unsigned(row, 3)? == 0 {
+            // A page without a row has its own head alone.
+            unused = pages;
+        }
+        room.add(kind(&table), pages - unused);
+        room.add(RoomOf::Unused, unused);
+        Ok(true)
+    })?;
+    let pragma = |name: &str| -> Result<u64> {
+        let sql = format!("PRAGMA {name}");
+        Ok(session
+            .first(&sql, [], |row| unsigned(row, 0))?
+            .unwrap_or(0))
+    };
+    let (pages, free) = (pragma("page_count")?, pragma("freelist_count")?);
+    let page_bytes = pragma("page_size")?;
+    room.add(RoomOf::Free, free * page_bytes);
+    // What no table is charged with: bookkeeping of the engine's own.
+    let told = room.size_bytes();
+    room.add(RoomOf::Unused, (pages * page_bytes).saturating_sub(told));
+    // Pages that are in the journal alone are told already.
+    let journal = files_bytes(store).saturating_sub(room.size_bytes());
+    room.add(RoomOf::Journal, journal);
+    room.0.sort_unstable();
+    Ok(room)
+}
+
+impl Session<'_> {
+    /// How much room each message takes. A body's length is known without a look at its bytes.
+    pub(super) fn sizes_of_contents(&self) -> Result<Vec<ContentSize>> {
+        let sql = concat!(
+            "SELECT hash, role, size_bytes, coalesce(length(body), 0), calls + results > 0
+             FROM contents LEFT JOIN bodies ON bodies.content = id WHERE ",
+            intact!(contents),
+            " ORDER BY id"
+        );
+        self.all(sql, [], |row| {
+            let Speaker { role, attached } = row.get(1)?;
+            Ok(ContentSize {
+                hash: row.get(0)?,
+                role,
+                attached,
+                size_bytes: unsigned(row, 2)?,
+                kept_bytes: unsigned(row, 3)?,
+                uses_tools: row.get(4)?,
+            })
+        })
+    }
+
+    /// How much room each source takes.
+    pub(super) fn sizes_of_sources(&self) -> Result<Vec<SourceSize>> {
+        let sql = "SELECT sources.id, coalesce(sum(length(data)), 0) FROM sources
+             LEFT JOIN source_blocks ON source = sources.id GROUP BY 1 ORDER BY 1";
+        self.all(sql, [], |row| {
+            Ok(SourceSize {
+                id: unsigned(row, 0)?,
+                kept_bytes: unsigned(row, 1)?,
+            })
+        })
+    }
+}
