@@ -240,8 +240,8 @@ pub fn truncate(
             let within: Vec<usize> = within.filter(|at| Some(*at) > turn).collect();
             let all_whole = || turn.filter(|turn| left(*turn) <= whole);
             let Some(end) = first(&begun).or_else(all_whole).or_else(|| first(&within)) else {
-                let last = counted.last().map_or(0, |last| left(*last));
-                let least = last.min(left(0));
+                let last = counted.last().map(|last| left(*last));
+                let least = last.into_iter().fold(left(0), u64::min);
                 return Err(Error::CannotFit { least, tokens });
             };
             cut(end)
