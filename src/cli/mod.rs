@@ -184,7 +184,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let env = Environment::read();
-    let parsed = shown(env.surroundings.help_cols()).try_get_matches_from(&arguments);
+    // Help is laid out where it is asked for.
+    let parsed = Cli::command()
+        .try_get_matches_from(&arguments)
+        .or_else(|error| match error.kind() {
+            ErrorKind::DisplayHelp => {
+                shown(env.surroundings.help_cols()).try_get_matches_from(&arguments)
+            }
+            _ => Err(error),
+        });
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, arguments, &env),

@@ -616,6 +616,25 @@ fn tools_of_anthropics_form_become_openais() {
         ("max_tokens", "5"),
     ];
     assert_eq!(whole(&same, Provider::OpenAi).1, NONE);
+    // The third word for it is held against the others; a word that no request has is none of two.
+    let three = [
+        ("model", r#""m""#),
+        ("max_output_tokens", "5"),
+        ("max_tokens", "6"),
+        ("stop", r#""a""#),
+        ("stop_sequences", r#"["b"]"#),
+    ];
+    let twice = "the settings hold 'max_output_tokens' and 'max_tokens'; 'max_tokens' left out";
+    let (payload, notices) = whole(&three, Provider::Responses);
+    assert!(payload.contains(r#""max_output_tokens":5,"#), "{payload}");
+    assert_eq!(
+        notices,
+        [
+            twice,
+            "the setting 'stop' is not in a form that responses takes; left out",
+            "the setting 'stop_sequences' is not in a form that responses takes; left out",
+        ]
+    );
 }
 
 #[test]

@@ -130,10 +130,10 @@ const ANTHROPIC: [(&str, Form); 19] = [
     ("stream", Form::Flag),
 ];
 
-/// What has a word of OpenAI's and one of Anthropic's; settings may hold both.
-const WORDS: [(&str, &str); 2] = [
-    ("max_completion_tokens", "max_tokens"),
-    ("stop", "stop_sequences"),
+/// What has more words than one; settings may hold several.
+const WORDS: [&[&str]; 2] = [
+    &["max_completion_tokens", "max_tokens", "max_output_tokens"],
+    &["stop", "stop_sequences"],
 ];
 
 /// What a reply says of itself, which an import of one keeps beside its message.
@@ -220,17 +220,22 @@ pub(super) fn request_keys(
             }
         }
     }
-    for (openai, anthropic) in WORDS {
-        let (used, left_out) = match provider {
-            Provider::Anthropic => (anthropic, openai),
-            _ => (openai, anthropic),
+    let set = |key: &str| settings.get(key).filter(|value| !is_null(value));
+    for words in WORDS {
+        // The word that the request's value stands under in the settings.
+        let sent = words.iter().copied().find(|word| written.contains(word));
+        let used = sent.and_then(|key| {
+            let asked = std::iter::once(&key).chain(other_words(key)).chain(words);
+            asked.copied().find(|word| set(word).is_some())
+        });
+        let Some((used, said)) = used.and_then(|used| Some((used, set(used)?))) else {
+            continue;
         };
-        let set = |key| settings.get(key).filter(|value| !is_null(value));
-        if let (Some(one), Some(other)) = (set(used), set(left_out))
-            && one.trim() != other.trim()
-            && !written.contains(&left_out)
-        {
-            remarks.push(Notice::SetTwice { used, left_out });
+        for left_out in words.iter().copied() {
+            let differs = set(left_out).is_some_and(|other| other.trim() != said.trim());
+            if differs && !written.contains(&left_out) {
+                remarks.push(Notice::SetTwice { used, left_out });
+            }
         }
     }
     let is_known = |key: &str| {

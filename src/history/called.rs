@@ -11,6 +11,8 @@ use crate::store::{CommitRow, ContentRow, ListedCommit, View};
 
 /// How far back from a tool's result its call is looked for, in commits.
 const CALL_SEARCH: usize = 256;
+/// How far back a call is looked for by its id, in commits.
+const ANSWER_SEARCH: usize = 4_096;
 /// How many commits are read at once on the way: few at first, for most calls are near.
 const PAGES: (usize, usize) = (4, 64);
 
@@ -235,16 +237,17 @@ impl Repo {
     }
 
     /// Whether the newest call with this id on the path to `tip` is answered there already; none where
-    /// no call has it.
+    /// none of the newest few thousand commits has it.
     ///
     /// # Errors
     ///
     /// Those of the store.
     pub fn is_answered(&self, tip: Option<&CommitHash>, id: &str) -> Result<Option<bool>> {
         let view = self.store.read()?;
-        let (mut next, mut page_len) = (tip.copied(), PAGES.0);
-        while let Some(hash) = next {
+        let (mut next, mut page_len, mut left) = (tip.copied(), PAGES.0, ANSWER_SEARCH);
+        while let Some(hash) = next.filter(|_| left > 0) {
             let page = view.ancestors(&hash, None, page_len)?;
+            left = left.saturating_sub(page.len());
             page_len = PAGES.1.min(2 * page_len);
             let contents = page.iter().flat_map(|row| row.commit.operation.contents());
             let contents: Vec<ContentHash> = contents.collect();

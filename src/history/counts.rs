@@ -171,7 +171,7 @@ pub(crate) fn of_entries(
         counting.fill(&*view, entries, &Fresh::new())?
     };
     for slice in missing.chunks(SLICE) {
-        let kept = store.write().and_then(|tx| {
+        let kept = store.write_if_free().and_then(|tx| {
             for (key, count) in slice {
                 tx.put_count(*key, encoding, *count)?;
             }

@@ -3,7 +3,7 @@
 
 mod derived;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::context::Mask;
 use crate::error::{Error, Result};
@@ -31,6 +31,8 @@ pub struct Fsck {
     pub uncounted: u64,
     /// Counts that are wrong, as they should be.
     miscounted: Vec<(CountKey, Encoding, TokenCount)>,
+    /// The newest purge that they know of.
+    purge: Option<u64>,
 }
 
 impl Fsck {
@@ -76,6 +78,7 @@ impl Repo {
             found.faults.extend(fault);
         })?;
         let view = self.store.read()?;
+        found.purge = view.last_purge()?;
         found.log = view.operations(None, usize::MAX).err();
         let derived = derived::check(&*view, counts, &mut || progress(found.checked))?;
         found.faults.extend(derived.faults);
@@ -95,8 +98,11 @@ impl Repo {
         let aside = self.store.rebuild()?;
         if !found.miscounted.is_empty() {
             let tx = self.store.write()?;
-            for (key, encoding, count) in &found.miscounted {
-                tx.put_count(*key, *encoding, *count)?;
+            // What was erased meanwhile has another text.
+            if tx.last_purge()? == found.purge {
+                for (key, encoding, count) in &found.miscounted {
+                    tx.put_count(*key, *encoding, *count)?;
+                }
             }
             tx.commit()?;
         }
@@ -128,12 +134,13 @@ impl Repo {
 /// Each ref whose row is whole, with what is wrong with its context.
 fn refs(view: &dyn View) -> Result<Vec<(RefName, Option<Error>)>> {
     let mut known: HashMap<CommitHash, Option<String>> = HashMap::new();
+    let mut read: HashSet<ContentHash> = HashSet::new();
     let mut checked = Vec::new();
     for name in view.sound_references()? {
         let lost = match view.reference(&name) {
             Ok(Some(RefValue::Commit(tip))) => {
                 let why = known.entry(tip).or_insert_with(|| {
-                    let lost = compiles(view, &tip).err();
+                    let lost = compiles(view, &tip, &mut read).err();
                     lost.map(|error| match error {
                         Error::Damaged { detail } => detail,
                         other => other.to_string(),
@@ -149,15 +156,18 @@ fn refs(view: &dyn View) -> Result<Vec<(RefName, Option<Error>)>> {
     Ok(checked)
 }
 
-/// Whether the context at `tip` folds and can be read.
-fn compiles(view: &dyn View, tip: &CommitHash) -> Result<()> {
+/// Whether the context at `tip` folds and can be read; `read` are the contents that were, and need not
+/// be again.
+fn compiles(view: &dyn View, tip: &CommitHash, read: &mut HashSet<ContentHash>) -> Result<()> {
     let context = load::order(view, tip)?.context();
     let masks = context.entries.iter().map(|entry| &entry.mask);
     let stubs = masks.flat_map(Mask::parts).filter_map(|part| part.stub);
     let contents = context.entries.iter().map(|entry| entry.content);
-    let contents: Vec<ContentHash> = contents.chain(stubs).collect();
-    for some in contents.chunks(BODIES) {
+    let unread = contents.chain(stubs).filter(|name| !read.contains(name));
+    let unread: Vec<ContentHash> = unread.collect();
+    for some in unread.chunks(BODIES) {
         load::contents(view, some)?;
+        read.extend(some);
     }
     Ok(())
 }

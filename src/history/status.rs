@@ -135,14 +135,17 @@ impl Repo {
     fn summed_up(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Summed, ProviderSays)> {
         let view = self.store.read()?;
         let purge = view.last_purge()?;
-        if let Some((summary, added, tail)) = kept(&*view, tip, encoding)? {
-            let provider = provider::says_of(&*view, tip, &tail, encoding)?;
-            drop(view);
-            if added >= KEPT_EACH {
-                self.keep_summary(tip, encoding, &summary, purge);
+        let is_of_use = match kept(&*view, tip, encoding)? {
+            Kept::Summary(summary, added, tail) => {
+                let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+                drop(view);
+                if added >= KEPT_EACH {
+                    self.keep_summary(tip, encoding, &summary, purge);
+                }
+                return Ok((*summary, provider));
             }
-            return Ok((summary, provider));
-        }
+            Kept::Nothing { is_of_use } => is_of_use,
+        };
         let context = load::context(&*view, tip)?;
         drop(view);
         let counts = self.counts(&context, encoding)?;
@@ -166,7 +169,7 @@ impl Repo {
         }
         let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
         drop(view);
-        if context.entries.len() >= KEPT_EACH {
+        if is_of_use && context.entries.len() >= KEPT_EACH {
             self.keep_summary(tip, encoding, &summary, purge);
         }
         Ok((summary, provider))
@@ -181,7 +184,7 @@ impl Repo {
         summary: &Summed,
         purge: Option<u64>,
     ) {
-        let _ = self.store.write().and_then(|tx| {
+        let _ = self.store.write_if_free().and_then(|tx| {
             if tx.last_purge()? == purge {
                 tx.put_summary(tip, encoding, summary)?;
             }
@@ -190,28 +193,39 @@ impl Repo {
     }
 }
 
-/// The summary at a commit, how many messages were added to the one that is kept, and the context's end.
-/// None where the newest commits are not all appends, or nothing is kept among them.
-fn kept(
-    view: &dyn View,
-    tip: &CommitHash,
-    encoding: Encoding,
-) -> Result<Option<(Summed, usize, Tail)>> {
-    let Some((depth, mut summary)) = view.newest_summary(tip, encoding)? else {
-        return Ok(None);
-    };
+/// What is kept for a commit.
+enum Kept {
+    /// The summary at it, how many messages were added to the one that is kept, and the context's end.
+    Summary(Box<Summed>, usize, Tail),
+    /// Nothing, or nothing that holds: the newest commits are to be appends.
+    Nothing {
+        /// Whether they are, so that a summary made now will be used.
+        is_of_use: bool,
+    },
+}
+
+fn kept(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Kept> {
     let newest = view.listing(tip, None, provider::COMMITS, encoding)?;
+    let is_of_use = newest.iter().all(|one| one.row.appended().is_some());
+    let nothing = Ok(Kept::Nothing { is_of_use });
+    let found = match is_of_use {
+        true => view.newest_summary(tip, encoding)?,
+        false => None,
+    };
+    let Some((depth, mut summary)) = found else {
+        return nothing;
+    };
     let added = newest
         .iter()
         .take_while(|one| one.row.depth > depth)
         .count();
     if newest.get(added).is_none_or(|one| one.row.depth != depth) {
-        return Ok(None);
+        return nothing;
     }
     let mut entries = Vec::with_capacity(newest.len());
     for (at, one) in newest.iter().enumerate().rev() {
         let (Some(said), Some(count)) = (&one.said, one.count) else {
-            return Ok(None);
+            return nothing;
         };
         let entry = EntryId::of(one.row.hash);
         entries.push((entry, count));
@@ -226,7 +240,7 @@ fn kept(
         entries,
         hides: summary.hidden > 0,
     };
-    Ok(Some((summary, added, tail)))
+    Ok(Kept::Summary(Box::new(summary), added, tail))
 }
 
 /// What is shown of the largest message.

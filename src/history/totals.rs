@@ -164,7 +164,7 @@ pub(crate) fn keep(
     encoding: Encoding,
     totals: impl Iterator<Item = (CommitHash, Total)>,
 ) {
-    let _ = store.write().and_then(|tx| {
+    let _ = store.write_if_free().and_then(|tx| {
         if tx.last_purge()? == purge {
             for (commit, total) in totals {
                 tx.put_total(&commit, encoding, total)?;

@@ -92,6 +92,10 @@ impl Store for Map {
         Ok(Box::new(self.session(true)))
     }
 
+    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
+        self.write()
+    }
+
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
         |_| None
     }

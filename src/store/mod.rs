@@ -47,6 +47,14 @@ pub trait Store: Send {
     /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
     fn write(&self) -> Result<Box<dyn Tx + '_>>;
 
+    /// The same for what can as well be written another time: where somebody else writes, it does not
+    /// wait.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Busy`] at once.
+    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>>;
+
     /// How this engine makes the canonical bytes of a message smaller before it keeps them; none: it
     /// keeps them as they are. It may be called on any thread, ahead of
     /// [`ObjectsMut::put_pressed`].

@@ -72,6 +72,18 @@ fn a_file_that_is_there_is_only_replaced_if_asked() {
 }
 
 #[test]
+fn a_repository_that_is_in_use_is_not_written_over() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    insta::assert_snapshot!(sandbox.tract(&["backup", "--force", ".tract/tract.db"]), @r"
+    exit code: 1
+    --- stderr
+    error: .tract/tract.db is a database in use
+    hint: another name; to restore, let nothing run and take its -wal and -shm away first
+    ");
+    sandbox.ok(&["fsck"]);
+}
+
+#[test]
 fn what_is_damaged_is_no_backup() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     let database = rusqlite::Connection::open(sandbox.work().join(".tract/tract.db"));

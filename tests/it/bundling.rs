@@ -179,6 +179,12 @@ fn what_has_no_name_cannot_be_handed_over() {
     assert_eq!(dump(&mine), before);
     assert!(!mine.work().join("a.tract").exists());
     mine.ok(&["bundle", "talk.jsonl", "--force", "--all"]);
+    // What is named twice is in it once, whatever stands between.
+    mine.ok(&["tag", "v1"]);
+    mine.ok(&["bundle", "twice.tract", "main", "v1", "main"]);
+    let yours = Sandbox::empty();
+    hand_over(&mine, &yours, "twice.tract");
+    yours.ok(&["unbundle", "twice.tract"]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

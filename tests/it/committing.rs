@@ -105,7 +105,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     let result = |id: &str| sandbox.tract(&["commit", "--call", id, "-m", "done"]);
     let said = result("nope");
     assert!(
-        said.ends_with("--- stderr\nnote: no call here has the id nope\n"),
+        said.ends_with("--- stderr\nnote: no call near here has the id nope\n"),
         "{said}"
     );
     assert!(!result("toolu_1").contains("note:"));

@@ -245,3 +245,18 @@ fn of_a_clients_session() {
         ])
     );
 }
+
+#[test]
+fn each_form_of_a_request_can_be_the_usual_one() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    for form in ["openai", "responses", "anthropic", "text"] {
+        sandbox.ok(&["config", "compile.format", form]);
+        let asked = sandbox.ok(&["compile", "--format", form]);
+        assert_eq!(sandbox.ok(&["compile"]), asked, "{form}");
+    }
+    insta::assert_snapshot!(sandbox.tract(&["config", "compile.format", "gemini"]), @r"
+    exit code: 2
+    --- stderr
+    error: request format: unknown 'gemini' (openai, responses, anthropic, text)
+    ");
+}

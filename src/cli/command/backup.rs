@@ -1,6 +1,6 @@
 //! `tract backup`: the whole repository in one file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tract::history::BackupStep;
 use tract::render::plural;
@@ -27,9 +27,23 @@ pub struct Args {
     force: bool,
 }
 
+/// Refuses the place of a database that is in use: its journal would be read into the copy.
+fn is_no_database(path: &Path) -> Result<(), Failure> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    if !Path::new(&journal).exists() {
+        return Ok(());
+    }
+    let what = format!("{} is a database in use", path.display());
+    Err(Failure::refused(what).with_hint(
+        "another name; to restore, let nothing run and take its -wal and -shm away first",
+    ))
+}
+
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let path = app.path(&args.file)?;
+    is_no_database(&path)?;
     let bar = progress::bar(app, "{spinner} {msg}");
     let found = private::place(&path, args.force, |draft| {
         let found = repo.backup(draft, &mut |step| {

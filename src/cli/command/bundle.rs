@@ -45,9 +45,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => all(&repo)?,
         false => {
             let tips = args.what.iter().map(|what| tip(&repo, &on, what));
-            let mut tips = tips.collect::<Result<Vec<_>, _>>()?;
-            tips.dedup_by(|one, other| one.name == other.name);
-            tips
+            tips.collect::<Result<_, _>>()?
         }
     };
     let path = app.path(&args.file)?;

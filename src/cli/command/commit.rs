@@ -120,6 +120,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let call = app.call(&on, &what);
     let counter = None;
     let options = CommitOptions { expect, counter };
+    // Before anything is done: what fails now has changed nothing.
+    let answered = match (&target, &args.call) {
+        (None, Some(id)) => Some((id, repo.is_answered(repo.head(&on)?.commit().as_ref(), id)?)),
+        _ => None,
+    };
     let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
     let is_quiet = app.globals.quiet;
@@ -128,12 +133,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         reported = report(&repo, &held.commits, &drafts, app);
     }
     position::tell_begun(begun.as_ref(), app);
-    if let (None, Some(id), Some(first)) = (&target, &args.call, held.commits.first()) {
-        match repo.is_answered(first.commit.parent.as_ref(), id)? {
-            None => app.ui.notice(format!("no call here has the id {id}")),
-            Some(true) => app.ui.notice(format!("the call {id} has a result already")),
-            Some(false) => {}
-        }
+    match answered {
+        Some((id, None)) => app.ui.notice(format!("no call near here has the id {id}")),
+        Some((id, Some(true))) => app.ui.notice(format!("the call {id} has a result already")),
+        _ => {}
     }
     let kept = held.tell(&repo, &on, app);
     // Where the branch is in the end is known now.

@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
+use tract::compile::Provider;
 use tract::history::{BudgetAction, BudgetTarget, Config};
 use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
@@ -159,9 +160,6 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             ))),
         },
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
-        _ if ["openai", "anthropic", "text"].contains(&value) => Ok(value.to_owned()),
-        _ => Err(Failure::usage(format!(
-            "{key}: '{value}' is none of openai, responses, anthropic, text"
-        ))),
+        _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),
     }
 }

@@ -105,9 +105,11 @@ impl Repo {
         let tx = self.store.write()?;
         tx.begin_operation(call.now, call.what)?;
         let mut taken = Taken::new(&*tx);
+        let mut told = 0;
         while taken.line(&mut lines)? {
-            if taken.commits.len().is_multiple_of(STEP) {
-                progress(taken.commits.len());
+            if taken.commits.len() >= told + STEP {
+                told = taken.commits.len();
+                progress(told);
             }
         }
         // Behind it there is nothing.
@@ -290,7 +292,8 @@ impl<'a> Taken<'a> {
         let follows = commit.parent.is_none_or(|parent| {
             self.commits.contains_key(&parent) || self.needs.contains(&parent)
         });
-        if !follows || self.commits.insert(commit.hash(), false).is_some() {
+        let is_late = !self.sources.is_empty();
+        if is_late || !follows || self.commits.insert(commit.hash(), false).is_some() {
             return Err(broken("a commit stands in the wrong place"));
         }
         for content in commit.operation.contents() {
@@ -401,6 +404,12 @@ impl<'a> Taken<'a> {
                 return Err(broken("a record is not in its session file"));
             }
             read.push(Span { offset, len });
+        }
+        let mut sorted = read.clone();
+        sorted.sort_unstable_by_key(|span| span.offset);
+        let overlap = |two: &[Span]| two[0].offset + two[0].len > two[1].offset;
+        if sorted.windows(2).any(overlap) {
+            return Err(broken("records of one message overlap"));
         }
         let Some(id) = source.id else { return Ok(()) };
         let known = self.tx.records_of(&commit)?;

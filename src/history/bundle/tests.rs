@@ -57,6 +57,18 @@ fn tips(repo: &Repo) -> Vec<BundleTip> {
         .into()
 }
 
+#[test]
+fn what_is_named_twice_is_in_it_once() {
+    let repo = repository();
+    let named = tips(&repo);
+    let twice = [&named[..], &named[..1]].concat();
+    let (bytes, _) = repo.bundle(&twice, true).expect("bundled");
+    let yours = Repo::ephemeral().expect("made");
+    take(&yours, &bytes).expect("taken");
+    let (once, _) = repo.bundle(&tips(&repo), true).expect("bundled");
+    assert_eq!(bytes, once);
+}
+
 fn bundled() -> Vec<u8> {
     let repo = repository();
     repo.bundle(&tips(&repo), true).expect("bundled").0
@@ -324,6 +336,20 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
         }
         refused(what, &forged);
     }
+    // A good commit that comes too late.
+    let late = commit(&format!(
+        "{{\"content\":\"{}\",\"type\":\"append\"}}",
+        said("one").hash()
+    ));
+    let name = crate::hash::CommitHash::of(late.strip_prefix("commit ").expect("one").trim_end());
+    let named = format!("ref refs/heads/x {name}\nend\n");
+    let in_time = lines
+        .replacen("usage ", &format!("{late}usage "), 1)
+        .replace("end\n", &named);
+    refused("behind the file", &end(&format!("{late}{named}")));
+    refused("records that overlap", &lines.replace(" 4+4", " 2+4,4+4"));
+    take(&yours, &sealed(&in_time)).expect("in its place it is taken");
+    let yours = Repo::ephemeral().expect("made");
     // A megabyte of zeros takes a hundred bytes, and no line is endless.
     let bomb = zstd::encode_all(&vec![b'0'; 64 << 20][..], 19).expect("packed");
     assert!(matches!(

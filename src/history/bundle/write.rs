@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, fingerprint};
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::{RefName, Role, Span};
+use crate::model::{RefName, Span};
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -47,7 +47,10 @@ impl Repo {
         let rows = bundle.commits(tips)?;
         let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         bundle.usage(&commits)?;
+        // What is named twice brings along all that either asks for, under its name once.
+        let mut seen = HashSet::new();
         let mut tips = tips.to_vec();
+        tips.retain(|tip| seen.insert(tip.name.clone()));
         if sources {
             for session in bundle.sources(&commits)? {
                 // What a file was imported to: without it, the file would be nobody's there.
@@ -125,7 +128,7 @@ impl Writing<'_> {
             for (at, hash) in contents.iter().enumerate() {
                 match (&bodies[at], &listed[at], purged[at]) {
                     (_, Some(row), true) => {
-                        self.line("erased", &format!("{hash} {}", stone(row.role)))?;
+                        self.line("erased", &format!("{hash} {}", row.role.as_str()))?;
                     }
                     (Some(body), _, false) => {
                         self.line("content", body)?;
@@ -226,14 +229,6 @@ impl Writing<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// The role of what stands in place of an erased message.
-fn stone(role: Role) -> &'static str {
-    match role {
-        Role::Tool => Role::User.as_str(),
-        role => role.as_str(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::counts::key;
 use crate::history::load::{self, Fresh};
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, TokenCount, Total};
+use crate::model::{Encoding, RefName, RefValue, TokenCount, Total};
 use crate::store::{CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -62,8 +62,13 @@ fn contexts(
         totals.entry(*commit).or_default().push((*encoding, *total));
     }
     let checkpoints: HashSet<CommitHash> = derived.checkpoints.iter().copied().collect();
-    let tips = load::tips(view, "").unwrap_or_default();
-    let tips: HashSet<CommitHash> = tips.into_iter().map(|(_, tip)| tip).collect();
+    // A ref that cannot be read is told of as such; the others' paths are looked at all the same.
+    let names = view.sound_references()?;
+    let tip = |name: &RefName| match view.reference(name) {
+        Ok(Some(RefValue::Commit(tip))) => Some(tip),
+        _ => None,
+    };
+    let tips: HashSet<CommitHash> = names.iter().filter_map(tip).collect();
     let wanted: HashSet<CommitHash> = checkpoints
         .iter()
         .chain(totals.keys())
@@ -88,9 +93,26 @@ fn contexts(
         let Ok(path) = view.ancestors(&tip, None, usize::MAX) else {
             continue;
         };
+        // What the messages come to since the newest commit that was no append: a context is made for
+        // the first total behind that alone.
+        let mut running: HashMap<Encoding, Total> = HashMap::new();
         for row in path.iter().rev() {
             if order.apply(row.hash, &row.commit).is_err() {
                 break;
+            }
+            match row.appended() {
+                Some(content) => running.retain(|encoding, total| {
+                    let key = CountKey {
+                        content,
+                        mask: None,
+                    };
+                    let count = counts.get(&(key, *encoding));
+                    count.is_some_and(|count| {
+                        total.add(*count);
+                        true
+                    })
+                }),
+                None => running.clear(),
             }
             let kept = totals.get(&row.hash);
             let is_kept = checkpoints.contains(&row.hash);
@@ -98,21 +120,27 @@ fn contexts(
                 continue;
             }
             progress();
-            let context = order.context();
-            for entry in &context.entries {
+            let is_new = |(encoding, _): &&(Encoding, Total)| !running.contains_key(encoding);
+            let unknown = kept.into_iter().flatten().any(|kept| is_new(&kept));
+            let context = (is_kept || unknown || tips.contains(&row.hash)).then(|| order.context());
+            for entry in context.iter().flat_map(|context| &context.entries) {
                 if let Some(key) = entry.mask.key() {
                     masks.entry(key).or_insert_with(|| entry.mask.clone());
                 }
             }
             if is_kept {
+                let context = context.as_ref();
                 let read = view.checkpoint(&row.hash);
-                let is_right =
-                    matches!(read, Ok(Some((at, kept))) if at == row.hash && kept == context);
+                let is_right = matches!(read, Ok(Some((at, kept))) if at == row.hash && Some(&kept) == context);
                 wrong_checkpoints += u64::from(!is_right);
             }
             for (encoding, kept) in kept.into_iter().flatten() {
-                let is_right = sum(&context, *encoding, &counts).is_none_or(|sum| sum == *kept);
-                wrong_totals += u64::from(!is_right);
+                let sum = match (running.get(encoding), &context) {
+                    (Some(total), _) => Some(*total),
+                    (None, context) => sum(context.as_ref(), *encoding, &counts),
+                };
+                running.extend(sum.map(|sum| (*encoding, sum)));
+                wrong_totals += u64::from(sum.is_some_and(|sum| sum != *kept));
             }
         }
     }
@@ -126,12 +154,12 @@ fn contexts(
 
 /// What the visible messages come to; none where one has no count.
 fn sum(
-    context: &Context,
+    context: Option<&Context>,
     encoding: Encoding,
     counts: &HashMap<(CountKey, Encoding), TokenCount>,
 ) -> Option<Total> {
     let mut total = Total::default();
-    for entry in &context.entries {
+    for entry in &context?.entries {
         total.add(*counts.get(&(key(entry), encoding))?);
     }
     Some(total)

@@ -9,7 +9,7 @@
 //!
 //! Observed: sessions of Claude Code 2.1.197 beside the requests that it sent.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -44,7 +44,7 @@ pub(super) fn running(input: &dyn Input, until: u64, model: Option<&str>) -> Res
         // Those from before the call stand first; they are on no message's path.
         texts.sort_by_key(|(place, _)| place.is_some());
     }
-    found.left_out = reader.open.into_keys().collect();
+    found.left_out = reader.open.into_iter().collect();
     Ok(found)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn running(input: &dyn Input, until: u64, model: Option<&str>) -> Res
 struct Reader {
     found: Running,
     /// Calls without result.
-    open: HashMap<String, ()>,
+    open: HashSet<String>,
     /// Whether the last record of the conversation ends a turn.
     is_settled: bool,
     /// Whether the client takes no terminal.
@@ -99,7 +99,7 @@ impl Reader {
             if let Some(own) = as_made(&call.name, &call.input) {
                 self.found.arguments.insert(call.id.clone(), own);
             }
-            self.open.insert(call.id, ());
+            self.open.insert(call.id);
         }
     }
 

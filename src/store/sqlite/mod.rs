@@ -299,6 +299,10 @@ impl Store for Sqlite {
         Ok(Box::new(Session::write(self)?))
     }
 
+    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
+        Ok(Box::new(self.without_waiting(Session::write)?))
+    }
+
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
         codec::press
     }
@@ -400,7 +404,7 @@ impl Sqlite {
         held.map_err(engine)
     }
 
-    fn without_waiting(&self, act: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
+    fn without_waiting<'a, T>(&'a self, act: impl FnOnce(&'a Self) -> Result<T>) -> Result<T> {
         let wait_ms = self.wait_ms.swap(0, Ordering::Relaxed);
         let done = act(self);
         self.wait_ms.store(wait_ms, Ordering::Relaxed);
