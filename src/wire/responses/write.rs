@@ -26,16 +26,28 @@ pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow
 }
 
 /// Whether a part goes into a message of `role` as what it is: a block of the provider's own is an item
-/// in a reply, and a piece of content elsewhere. Chat completions' own blocks are neither.
+/// in a reply, and a piece of content elsewhere. Chat completions' own blocks are neither, and an item of
+/// a kind that is read here is a block only where it was broken.
 pub fn takes(role: Role, part: &Part) -> bool {
     const OF_CHAT: [&str; 4] = ["file", "image_url", "text", "tool_call"];
+    const READ: [&str; 8] = [
+        "",
+        "agent_message",
+        "custom_tool_call",
+        "function_call",
+        "local_shell_call",
+        "message",
+        "reasoning",
+        "tool_search_call",
+    ];
     let Part::Opaque { provider, data } = part else {
         return true;
     };
     let kind = type_of(data).filter(|kind| !OF_CHAT.contains(&kind.as_str()));
+    let is_broken = |kind: &str| READ.contains(&kind) || kind.ends_with("_output");
     provider != PROVIDER
         || kind.is_some_and(|kind| match role {
-            Role::Assistant => !kind.starts_with("input_"),
+            Role::Assistant => !kind.starts_with("input_") && !is_broken(&kind),
             _ => kind.starts_with("input_") || kind == "encrypted_content",
         })
 }
