@@ -15,8 +15,6 @@ pub mod escape;
 pub mod excerpt;
 pub mod html;
 mod label;
-#[cfg(test)]
-mod laws;
 mod line;
 pub mod markdown;
 mod number;

@@ -34,6 +34,7 @@ mod dropping;
 mod exporting;
 mod finding;
 mod following;
+mod hostile;
 mod importing;
 mod importing_at_once;
 mod importing_roo;
@@ -46,6 +47,9 @@ mod moving;
 mod naming;
 mod nesting;
 mod odd_records;
+
+#[path = "../oracles/mod.rs"]
+mod oracles;
 #[cfg(unix)]
 mod owners;
 mod pages;

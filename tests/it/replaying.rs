@@ -6,11 +6,12 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tract::history::{Call, CommitOptions, On, Repo};
 use tract::ingest::{ImportRequest, Scope, import, replay, tree_of_file};
-use tract::interop::{EventStream, sniff::sniff};
+use tract::interop::sniff::sniff;
 use tract::model::{Draft, EntryId, Message, Millis, Role};
-use tract::tree::{Fold, json};
+use tract::tree::json;
 
 use crate::conditions::{laws, real_sessions};
+use crate::oracles::streams::{hold_replayed, imported, live, stored};
 
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -53,61 +54,11 @@ pub const STREAMS: [&str; 6] = [
     "responses-stream",
 ];
 
-/// The tree of a stream that comes in reads of this size.
-pub fn live(bytes: &[u8], size: usize) -> String {
-    let format = sniff(&bytes).expect("readable").expect("a known format");
-    let mut stream = EventStream::of(format).expect("a format of events");
-    let mut fold = Fold::live();
-    for read in bytes.chunks(size.max(1)) {
-        for event in stream.push(read) {
-            fold.feed(event);
-        }
-    }
-    for event in stream.finish() {
-        fold.feed(event);
-    }
-    json::text(&fold.settle())
-}
-
-/// A repository with this file in it; none if there was no message in it.
-pub fn imported(path: &Path) -> Option<Repo> {
-    let repo = Repo::ephemeral().expect("a repository");
-    let request = ImportRequest {
-        branch: Some("main"),
-        ..ImportRequest::at(Millis(0), "import")
-    };
-    import(&repo, path, &request, &mut |_| {}).expect("imports");
-    repo.head(&On::Head).expect("a head").commit()?;
-    Some(repo)
-}
-
-pub fn stored(repo: &Repo) -> String {
-    let tip = repo
-        .head(&On::Head)
-        .expect("a head")
-        .commit()
-        .expect("a commit");
-    let all = replay(repo, &tip, Scope::All).expect("replays");
-    json::text(&all.tree)
-}
-
-fn hold_the_law(bytes: &[u8], size: usize, name: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("stream.jsonl");
-    std::fs::write(&path, bytes).expect("written");
-    let live = live(bytes, size);
-    let file = json::text(&tree_of_file(&path, None).expect("a tree"));
-    assert_eq!(file, live, "{name}: the file's tree");
-    if let Some(repo) = imported(&path) {
-        assert_eq!(stored(&repo), live, "{name}: what was stored");
-    }
-}
-
 #[test]
 fn live_stored_and_the_files_own_tree_are_equal() {
     for path in own(&STREAMS) {
         let bytes = std::fs::read(&path).expect("readable");
-        hold_the_law(&bytes, 13, &path.display().to_string());
+        hold_replayed(&bytes, 13, &path.display().to_string());
     }
 }
 
@@ -119,7 +70,7 @@ fn live_stored_and_the_files_own_tree_of_real_streams_are_equal() {
     for path in real {
         let bytes = std::fs::read(&path).expect("readable");
         for size in [1, 1000] {
-            hold_the_law(&bytes, size, &path.display().to_string());
+            hold_replayed(&bytes, size, &path.display().to_string());
         }
     }
 }
@@ -162,7 +113,7 @@ proptest! {
         let records: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         let mixed: Vec<u8> = lines.iter().flat_map(|line| line.get(&records).to_vec()).collect();
         if matches!(sniff(&mixed.as_slice()), Ok(Some(format)) if format.events.is_some()) {
-            hold_the_law(&mixed, size, &path.display().to_string());
+            hold_replayed(&mixed, size, &path.display().to_string());
         }
     }
 }
@@ -248,7 +199,7 @@ proptest! {
         let mut bytes = lines.join("\n").into_bytes();
         bytes.truncate(bytes.len().saturating_sub(cut).max(1));
         if matches!(sniff(&bytes.as_slice()), Ok(Some(format)) if format.events.is_some()) {
-            hold_the_law(&bytes, size, "generated");
+            hold_replayed(&bytes, size, "generated");
         }
     }
 }
