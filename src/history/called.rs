@@ -125,7 +125,6 @@ impl<'a> Callers<'a> {
 /// remembered until it is answered, and nothing is looked for.
 pub(crate) struct Told<'a> {
     callers: Callers<'a>,
-    view: &'a dyn View,
     /// The commit told last.
     last: Option<CommitHash>,
     /// How many commits were told, and how many before the first of those that stand in a row.
@@ -150,7 +149,6 @@ impl<'a> Told<'a> {
         }
         Ok(Self {
             callers,
-            view,
             last: None,
             told: 0,
             from: 0,
@@ -182,7 +180,8 @@ impl<'a> Told<'a> {
         }
         let mut uses = one.uses.take();
         if uses.is_none() {
-            uses = self.view.tool_uses(&[said.hash])?.pop().flatten();
+            self.callers.read(&[said.hash])?;
+            uses = self.callers.uses.get(&said.hash).cloned().flatten();
         }
         let Some(uses) = uses else {
             return Ok(Vec::new());

@@ -118,10 +118,23 @@ impl Repo {
     ///
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
+        let mut rows = self.undecorated(tip, options)?;
+        let mut refs = decorations(&*self.store.read()?)?;
+        for row in &mut rows {
+            row.refs = refs.remove(&row.hash).unwrap_or_default();
+        }
+        Ok(rows)
+    }
+
+    /// The same without the refs that point at them.
+    pub(super) fn undecorated(
+        &self,
+        tip: &CommitHash,
+        options: &LogOptions,
+    ) -> Result<Vec<LogRow>> {
         let view = self.store.read()?;
         let listed = listed(&*view, tip, options)?;
         let kept = totals::kept(&*view, &listed, options.encoding)?;
-        let refs = decorations(&*view)?;
         let (rows, read, sums) = match kept {
             Some(sums) => {
                 let (rows, read) = headlines(&*view, listed, options.parts)?;
@@ -157,7 +170,7 @@ impl Repo {
                 delta: running.tokens as i64 - sums.before.count().tokens as i64,
                 messages: sums.at.messages as i64 - sums.before.messages as i64,
                 running,
-                refs: refs.get(&row.hash).cloned().unwrap_or_default(),
+                refs: Vec::new(),
                 hash: row.hash,
                 commit: row.commit,
             }

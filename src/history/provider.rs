@@ -12,9 +12,7 @@ use crate::history::counts::{Counting, key_of};
 use crate::history::repo::Repo;
 use crate::history::{load, totals};
 use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
-use crate::model::{
-    CountedReply, Encoding, EntryId, Operation, ProviderCount, Role, TokenCount, Usage,
-};
+use crate::model::{CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Usage};
 use crate::store::{CommitRow, CountKey, View};
 
 /// How many commits back replies are looked for.
@@ -99,6 +97,8 @@ pub(super) struct Tail {
     pub(super) before_tokens: u64,
     /// Whether any message is hidden.
     pub(super) hides: bool,
+    /// The newest commits, newest first, where they are read already.
+    pub(super) rows: Option<Vec<CommitRow>>,
 }
 
 impl Tail {
@@ -112,6 +112,7 @@ impl Tail {
             before,
             before_tokens: sum(&counts[..before]),
             hides: context.hidden_entries() > 0,
+            rows: None,
         }
     }
 }
@@ -130,12 +131,19 @@ pub(super) fn says_of(
     if is_silent && !tail.hides {
         return Ok(ProviderSays::Nothing);
     }
-    let rows = view.ancestors(tip, None, COMMITS)?;
+    let read;
+    let rows = match &tail.rows {
+        Some(rows) => rows,
+        None => {
+            read = view.ancestors(tip, None, COMMITS)?;
+            &read
+        }
+    };
     if !is_silent {
         let mut entries = tail.entries.iter().rev();
         let is_last = |row: &&CommitRow| {
             let entry = entries.next();
-            is_append(row) && entry.is_some_and(|(id, _)| *id == EntryId::of(row.hash))
+            row.appended().is_some() && entry.is_some_and(|(id, _)| *id == EntryId::of(row.hash))
         };
         let since = rows.iter().take_while(is_last).count();
         let counts: Vec<TokenCount> = tail.entries.iter().map(|(_, count)| *count).collect();
@@ -159,7 +167,7 @@ pub(super) fn says_of(
             return Ok(ProviderSays::NoCount);
         }
     }
-    Ok(match (before(view, &rows, encoding)?, is_silent) {
+    Ok(match (before(view, rows, encoding)?, is_silent) {
         (Some(count), _) => ProviderSays::Before(count),
         (None, true) => ProviderSays::Nothing,
         (None, false) => ProviderSays::NothingSince,
@@ -178,7 +186,7 @@ fn before(
     let Some(reply) = told.iter().position(is_told) else {
         return Ok(None);
     };
-    let is_hide = |row: &CommitRow| !is_append(row);
+    let is_hide = |row: &CommitRow| row.appended().is_none();
     let newer = rows[..reply].iter().rposition(is_hide);
     let from = newer.map_or(0, |at| at + 1);
     let older = rows[reply..].iter().position(is_hide);
@@ -192,7 +200,10 @@ fn before(
     };
     let count = learnt.learn(view)?.count;
     // Where somebody has spoken since, the turn is over in which the thinking was sent again.
-    let contents: Vec<_> = rows[..from].iter().filter_map(content).collect();
+    let contents: Vec<_> = rows[..from]
+        .iter()
+        .filter_map(CommitRow::appended)
+        .collect();
     let spoken = view.content_rows(&contents)?;
     let is_new_turn = spoken.iter().flatten().any(|row| row.role == Role::User);
     Ok(count.map(|count| ProviderCount {
@@ -218,7 +229,7 @@ fn known<'a>(
     rows: impl Iterator<Item = &'a CommitRow>,
     encoding: Encoding,
 ) -> Result<Vec<TokenCount>> {
-    let contents: Vec<ContentHash> = rows.filter_map(content).collect();
+    let contents: Vec<ContentHash> = rows.filter_map(CommitRow::appended).collect();
     let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
     let kept = view.counts(&keys, encoding)?;
     let mut counting = Counting::new(encoding, None);
@@ -227,17 +238,6 @@ fn known<'a>(
         None => Ok(counting.counter().message(&load::content(view, content)?)),
     });
     counts.collect()
-}
-
-fn content(row: &CommitRow) -> Option<ContentHash> {
-    match &row.commit.operation {
-        Operation::Append { content } => Some(*content),
-        _ => None,
-    }
-}
-
-fn is_append(row: &CommitRow) -> bool {
-    content(row).is_some()
 }
 
 /// Messages that were appended one after the other, oldest first.
@@ -260,7 +260,7 @@ struct Learnt {
 impl Run<'_> {
     fn learn(&self, view: &dyn View) -> Result<Learnt> {
         let hashes: Vec<CommitHash> = self.rows.iter().map(|row| row.hash).collect();
-        let contents: Vec<_> = self.rows.iter().filter_map(|row| content(row)).collect();
+        let contents: Vec<_> = self.rows.iter().filter_map(|row| row.appended()).collect();
         let spoken = view.content_rows(&contents)?;
         let told = view.usage(&hashes)?;
         let mut ours = self.ours;

@@ -45,7 +45,7 @@ pub struct Status {
     pub session_new: u64,
     /// The budget, in tokens, if one is set.
     pub budget: Option<u64>,
-    /// The newest commits, newest first.
+    /// The newest commits, newest first, without the refs that point at them.
     pub recent: Vec<LogRow>,
 }
 
@@ -112,7 +112,7 @@ impl Repo {
         };
         Ok(Status {
             recent: match &tip {
-                Some(tip) => self.log(tip, &options)?,
+                Some(tip) => self.undecorated(tip, &options)?,
                 None => Vec::new(),
             },
             total: summary.total.count(),
@@ -239,6 +239,7 @@ fn kept(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Kept> {
         before_tokens: summary.total.tokens.saturating_sub(tokens),
         entries,
         hides: summary.hidden > 0,
+        rows: Some(newest.into_iter().map(|one| one.row).collect()),
     };
     Ok(Kept::Summary(Box::new(summary), added, tail))
 }

@@ -29,7 +29,8 @@ const ID_BYTES_MIN: usize = 8;
 /// The store's.
 pub fn agents(repo: &Repo, commit: &CommitHash, message: &Message) -> Result<Vec<RefName>> {
     let calls = message.calls().chain(message.results());
-    let calls: BTreeSet<&str> = calls.filter(|id| id.len() >= ID_BYTES_MIN).collect();
+    let calls = calls.filter(|id| id.len() >= ID_BYTES_MIN);
+    let calls: BTreeSet<String> = calls.map(|id| format!("\"{id}\"")).collect();
     if calls.is_empty() {
         return Ok(Vec::new());
     }
@@ -54,9 +55,8 @@ pub fn agents(repo: &Repo, commit: &CommitHash, message: &Message) -> Result<Vec
         };
         each_record(&input, &mut |_, record| {
             let is_named = |id: &str| record.contains(id);
-            if agents.keys().any(|agent| is_named(agent))
-                && calls.iter().any(|call| is_named(&format!("\"{call}\"")))
-            {
+            // Most records name none of the few calls.
+            if calls.iter().any(|call| is_named(call)) {
                 let named = agents.extract_if(.., |agent, _| is_named(agent));
                 found.extend(named.map(|(_, name)| name));
             }
@@ -88,7 +88,10 @@ fn others(view: &dyn View, commit: &CommitHash) -> Result<BTreeMap<String, RefNa
     let is_above = |tip: &CommitHash| view.is_ancestor(commit, tip);
     let mut is_of_another = false;
     for tip in &tips {
-        is_of_another |= is_above(tip)?;
+        if is_above(tip)? {
+            is_of_another = true;
+            break;
+        }
     }
     let mut found = BTreeMap::new();
     for (id, (name, tip)) in agents {

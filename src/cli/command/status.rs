@@ -59,12 +59,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         heading: false,
         indent: 2,
     };
-    // HEAD is named above; what is left of the line is the preview's.
-    let mut recent = status.recent;
-    for row in &mut recent {
-        row.refs.clear();
-    }
-    app.ui.print_all(listing.lines(&recent))?;
+    app.ui.print_all(listing.lines(&status.recent))?;
     // Where HEAD is detached nothing can be made smaller before one has returned.
     let is_attached = matches!(status.head, Head::Attached { .. });
     if args.verbose {

@@ -150,7 +150,12 @@ impl SearchMut for Session<'_> {
             }
             Ok(())
         };
-        with_crew(workers(), &terms_of, |crew| {
+        // For a few messages no thread is worth its start.
+        let workers = match self.unindexed_bytes()? < BATCH_BYTES {
+            true => 0,
+            false => workers(),
+        };
+        with_crew(workers, &terms_of, |crew| {
             let (mut done_bytes, mut ahead, mut is_over) = (0, 0, false);
             while !is_over {
                 let (mut batch, mut bytes) = (Vec::new(), 0);
