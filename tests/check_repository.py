@@ -572,8 +572,13 @@ class Checker:
                 self.fault("%s: it stands for another ref" % name)
         numbers = [row[0] for row in self.all("SELECT id FROM operations ORDER BY id")]
         given = self.all("SELECT seq FROM sqlite_sequence WHERE name = 'operations'")
-        if numbers != list(range(1, (given[0][0] if given else 0) + 1)):
+        first = self.all("SELECT operation FROM collections WHERE operation IS NOT NULL")
+        first = first[0][0] if first else 1
+        if numbers != list(range(first, (given[0][0] if given else 0) + 1)):
             self.fault("operations: a number is missing")
+        early = self.all("SELECT min(operation) FROM reflog")[0][0]
+        if early is not None and early < first:
+            self.fault("operations: a move of one that is forgotten")
         log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog ORDER BY id"
         for name, *values in self.all(log):
             moves.setdefault(name, []).append((tuple(values[:2]), tuple(values[2:])))

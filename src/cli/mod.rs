@@ -81,17 +81,16 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Send", &["compile"]),
-    ("Look after", &["fsck", "du", "backup", "config"]),
+    ("Look after", &["fsck", "du", "gc", "backup", "config"]),
     ("For shells", &["rev-parse", "completions", "man", "help"]),
 ];
 
 /// What people type who know other tools.
-const SYNONYMS: [(&str, &str); 17] = [
+const SYNONYMS: [(&str, &str); 16] = [
     ("add", "commit"),
     ("cat", "show"),
     ("delete", "drop"),
     ("edit", "commit --edit"),
-    ("gc", "fsck"),
     ("history", "log"),
     ("list", "branch"),
     ("ls", "branch"),

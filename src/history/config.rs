@@ -8,6 +8,7 @@ use std::str::FromStr;
 use crate::compile::Provider;
 use crate::error::{Error, Result};
 use crate::history::budget::{Budget, BudgetAction, BudgetTarget};
+use crate::history::gc::Expire;
 use crate::history::repo::Repo;
 use crate::model::Encoding;
 
@@ -17,12 +18,13 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 7] = [
+    pub const KEYS: [&str; 8] = [
         "budget.action",
         "budget.max",
         "budget.target",
         "budget.timeout",
         "compile.format",
+        "gc.reflogExpire",
         "tokens.encoding",
         "window.size",
     ];
@@ -78,6 +80,11 @@ impl Config {
     /// The usual form of a request.
     pub fn format(&self) -> Result<Provider> {
         self.parsed("compile.format")
+    }
+
+    /// How long a collection keeps the log.
+    pub fn reflog_expire(&self) -> Result<Expire> {
+        self.parsed("gc.reflogExpire")
     }
 
     /// How many messages a window shows.

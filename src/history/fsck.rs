@@ -126,7 +126,8 @@ impl Repo {
     /// The store's.
     pub fn last_check(&self) -> Result<(Option<Millis>, Option<Millis>)> {
         let view = self.store.read()?;
-        let first = view.operations(Some(2), 1)?.pop();
+        let oldest = view.collections()?.forgotten.unwrap_or(1);
+        let first = view.operations(Some(oldest + 1), 1)?.pop();
         Ok((view.last_check()?, first.map(|row| row.time)))
     }
 }

@@ -22,6 +22,7 @@ pub mod diff;
 mod directory;
 pub mod find;
 pub mod fsck;
+pub mod gc;
 #[cfg(test)]
 mod laws;
 pub(crate) mod load;
@@ -57,6 +58,7 @@ pub use change::Touched;
 pub use config::Config;
 pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};
 pub use fsck::Fsck;
+pub use gc::{Collected, Expire, GcStep};
 pub use load::Stored;
 pub use log::{LogOptions, LogRow};
 pub use makeup::{Makeup, Stuff};

@@ -105,10 +105,10 @@ impl Repo {
         let hashes: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
         let behind: HashSet<u64> = tx.sources_behind(&hashes)?.into_iter().collect();
 
-        let (contents, size_bytes) = tx.drop_unreached()?;
+        let dropped = tx.drop_unreached()?;
         let mut purged = Purged {
-            contents,
-            size_bytes,
+            contents: dropped.contents,
+            size_bytes: dropped.size_bytes,
             shared: contents_of(&path).intersection(&live.contents).count() as u64,
             ..Purged::default()
         };

@@ -173,6 +173,12 @@ impl State {
     }
 }
 
+/// Whether an operation stands for others that are forgotten: it took no step of its own.
+fn is_forgotten(view: &dyn View, id: u64) -> Result<bool> {
+    let forgotten = view.collections()?.forgotten;
+    Ok(forgotten.is_some_and(|forgotten| id <= forgotten))
+}
+
 /// The newest operation that moved something and is not undone.
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
     let mut state = State::default();
@@ -182,6 +188,9 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
     for operation in load::operations(view, None) {
         let operation = operation?;
         refuse_purged(view, operation.id)?;
+        if is_forgotten(view, operation.id)? {
+            break;
+        }
         let undone = state.see(&operation);
         reversed |= operation.reversal != Reversal::None;
         if undone || operation.reversal != Reversal::None {
@@ -221,6 +230,9 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
         let operation = operation?;
         if let Some(id) = open.see(&operation) {
             return Ok(id);
+        }
+        if is_forgotten(view, operation.id)? {
+            break;
         }
         if operation.reversal == Reversal::None && !view.moves(operation.id)?.is_empty() {
             return Err(Error::NothingToRedo {
@@ -276,6 +288,9 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
         }
         if operation.reversal != Reversal::None {
             return refuse("it is an undo or a redo itself");
+        }
+        if is_forgotten(view, id)? {
+            return refuse("it stands for all before it");
         }
         let moves = view.moves(id)?;
         if moves.is_empty() {

@@ -145,7 +145,7 @@ pub(super) fn take_in(
             request,
             file,
             holds,
-            last_purge: repo.store.read()?.last_purge()?,
+            upheaval: Upheaval::of(&*repo.store.read()?)?,
             slices: Slices::of(&*repo.store, share),
             current: None,
             sessions: Vec::new(),
@@ -153,7 +153,7 @@ pub(super) fn take_in(
             done: &mut done,
             progress: &mut *progress,
         };
-        let last_purge = intake.last_purge;
+        let upheaval = intake.upheaval;
         let making = Making {
             counter: request.counter,
             press: repo.store.press(),
@@ -173,12 +173,27 @@ pub(super) fn take_in(
         };
         match ended {
             Err(Error::Overtaken { .. }) if !is_last => {}
-            // A purge takes what no ref leads to, and so what this one has kept until now.
-            Err(_) if !is_last && repo.store.read()?.last_purge()? != last_purge => {}
+            Err(_) if !is_last && Upheaval::of(&*repo.store.read()?)? != upheaval => {}
             ended => return ended,
         }
     }
     unreachable!("the last attempt ends it")
+}
+
+/// What takes out things that no ref leads to, and so what an import has kept until now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Upheaval {
+    last_purge: Option<u64>,
+    collections: u64,
+}
+
+impl Upheaval {
+    fn of(view: &dyn View) -> Result<Self> {
+        Ok(Self {
+            last_purge: view.last_purge()?,
+            collections: view.collections()?.times,
+        })
+    }
 }
 
 /// What attempts that were overtaken have done already.
@@ -197,8 +212,8 @@ struct Intake<'a> {
     file: &'a SessionInput<'a>,
     /// Whether nobody else may write from the first slice to the end.
     holds: bool,
-    /// The newest purge when it began.
-    last_purge: Option<u64>,
+    /// What it must not have come to since it began.
+    upheaval: Upheaval,
     slices: Slices<'a>,
     current: Option<Session<'a>>,
     sessions: Vec<Session<'a>>,
@@ -294,7 +309,7 @@ impl Intake<'_> {
             Some(source) => file.is_kept(&*tx, source)?,
             None => true,
         };
-        if !is_kept || tx.last_purge()? != self.last_purge {
+        if !is_kept || Upheaval::of(&*tx)? != self.upheaval {
             return Err(Error::Overtaken { name: stem.clone() });
         }
         if let Some(begun) = self.done.source.filter(|_| purged) {

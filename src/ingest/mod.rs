@@ -8,6 +8,8 @@ mod agents;
 mod ahead;
 mod bases;
 #[cfg(test)]
+mod collecting;
+#[cfg(test)]
 mod coming_back;
 #[cfg(test)]
 mod earlier;

@@ -43,6 +43,9 @@ pub(crate) fn run(make: Make<'_>) {
     searches_miss_nothing(make);
     what_is_purged_is_gone_and_stays_gone(make);
     what_nothing_leads_to_is_told_and_dropped(make);
+    what_is_forgotten_of_the_log_leaves_refs_where_they_were(make);
+    what_is_remembered_of_what_is_gone_goes_too(make);
+    older_sources_go_where_newer_ones_say_the_same(make);
 }
 
 impl dyn Tx + '_ {
@@ -1415,8 +1418,13 @@ fn what_nothing_leads_to_is_told_and_dropped(make: Make<'_>) {
         let texts = ["lost", "also lost", "named by none"];
         let bytes = texts.map(|text| user(text).canonical().len() as u64);
         let done = tx.drop_unreached().expect("dropped");
-        assert_eq!(done, (3, bytes.iter().sum()));
-        assert_eq!(tx.drop_unreached().expect("again"), (0, 0));
+        let wanted = Dropped {
+            commits: 3,
+            contents: 3,
+            size_bytes: bytes.iter().sum(),
+        };
+        assert_eq!(done, wanted);
+        assert_eq!(tx.drop_unreached().expect("again"), Dropped::default());
         tx.forget_session(&session).expect("forgotten");
     });
     reading(&*store, |view| {
@@ -1437,5 +1445,180 @@ fn what_nothing_leads_to_is_told_and_dropped(make: Make<'_>) {
         assert!(tx.is_ancestor(&side, &lost).expect("asked"));
         let aside = append(tx, Some(logged), "aside");
         assert!(!tx.is_ancestor(&aside, &lost).expect("asked"));
+    });
+}
+
+fn what_is_forgotten_of_the_log_leaves_refs_where_they_were(make: Make<'_>) {
+    let store = make();
+    let names = ["main", "gone", "back", "late"].map(branch);
+    let [main, gone, back, late] = &names;
+    let state = |view: &dyn View| view.references("").expect("refs");
+    let one = writing(&*store, |tx| {
+        let one = append(tx, None, "one");
+        let two = append(tx, Some(one), "two");
+        let at = |commit| Some(RefValue::Commit(commit));
+        let set = |moves: &[(&RefName, Option<RefValue>)]| {
+            let id = tx.begin_operation(Millis(1), "test").expect("begun");
+            for (name, value) in moves {
+                tx.set_reference(name, value.as_ref()).expect("set");
+            }
+            id
+        };
+        set(&[(main, at(one)), (gone, at(one)), (back, at(one))]);
+        let purge = set(&[(back, None)]);
+        tx.purge_operations(purge).expect("marked");
+        set(&[(main, at(two)), (gone, None)]);
+        let symbolic = Some(RefValue::Symbolic(main.clone()));
+        set(&[(&RefName::head(), symbolic)]);
+        // Since: what is kept.
+        set(&[(main, at(one)), (late, at(two))]);
+        set(&[(back, at(two))]);
+        let (time, undo) = (Millis(2), Reversal::Undo(5));
+        tx.begin_reversal(time, "undo", undo).expect("begun");
+        tx.set_reference(main, at(two).as_ref()).expect("set");
+        assert_eq!(tx.collections().expect("read"), Collections::default());
+        one
+    });
+    let before = reading(&*store, |view| Ok(state(view)));
+    let logs = |view: &dyn View| {
+        let log = |name| view.reflog(&name, 9).expect("a log");
+        names.clone().map(log)
+    };
+    let was = reading(&*store, |view| Ok(logs(view)));
+    writing(&*store, |tx| tx.forget_operations(4).expect("forgotten"));
+    reading(&*store, |view| {
+        assert_eq!(state(view), before);
+        let operations = view.operations(None, 9)?;
+        let ids: Vec<u64> = operations.iter().map(|row| row.id).collect();
+        assert_eq!(ids, [7, 6, 5, 4]);
+        assert_eq!(view.operations(Some(4), 9)?, vec![]);
+        assert_eq!(view.operations(Some(5), 1)?[0].what, "gc");
+        let moves = view.moves(4)?.into_iter();
+        let moves: BTreeSet<_> = moves.map(|row| (row.name, row.old.is_none())).collect();
+        let there = [main.clone(), RefName::head()].map(|name| (name, true));
+        assert_eq!(moves, BTreeSet::from(there));
+        for (now, was) in logs(view).iter().zip(&was) {
+            let kept = was.iter().filter(|row| row.operation > 4).count();
+            assert_eq!(now[..kept], was[..kept]);
+            assert!(now[kept..].iter().all(|row| row.old.is_none()));
+        }
+        assert_eq!(logs(view).map(|log| log.len()), [3, 0, 1, 1]);
+        // That there was a purge is known.
+        assert_eq!(view.last_purge()?, Some(4));
+        assert_eq!(view.collections()?.forgotten, Some(4));
+        let named: BTreeSet<CommitHash> = view.named_commits()?.into_iter().collect();
+        assert_eq!(named.len(), 2);
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        tx.forget_operations(7).expect("all of it");
+        tx.count_collection().expect("counted");
+    });
+    reading(&*store, |view| {
+        assert_eq!(state(view), before);
+        let operations = view.operations(None, 9)?;
+        assert_eq!(operations.len(), 1);
+        assert_eq!(operations[0].reversal, Reversal::None);
+        let wanted = Collections {
+            times: 1,
+            forgotten: Some(7),
+        };
+        assert_eq!(view.collections()?, wanted);
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        let id = tx.begin_operation(Millis(3), "test").expect("begun");
+        assert_eq!(id, 8);
+        let value = RefValue::Commit(one);
+        tx.set_reference(main, Some(&value)).expect("set");
+        assert_eq!(tx.reflog(main, 9).expect("a log").len(), 2);
+    });
+}
+
+fn what_is_remembered_of_what_is_gone_goes_too(make: Make<'_>) {
+    let store = make();
+    let (main, session) = (branch("main"), RefName::session("x", "s"));
+    let tags = ["kept", "moved", "lost"].map(|name| RefName::tag(name).expect("a name"));
+    let [kept, moved, lost] = &tags;
+    writing(&*store, |tx| {
+        let root = append(tx, None, "root");
+        let ours = append(tx, Some(root), "ours");
+        let theirs = append(tx, None, "theirs");
+        let unmade = append(tx, None, "unmade");
+        let elsewhere = append(tx, None, "elsewhere");
+        let stray = append(tx, Some(root), "stray");
+        tx.begin_operation(Millis(1), "test").expect("begun");
+        let places = [
+            (&main, ours),
+            (&session, theirs),
+            (kept, root),
+            (moved, root),
+        ];
+        for (name, commit) in places {
+            let value = RefValue::Commit(commit);
+            tx.set_reference(name, Some(&value)).expect("set");
+        }
+        for (tag, commit) in [(kept, root), (moved, stray), (lost, root)] {
+            let note = TagNote {
+                commit,
+                time: Millis(1),
+                text: "x".into(),
+            };
+            tx.set_tag_note(tag, Some(&note)).expect("kept");
+        }
+        for (theirs, ours) in [(theirs, root), (unmade, ours), (elsewhere, stray)] {
+            let pair = AdoptedRow { theirs, ours };
+            tx.put_adopted(&session, pair).expect("kept");
+        }
+        tx.forget_unreached().expect("forgotten");
+        let pairs = tx.adopted(&session).expect("read");
+        let pairs: Vec<CommitHash> = pairs.iter().map(|row| row.theirs).collect();
+        assert_eq!(pairs, [theirs, unmade]);
+        let notes = tx.all_tag_notes().expect("read");
+        assert_eq!(notes.iter().map(|(tag, _)| tag).collect::<Vec<_>>(), [kept]);
+        assert_eq!(tx.drop_unreached().expect("dropped").commits, 2);
+        assert!(tx.commit_row_is_here(&unmade));
+        assert!(!tx.commit_row_is_here(&stray));
+    });
+}
+
+fn older_sources_go_where_newer_ones_say_the_same(make: Make<'_>) {
+    let store = make();
+    let [session, other, none] = ["s", "o", "n"].map(|id| RefName::session("x", id));
+    writing(&*store, |tx| {
+        let one = append(tx, None, "one");
+        let two = append(tx, Some(one), "two");
+        tx.begin_operation(Millis(1), "test").expect("begun");
+        for name in [&session, &other] {
+            let value = RefValue::Commit(two);
+            tx.set_reference(name, Some(&value)).expect("set");
+        }
+        let span = Span { offset: 0, len: 1 };
+        let source = |name: &RefName, format: &str, commits: &[CommitHash]| {
+            let newest = tx.sources(name).expect("read").first().map(|row| row.id);
+            let id = tx.put_source(name, format, newest).expect("kept");
+            let state = SourceState::empty();
+            let done = tx.append_source(id, &state, b"bytes", &fingerprint(b"bytes"));
+            done.expect("kept");
+            for commit in commits {
+                tx.put_records(commit, id, &[span]).expect("kept");
+            }
+            id
+        };
+        let older = source(&session, "x", &[one, two]);
+        let shorter = source(&session, "x", &[one]);
+        let another = source(&session, "y", &[one, two]);
+        let same = source(&session, "x", &[one]);
+        let foreign = source(&other, "x", &[one, two]);
+        let unread = source(&other, "x", &[]);
+        let stray = source(&none, "x", &[]);
+        let done = tx.drop_older_sources().expect("dropped");
+        assert_eq!(done.0, 2);
+        let left = tx.all_sources().expect("read");
+        let left: Vec<u64> = left.iter().map(|row| row.id).collect();
+        assert_eq!(left, [older, another, same, foreign, unread]);
+        assert!(!left.contains(&shorter) && !left.contains(&stray));
+        assert_eq!(tx.drop_older_sources().expect("again"), (0, 0));
+        assert_eq!(tx.records(&[one]).expect("read")[0].len(), 4);
     });
 }

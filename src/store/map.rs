@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{
-    AdoptedRow, ByReach, Checked, CommitRow, ContentRow, ContentSize, CountKey, Derived, Fault,
-    Hit, ListedCommit, Objects, ObjectsMut, OperationRow, Records, ReflogRow, Refs, RefsMut,
-    ResumeRow, Reversal, Room, RoomOf, Search, SearchMut, SessionRow, SetAside, SourceRow,
-    SourceSize, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
+    AdoptedRow, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize, CountKey,
+    Derived, Dropped, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow, Records,
+    ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf, Search, SearchMut, SessionRow,
+    SetAside, SourceRow, SourceSize, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -38,6 +38,7 @@ struct Maps {
     followers: BTreeMap<RefName, RefName>,
     adopted: Vec<(RefName, AdoptedRow)>,
     purges: Vec<u64>,
+    collections: Collections,
     last_check: Option<Millis>,
     config: BTreeMap<String, String>,
     sources: Vec<(SourceRow, Vec<u8>)>,
@@ -114,6 +115,18 @@ impl Store for Map {
             unscrubbed: false,
             aside: 0,
         })
+    }
+
+    fn size_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn recompress(&self, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        Ok(())
+    }
+
+    fn has_free_room(&self) -> Result<bool> {
+        Ok(false)
     }
 
     fn room(&self) -> Result<Room> {
@@ -508,6 +521,14 @@ impl Refs for MapSession<'_> {
         Ok(self.maps.borrow().purges.last().copied())
     }
 
+    fn collections(&self) -> Result<Collections> {
+        Ok(self.maps.borrow().collections)
+    }
+
+    fn rows_aside(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     fn sound_references(&self) -> Result<Vec<RefName>> {
         Ok(self.maps.borrow().refs.keys().cloned().collect())
     }
@@ -760,9 +781,10 @@ impl ObjectsMut for MapSession<'_> {
         Ok(())
     }
 
-    fn drop_unreached(&self) -> Result<(u64, u64)> {
+    fn drop_unreached(&self) -> Result<Dropped> {
         let maps = &mut *self.maps.borrow_mut();
         let stays = maps.on_paths(&maps.named());
+        let commits = maps.commits.len() as u64 - stays.len() as u64;
         maps.commits.retain(|hash, _| stays.contains(hash));
         maps.order.retain(|hash| stays.contains(hash));
         maps.checkpoints.retain(|hash, _| stays.contains(hash));
@@ -783,14 +805,18 @@ impl ObjectsMut for MapSession<'_> {
         });
         maps.counts
             .retain(|(key, _), _| named.contains(&key.content));
-        Ok((gone, size_bytes))
+        Ok(Dropped {
+            commits,
+            contents: gone,
+            size_bytes,
+        })
     }
 }
 
 impl RefsMut for MapSession<'_> {
     fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
         let operations = &mut self.maps.borrow_mut().operations;
-        let id = operations.len() as u64 + 1;
+        let id = operations.last().map_or(0, |row| row.id) + 1;
         operations.push(OperationRow {
             id,
             time,
@@ -840,6 +866,66 @@ impl RefsMut for MapSession<'_> {
             PURGED.clone_into(&mut row.what);
         }
         maps.purges.push(purge);
+        Ok(())
+    }
+
+    fn forget_operations(&self, last: u64) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        let mut then: BTreeMap<RefName, Option<RefValue>> = BTreeMap::new();
+        for row in maps.reflog.iter().filter(|row| row.operation <= last) {
+            then.insert(row.name.clone(), row.new.clone());
+        }
+        let there = then.into_iter().filter(|(_, new)| new.is_some());
+        let rows = there.map(|(name, new)| ReflogRow {
+            operation: last,
+            name,
+            old: None,
+            new,
+        });
+        let later = maps.reflog.iter().filter(|row| row.operation > last);
+        maps.reflog = rows.chain(later.cloned()).collect();
+        maps.operations.retain(|row| row.id >= last);
+        for row in maps.operations.iter_mut().filter(|row| row.id == last) {
+            "gc".clone_into(&mut row.what);
+            row.reversal = Reversal::None;
+        }
+        if maps.purges.iter().any(|purge| *purge < last) {
+            maps.purges.retain(|purge| *purge > last);
+            maps.purges.insert(0, last);
+        }
+        maps.collections.forgotten = Some(last);
+        Ok(())
+    }
+
+    fn forget_unreached(&self) -> Result<()> {
+        let maps = &mut *self.maps.borrow_mut();
+        let notes = std::mem::take(&mut maps.tag_notes);
+        let pairs = std::mem::take(&mut maps.adopted);
+        let mut roots = maps.named();
+        let mut reached = maps.on_paths(&roots);
+        for _ in 0..=pairs.len() {
+            let held = pairs
+                .iter()
+                .filter(|(_, pair)| reached.contains(&pair.ours));
+            roots.extend(held.map(|(_, pair)| pair.theirs));
+            reached = maps.on_paths(&roots);
+        }
+        let pairs = pairs.into_iter();
+        maps.adopted = pairs
+            .filter(|(_, pair)| reached.contains(&pair.ours))
+            .collect();
+        let is_known = |tag: &RefName| {
+            maps.refs.contains_key(tag) || maps.reflog.iter().any(|row| row.name == *tag)
+        };
+        let notes = notes.into_iter();
+        let stays =
+            |(tag, note): &(RefName, TagNote)| reached.contains(&note.commit) && is_known(tag);
+        maps.tag_notes = notes.filter(stays).collect();
+        Ok(())
+    }
+
+    fn count_collection(&self) -> Result<()> {
+        self.maps.borrow_mut().collections.times += 1;
         Ok(())
     }
 
@@ -959,6 +1045,40 @@ impl SourcesMut for MapSession<'_> {
         let key = (tool.to_owned(), id.to_owned());
         self.maps.borrow_mut().resumes.insert(key, resume.clone());
         Ok(())
+    }
+
+    fn drop_older_sources(&self) -> Result<(u64, u64)> {
+        let maps = &mut *self.maps.borrow_mut();
+        let rows: BTreeMap<u64, &SourceRow> =
+            maps.sources.iter().map(|(row, _)| (row.id, row)).collect();
+        let mut newest: BTreeMap<(CommitHash, &RefName, &str), u64> = BTreeMap::new();
+        // By commit, then by source: the last one stays.
+        for (commit, source) in maps.records.keys() {
+            let row = rows[source];
+            newest.insert((*commit, &row.session, &row.format), *source);
+        }
+        let mut stays: BTreeSet<u64> = newest.into_values().collect();
+        let is_known = |name: &RefName| {
+            maps.refs.contains_key(name) || maps.reflog.iter().any(|row| row.name == *name)
+        };
+        let mut of_session: BTreeMap<&RefName, u64> = BTreeMap::new();
+        for (row, _) in maps
+            .sources
+            .iter()
+            .filter(|(row, _)| is_known(&row.session))
+        {
+            of_session.insert(&row.session, row.id);
+        }
+        stays.extend(of_session.into_values());
+        let gone = maps
+            .sources
+            .iter()
+            .filter(|(row, _)| !stays.contains(&row.id));
+        let kept_bytes = gone.map(|(_, bytes)| bytes.len() as u64).sum();
+        let before = maps.sources.len();
+        maps.sources.retain(|(row, _)| stays.contains(&row.id));
+        maps.records.retain(|(_, source), _| stays.contains(source));
+        Ok(((before - maps.sources.len()) as u64, kept_bytes))
     }
 
     fn purge_source(&self, id: u64) -> Result<()> {

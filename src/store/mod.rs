@@ -27,9 +27,11 @@ use crate::model::Millis;
 
 pub use fault::{Checked, Fault, SetAside};
 pub use objects::{
-    ByReach, CommitRow, ContentRow, CountKey, Derived, ListedCommit, Objects, ObjectsMut,
+    ByReach, CommitRow, ContentRow, CountKey, Derived, Dropped, ListedCommit, Objects, ObjectsMut,
 };
-pub use refs::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
+pub use refs::{
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
@@ -67,6 +69,16 @@ pub trait Store: Send {
     /// Reads all that is kept and tells what is not as it was written, or does not fit the rest; now
     /// and then it tells only how far it has come. Fault or not, it goes on to the end.
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
+
+    /// The size of the files in bytes.
+    fn size_bytes(&self) -> Result<u64>;
+
+    /// Puts what is kept into fewer bytes, little by little: others may write meanwhile, and where it
+    /// ends half-way, all is as it was or smaller. Tells how far it has come, in parts of a whole.
+    fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()>;
+
+    /// Whether rewriting the files would make them smaller.
+    fn has_free_room(&self) -> Result<bool>;
 
     /// What takes the room in the files. Reads all of their pages.
     fn room(&self) -> Result<Room>;

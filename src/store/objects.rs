@@ -65,6 +65,17 @@ pub struct ByReach {
     pub unreached: Vec<CommitRow>,
 }
 
+/// What was taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many commits.
+    pub commits: u64,
+    /// How many contents.
+    pub contents: u64,
+    /// Their canonical forms, in bytes.
+    pub size_bytes: u64,
+}
+
 /// What a listing shows of a content without reading its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentRow {
@@ -293,7 +304,6 @@ pub trait ObjectsMut: Objects {
 
     /// Takes out, without a trace, the commits that nothing leads to: no ref, no move of one in the
     /// log, no tag's note, no session that was taken over or resumed. Contents that no commit names
-    /// then go with them. Such is what an import leaves that was killed or failed. Gives how many
-    /// contents went, and their bytes.
-    fn drop_unreached(&self) -> Result<(u64, u64)>;
+    /// then go with them. Such is what an import leaves that was killed or failed.
+    fn drop_unreached(&self) -> Result<Dropped>;
 }

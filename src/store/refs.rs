@@ -42,6 +42,15 @@ pub struct ReflogRow {
     pub new: Option<RefValue>,
 }
 
+/// What collections have taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collections {
+    /// How many have taken anything out.
+    pub times: u64,
+    /// The operation that stands for all before it, which are forgotten.
+    pub forgotten: Option<u64>,
+}
+
 /// The note of an annotated tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagNote {
@@ -81,6 +90,12 @@ pub trait Refs {
 
     /// The newest operation that was a purge.
     fn last_purge(&self) -> Result<Option<u64>>;
+
+    /// What collections have taken out.
+    fn collections(&self) -> Result<Collections>;
+
+    /// How many damaged rows a repair has set aside, of any table.
+    fn rows_aside(&self) -> Result<u64>;
 
     /// The notes that these tags were given last.
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>>;
@@ -127,6 +142,18 @@ pub trait RefsMut: Refs {
 
     /// Marks `purge`, an operation, as one, and takes the words of those before it.
     fn purge_operations(&self, purge: u64) -> Result<()>;
+
+    /// Forgets the operations before `last`, and what they and it have moved, but for where each ref was
+    /// then: `last` stands for all of them, by the name `gc`, as if it had put each ref there. No later
+    /// operation may be an undo or a redo of one that goes.
+    fn forget_operations(&self, last: u64) -> Result<()>;
+
+    /// Forgets what is remembered of commits that nothing else leads to: notes that no tag can have any
+    /// more, and what of a session was taken over where no path holds it.
+    fn forget_unreached(&self) -> Result<()>;
+
+    /// Counts one more collection that took something out.
+    fn count_collection(&self) -> Result<()>;
 
     /// Keeps a tag's note, or forgets it.
     fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()>;

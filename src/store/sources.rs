@@ -164,6 +164,11 @@ pub trait SourcesMut: Sources {
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()>;
 
+    /// Takes out the sources that nothing reads any more: at every commit that has records in one, a newer
+    /// one of the same session and format has them too, and it is not the newest of a session that a ref
+    /// or a move in the log names. Gives how many, and what was kept of them in bytes.
+    fn drop_older_sources(&self) -> Result<(u64, u64)>;
+
     /// Erases a source, its bytes and what they were behind.
     fn purge_source(&self, id: u64) -> Result<()>;
 }

@@ -50,6 +50,7 @@ fn help_lists_the_commands_in_groups() {
     Look after
       fsck         Check everything that is kept
       du           Say what takes the room
+      gc           Take out what nothing leads to any more
       backup       Copy the whole repository into one file
       config       Read and change the repository's settings
     For shells

@@ -20,6 +20,7 @@ mod circles;
 mod code;
 mod codex_files;
 mod codex_live;
+mod collecting;
 mod committing;
 mod compacting;
 mod concurrency;

@@ -78,6 +78,8 @@ fn it_says_what_only_undo_leads_to() {
       other                 3 messages  175  of  175  alone  59
       main                  2 messages  117  of  117  alone  55
       ORIG_HEAD, PREV_HEAD  2 messages  116  of  116
+    --- stderr
+    hint: tract gc --dry-run says what of it could go
     ");
     let nothing = Sandbox::new();
     assert!(nothing.ok(&["du"]).starts_with("The files\n"));

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
-use tract::history::{BudgetAction, BudgetTarget, Config};
+use tract::history::{BudgetAction, BudgetTarget, Config, Expire};
 use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
 
@@ -24,6 +24,7 @@ use crate::cli::{App, Failure};
 /// budget.timeout: how many seconds CMD may take (600).
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, responses, anthropic or text.
 /// window.size: how many messages tract view shows (50).
+/// gc.reflogExpire: how many days tract gc leaves what undo and reflog lead to (90); now; or never.
 ///
 /// With --global, your own settings, for all repositories. safe.directory: a repository of another
 /// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
@@ -159,6 +160,7 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
                 "window.size: '{value}' is no number of messages"
             ))),
         },
+        "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),
     }

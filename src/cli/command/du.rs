@@ -17,7 +17,8 @@ use crate::cli::{App, Failure, Ui, listing};
 #[command(after_help = "\
 Example:
   tract du
-  tract du --all    every tool, branch and session")]
+  tract du --all              every tool, branch and session
+  tract gc --dry-run          what of it could go")]
 pub struct Args {
     /// Every tool, branch and session, not only the largest
     #[arg(short, long)]
@@ -110,6 +111,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         rows.push(row);
     }
     section("Kept session files", rows, ui)?;
+
+    let needs = |of: Needed| {
+        let found = du.by_need.iter().find(|(need, _)| *need == of);
+        found.map_or(0, |(_, heap)| heap.kept_bytes)
+    };
+    if needs(Needed::Nothing) + needs(Needed::Logged) > 0 {
+        ui.hint("tract gc --dry-run says what of it could go");
+    }
     Ok(())
 }
 

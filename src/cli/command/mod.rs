@@ -19,6 +19,7 @@ mod du;
 mod export;
 mod find;
 mod fsck;
+mod gc;
 mod import;
 mod init;
 mod log;
@@ -112,6 +113,7 @@ commands! {
     Bundle(bundle),
     Unbundle(unbundle),
     Du(du),
+    Gc(gc),
     Fsck(fsck),
     Backup(backup),
     Config(config),

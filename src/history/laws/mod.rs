@@ -1,5 +1,6 @@
 //! The laws of a repository.
 
+mod collections;
 pub(super) mod commands;
 mod moves;
 mod picks;

@@ -438,6 +438,18 @@ impl Mending<'_, '_> {
                     let sql = format!("UPDATE {table} SET seal = sealed({columns}) WHERE {broken}");
                     self.session.execute(&sql, [])?;
                 }
+                // The log says where it begins.
+                "collections" => {
+                    let broken = self.broken(&table);
+                    let oldest = "SELECT nullif(min(id), 1) FROM operations";
+                    self.session.execute(
+                        &format!(
+                            "UPDATE collections SET operation = ({oldest}),
+                                 seal = sealed(id, times, ({oldest})) WHERE {broken}"
+                        ),
+                        [],
+                    )?;
+                }
                 other if OTHERS.contains(&other) => {}
                 _ => {
                     let sql = "SELECT wr FROM pragma_table_list WHERE name = ?1";

@@ -15,6 +15,7 @@ mod migrate;
 mod objects;
 mod path;
 mod reach;
+mod recompress;
 mod refs;
 mod room;
 mod seal;
@@ -319,6 +320,20 @@ impl Store for Sqlite {
 
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
         verify::verify(&Session::read(self)?, tell)
+    }
+
+    fn size_bytes(&self) -> Result<u64> {
+        room::size_bytes(self, &Session::read(self)?)
+    }
+
+    fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        recompress::recompress(self, progress)
+    }
+
+    fn has_free_room(&self) -> Result<bool> {
+        let session = Session::read(self)?;
+        let free = session.first("PRAGMA freelist_count", [], |row| row.get::<_, i64>(0))?;
+        Ok(free.is_some_and(|free| free > 0))
     }
 
     fn room(&self) -> Result<Room> {

@@ -16,7 +16,7 @@ use crate::model::{
     Total, Usage, is_tombstone, preview, tombstone,
 };
 use crate::store::{
-    ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, ListedCommit, Objects,
+    ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, ListedCommit, Objects,
     ObjectsMut,
 };
 
@@ -842,7 +842,7 @@ impl ObjectsMut for Session<'_> {
         )
     }
 
-    fn drop_unreached(&self) -> Result<(u64, u64)> {
+    fn drop_unreached(&self) -> Result<Dropped> {
         self.memo.forget();
         self.delete_unreached()
     }

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rusqlite::Row;
+
 use super::codec::{number, unsigned};
 use super::engine;
 use super::memo::Place;
@@ -11,33 +13,57 @@ use super::session::Session;
 use super::verify::unsound;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::store::ByReach;
+use crate::store::{ByReach, Dropped};
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
-const NAMES: [(&str, &str); 3] = [
+const NAMES: [(&str, &str); 8] = [
     ("commits_by_parent", "commits (parent)"),
     ("reflog_by_old", "reflog (old_target)"),
     ("reflog_by_new", "reflog (new_target)"),
+    ("refs_by_target", "refs (target)"),
+    ("notes_by_commit", "tag_notes (commit_id)"),
+    ("resumes_by_commit", "resumes (commit_id)"),
+    ("adopted_by_theirs", "adopted (theirs)"),
+    ("adopted_by_ours", "adopted (ours)"),
 ];
 
-/// The commits that something here names beside other commits.
-const NAMED: &str = concat!(
-    "SELECT id, lineage, depth, hash FROM commits WHERE id IN (
-         SELECT target FROM refs WHERE ",
-    intact!(refs),
-    " UNION SELECT old_target FROM reflog WHERE ",
-    intact!(reflog),
-    " UNION SELECT new_target FROM reflog
-         UNION SELECT commit_id FROM tag_notes WHERE ",
+/// The commits that something here names beside other commits: those by whose paths all else is judged,
+/// and what is remembered of any.
+macro_rules! named {
+    ($more:expr) => {
+        concat!(
+            "SELECT id, lineage, depth, hash FROM commits WHERE id IN (
+                 SELECT target FROM refs WHERE ",
+            intact!(refs),
+            " UNION SELECT old_target FROM reflog WHERE ",
+            intact!(reflog),
+            " UNION SELECT new_target FROM reflog
+                 UNION SELECT commit_id FROM resumes WHERE ",
+            intact!(resumes),
+            $more,
+            ") AND ",
+            intact!(commits)
+        )
+    };
+}
+
+const ROOTS: &str = named!("");
+const NAMED: &str = named!(concat!(
+    " UNION SELECT commit_id FROM tag_notes WHERE ",
     intact!(tag_notes),
-    " UNION SELECT commit_id FROM resumes WHERE ",
-    intact!(resumes),
     " UNION SELECT theirs FROM adopted WHERE ",
     intact!(adopted),
-    " UNION SELECT ours FROM adopted) AND ",
-    intact!(commits)
-);
+    " UNION SELECT ours FROM adopted"
+));
+
+fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
+    Ok(Place {
+        id: row.get(0)?,
+        lineage: row.get(1)?,
+        depth: row.get(2)?,
+    })
+}
 
 impl Session<'_> {
     /// How far paths that end in these places go along each lineage.
@@ -54,18 +80,67 @@ impl Session<'_> {
 
     /// The commits that something here names beside other commits.
     fn named_places(&self) -> Result<Vec<Place>> {
-        self.all(NAMED, [], |row| {
-            Ok(Place {
-                id: row.get(0)?,
-                lineage: row.get(1)?,
-                depth: row.get(2)?,
-            })
-        })
+        self.all(NAMED, [], place)
     }
 
     /// The same by their names.
     pub(super) fn named_hashes(&self) -> Result<Vec<CommitHash>> {
         self.all(NAMED, [], |row| row.get(3))
+    }
+
+    /// Forgets notes and what was taken over, where no ref, no move and no resume leads to it.
+    pub(super) fn delete_unreached_memory(&self) -> Result<()> {
+        let mut ends = self.all(ROOTS, [], place)?;
+        let pairs = concat!(
+            "SELECT adopted.id, o.id, o.lineage, o.depth, t.id, t.lineage, t.depth FROM adopted
+             JOIN commits AS o ON o.id = ours AND ",
+            intact!(commits "o"),
+            " JOIN commits AS t ON t.id = theirs AND ",
+            intact!(commits "t"),
+            " WHERE ",
+            intact!(adopted)
+        );
+        let place_at = |row: &Row<'_>, at: usize| -> rusqlite::Result<Place> {
+            Ok(Place {
+                id: row.get(at)?,
+                lineage: row.get(at + 1)?,
+                depth: row.get(at + 2)?,
+            })
+        };
+        let mut pairs: Vec<(i64, Place, Place)> = self.all(pairs, [], |row| {
+            Ok((row.get(0)?, place_at(row, 1)?, place_at(row, 4)?))
+        })?;
+        // Where a path holds what a commit of a session became, it is still asked which one that was.
+        loop {
+            let reached = self.reached(ends.iter().copied())?;
+            let holds = |place: &Place| {
+                let last = reached.get(&place.lineage);
+                last.is_some_and(|last| place.depth <= *last)
+            };
+            let before = ends.len();
+            pairs.retain(|(_, ours, theirs)| {
+                let stays = holds(ours);
+                ends.extend(stays.then_some(*theirs));
+                !stays
+            });
+            if ends.len() == before {
+                for (id, ..) in &pairs {
+                    self.execute("DELETE FROM adopted WHERE id = ?1", [id])?;
+                }
+                let notes = "SELECT tag, c.id, c.lineage, c.depth FROM tag_notes
+                     JOIN commits AS c ON c.id = commit_id";
+                let notes: Vec<(String, Place)> =
+                    self.all(notes, [], |row| Ok((row.get(0)?, place_at(row, 1)?)))?;
+                for (tag, _) in notes.iter().filter(|(_, place)| !holds(place)) {
+                    self.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag])?;
+                }
+                return self.execute(
+                    "DELETE FROM tag_notes WHERE tag NOT IN (SELECT name FROM refs)
+                         AND tag NOT IN (SELECT name FROM reflog)",
+                    [],
+                );
+            }
+        }
     }
 
     /// Splits all commits by whether a path to one of these tips holds them.
@@ -99,7 +174,7 @@ impl Session<'_> {
     ///
     /// [`Error::Damaged`] where any page or index is: what an index has lost would seem to be named
     /// by nothing.
-    pub(super) fn delete_unreached(&self) -> Result<(u64, u64)> {
+    pub(super) fn delete_unreached(&self) -> Result<Dropped> {
         if let Some(detail) = unsound(self)?.into_iter().next() {
             return Err(Error::Damaged { detail });
         }
@@ -160,7 +235,11 @@ impl Session<'_> {
             self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
             self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
         }
-        Ok((contents.len() as u64, size_bytes))
+        Ok(Dropped {
+            commits: commits.len() as u64,
+            contents: contents.len() as u64,
+            size_bytes,
+        })
     }
 }
 
@@ -178,8 +257,8 @@ mod tests {
             contract::line(&store, commits);
             let steps = store.count_steps();
             let tx = store.write().expect("the lock");
-            let (contents, _) = tx.drop_unreached().expect("dropped");
-            assert_eq!(contents as usize, commits);
+            let dropped = tx.drop_unreached().expect("dropped");
+            assert_eq!(dropped.contents as usize, commits);
             tx.commit().expect("done");
             steps.load(Ordering::Relaxed)
         };

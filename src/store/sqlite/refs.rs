@@ -8,7 +8,12 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
-use crate::store::{AdoptedRow, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote};
+use crate::store::{
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+};
+
+/// What the operation is called that stands for those that were forgotten.
+const COLLECTED: &str = "gc";
 
 /// What a ref holds, in three columns: a target's row and hash, both or none, or another ref's name.
 fn value(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefValue>> {
@@ -84,7 +89,7 @@ impl Session<'_> {
     }
 
     /// Makes sure that no operation is missing among those found before `before`: their numbers have
-    /// no gap, up to the last that was given.
+    /// no gap, from the first that is not forgotten up to the last that was given.
     fn prove_operations_whole(
         &self,
         before: Option<u64>,
@@ -93,15 +98,21 @@ impl Session<'_> {
     ) -> Result<()> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'operations'";
         let given = self.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+        let oldest = match found.len() < limit {
+            true => self.collections()?.forgotten.unwrap_or(1),
+            false => 0,
+        };
         let newest = before.map_or(given, |before| given.min(before.saturating_sub(1)));
         let mut ids = found.iter().map(|row| row.id);
         let lost = match ids.next() {
-            None => (limit > 0 && newest > 0).then_some(newest),
+            None => (limit > 0 && newest >= oldest).then_some(newest),
             Some(first) if first != newest => Some(newest),
-            Some(first) => ids
-                .zip((0..first).rev())
-                .find(|(id, next)| id != next)
-                .map(|(_, next)| next),
+            Some(first) => {
+                let gap = ids.zip((0..first).rev()).find(|(id, next)| id != next);
+                let last = found.last().map_or(0, |row| row.id);
+                gap.map(|(_, next)| next)
+                    .or((last > oldest && found.len() < limit).then(|| last - 1))
+            }
         };
         match lost {
             Some(id) => Err(Error::Damaged {
@@ -113,6 +124,14 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
+    fn write_collections(&self, to: Collections) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO collections (id, times, operation, seal)
+             VALUES (1, ?1, ?2, sealed(1, ?1, ?2))",
+            params![number(to.times), to.forgotten.map(number)],
+        )
+    }
+
     pub(super) fn set_last_check(&self, now: Millis) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO checks (id, time, seal) VALUES (1, ?1, sealed(1, ?1))";
         self.execute(sql, [now.0])
@@ -232,6 +251,25 @@ impl Refs for Session<'_> {
         let last = self.first(sql, [], |row| unsigned(row, 0))?;
         self.last_purge.set(Some(last));
         Ok(last)
+    }
+
+    fn collections(&self) -> Result<Collections> {
+        let sql = concat!(
+            "SELECT times, operation FROM collections WHERE id = 1 AND ",
+            intact!(collections)
+        );
+        let found = self.first(sql, [], |row| {
+            let forgotten: Option<i64> = row.get(1)?;
+            Ok(Collections {
+                times: unsigned(row, 0)?,
+                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn rows_aside(&self) -> Result<u64> {
+        self.aside()
     }
 
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
@@ -417,6 +455,70 @@ impl RefsMut for Session<'_> {
         self.execute(sql, [number(purge)])?;
         let sql = "INSERT INTO unscrubbed (operation) VALUES (?1)";
         self.execute(sql, [number(purge)])
+    }
+
+    fn forget_operations(&self, last: u64) -> Result<()> {
+        let last = number(last);
+        // Where each ref was then is what its last move until then has made of it.
+        let kept = "SELECT max(id) FROM reflog WHERE operation <= ?1 GROUP BY name";
+        self.execute(
+            &format!("DELETE FROM reflog WHERE operation <= ?1 AND id NOT IN ({kept})"),
+            [last],
+        )?;
+        self.execute(
+            "DELETE FROM reflog WHERE operation <= ?1 AND new_target IS NULL AND new_symbolic IS NULL",
+            [last],
+        )?;
+        self.execute(
+            "UPDATE reflog SET operation = ?1, old_target = NULL, old_symbolic = NULL,
+                 seal = sealed(id, ?1, name, NULL, NULL, new_target, new_symbolic)
+             WHERE operation <= ?1",
+            [last],
+        )?;
+        // A purge is behind it still: what is erased is asked for by whether there was one.
+        self.last_purge.set(None);
+        let purged = concat!(
+            "SELECT 1 FROM purges WHERE operation < ?1 AND ",
+            intact!(purges),
+            " LIMIT 1"
+        );
+        if self.first(purged, [last], |_| Ok(()))?.is_some() {
+            self.execute("DELETE FROM purges WHERE operation <= ?1", [last])?;
+            let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
+            self.execute(sql, [last])?;
+        }
+        let collections = self.collections()?;
+        self.write_collections(Collections {
+            forgotten: u64::try_from(last).ok(),
+            ..collections
+        })?;
+        self.execute(
+            "UPDATE operations SET what = ?2, undoes = NULL, redoes = NULL,
+                 seal = sealed(id, time, ?2, NULL, NULL) WHERE id = ?1",
+            params![last, COLLECTED],
+        )?;
+        // For each that goes, SQLite looks for those that could name it.
+        for column in ["undoes", "redoes"] {
+            let index = format!("CREATE INDEX operations_by_{column} ON operations ({column})");
+            self.execute(&index, [])?;
+        }
+        self.execute("DELETE FROM operations WHERE id < ?1", [last])?;
+        for column in ["undoes", "redoes"] {
+            self.execute(&format!("DROP INDEX operations_by_{column}"), [])?;
+        }
+        Ok(())
+    }
+
+    fn forget_unreached(&self) -> Result<()> {
+        self.delete_unreached_memory()
+    }
+
+    fn count_collection(&self) -> Result<()> {
+        let collections = self.collections()?;
+        self.write_collections(Collections {
+            times: collections.times + 1,
+            ..collections
+        })
     }
 
     fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {

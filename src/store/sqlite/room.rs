@@ -32,6 +32,13 @@ fn files_bytes(store: &Sqlite) -> u64 {
     })
 }
 
+/// How large the files are.
+pub(super) fn size_bytes(store: &Sqlite, session: &Session<'_>) -> Result<u64> {
+    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let pages = session.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+    Ok(pages.max(files_bytes(store)))
+}
+
 /// The room that the files take.
 pub(super) fn room(store: &Sqlite, session: &Session<'_>) -> Result<Room> {
     let mut room = Room::default();

@@ -80,6 +80,7 @@ macro_rules! intact {
     (followers) => { intact!(@ "followers", "followers", "session", "branch") };
     (adopted) => { intact!(@ "adopted", "adopted", "id", "session", "theirs", "ours") };
     (checks) => { intact!(@ "checks", "checks", "id", "time") };
+    (collections) => { intact!(@ "collections", "collections", "id", "times", "operation") };
     (purges) => { intact!(@ "purges", "purges", "operation") };
 }
 pub(super) use intact;

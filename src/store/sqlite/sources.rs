@@ -300,6 +300,31 @@ impl SourcesMut for Session<'_> {
         )
     }
 
+    fn drop_older_sources(&self) -> Result<(u64, u64)> {
+        let sql = concat!(
+            "SELECT id, (SELECT coalesce(sum(length(data)), 0) FROM source_blocks WHERE source = s.id)
+             FROM sources AS s
+             WHERE id NOT IN (
+                 SELECT max(source) FROM commit_records JOIN sources ON sources.id = source
+                 WHERE ",
+            intact!(commit_records),
+            " AND ",
+            intact!(sources),
+            " GROUP BY commit_id, session, format)
+               AND id NOT IN (
+                 SELECT max(id) FROM sources
+                 WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
+                 GROUP BY session)"
+        );
+        let older: Vec<(u64, u64)> =
+            self.all(sql, [], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?;
+        for (id, _) in &older {
+            self.purge_source(*id)?;
+        }
+        let kept_bytes = older.iter().map(|(_, kept)| kept).sum();
+        Ok((older.len() as u64, kept_bytes))
+    }
+
     fn purge_source(&self, id: u64) -> Result<()> {
         // Blocks and records go with their source.
         self.execute("DELETE FROM sources WHERE id = ?1", [number(id)])?;

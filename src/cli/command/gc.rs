@@ -1,0 +1,124 @@
+//! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
+
+use tract::history::{Collected, Expire, GcStep, Unfinished};
+use tract::render::{bytes, plural};
+
+use crate::cli::{App, Failure, progress};
+
+/// Take out what nothing leads to any more
+///
+/// What any branch, tag or session holds stays, hidden messages too, with what they compile to and are
+/// exported as; and so does what undo and reflog lead to, for 90 days or as gc.reflogExpire says. What is
+/// older than that is forgotten: no undo reaches back behind it. Of a session's kept files those go that
+/// nothing reads. Then what stays is made smaller, and the files are rewritten. Others may work
+/// meanwhile. It is never done unasked.
+///
+/// What nobody must read again is another matter: tract clear --purge.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract gc
+  tract gc --dry-run         what would go
+  tract gc --expire now      forget all that could be undone, too
+  tract gc --expire 30       what is older than 30 days")]
+pub struct Args {
+    /// Forget what was done so many days ago and before: DAYS, now, or never
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    expire: Option<Expire>,
+    /// Change nothing; say what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn age(text: &str) -> Result<Expire, String> {
+    let wrong = |_| "an age is a number of days, now, or never".to_owned();
+    text.parse().map_err(wrong)
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let expire = match args.expire {
+        Some(expire) => expire,
+        None => repo.config()?.reflog_expire()?,
+    };
+    if args.dry_run {
+        let would = repo.gc_forecast(expire, app.now())?;
+        return tell(&would, ["Would take out", "Would forget"], app);
+    }
+    let bar = progress::bar(app, "{spinner} {msg}");
+    let done = repo.gc(expire, app.now(), &mut |step| {
+        bar.set_message(match step {
+            GcStep::Collecting => "looking for what nothing leads to".to_owned(),
+            GcStep::Compressing(done, all) => format!("compressing {}%", done * 100 / all.max(1)),
+            GcStep::Rewriting => "rewriting the files".to_owned(),
+        });
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let done = done?;
+    tell(&done, ["Took out", "Forgot"], app)?;
+    let (before, after) = done.size_bytes;
+    if after < before {
+        let line = format!("The files have {}, before {}", bytes(after), bytes(before));
+        app.ui.status(line);
+    }
+    match &done.unfinished {
+        None => {}
+        Some(Unfinished::Busy) => app.ui.notice(
+            "the files could not be rewritten, because another process reads or writes them: tract gc again",
+        ),
+        Some(Unfinished::Failed(why)) => {
+            app.ui.notice(format!("the files could not be rewritten: {why}"));
+        }
+    }
+    Ok(())
+}
+
+/// What went, or would, and how far back undo reaches then.
+fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<(), Failure> {
+    if done.aside > 0 {
+        let rows = plural(done.aside, "damaged row");
+        app.ui.notice(format!(
+            "{rows} set aside by a repair: while they are there, nothing is taken out that they may name"
+        ));
+    }
+    if done.is_nothing() {
+        app.ui.status("Nothing to take out");
+        return Ok(());
+    }
+    let mut parts = Vec::new();
+    let dropped = &done.dropped;
+    if dropped.commits > 0 {
+        parts.push(plural(dropped.commits, "commit"));
+    }
+    if dropped.contents > 0 {
+        let size = bytes(dropped.size_bytes);
+        parts.push(format!("{} ({size})", plural(dropped.contents, "message")));
+    }
+    if done.sources > 0 {
+        let (files, size) = (
+            plural(done.sources, "kept session file"),
+            bytes(done.source_bytes),
+        );
+        parts.push(format!("{files} ({size})"));
+    }
+    if let Some((last, others)) = parts.split_last() {
+        let list = match others {
+            [] => last.clone(),
+            _ => format!("{} and {last}", others.join(", ")),
+        };
+        app.ui.status(format!("{took} {list}"));
+    }
+    if done.operations > 0 {
+        let operations = plural(done.operations, "operation");
+        let reach = match &done.oldest {
+            None => "there is nothing left to undo".to_owned(),
+            Some(oldest) => {
+                let ago = app.calendar().ago(oldest.time);
+                format!("undo reaches back to #{} ({ago})", oldest.id)
+            }
+        };
+        app.ui.status(format!("{forgot} {operations}: {reach}"));
+    }
+    Ok(())
+}
