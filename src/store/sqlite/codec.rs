@@ -20,7 +20,7 @@ const COMPRESS_FROM_BYTES: usize = 512;
 const LEVEL: i32 = 3;
 
 const RAW: i64 = 0;
-const ZSTD: i64 = 1;
+pub(super) const ZSTD: i64 = 1;
 
 thread_local! {
     // Making one costs more than a short message takes.
@@ -46,7 +46,13 @@ pub(super) fn press(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() < COMPRESS_FROM_BYTES {
         return None;
     }
-    compress(bytes).filter(|packed| packed.len() < bytes.len() - bytes.len() / 10)
+    pays(compress(bytes)?, bytes)
+}
+
+/// Packed bytes, where they are worth it.
+pub(super) fn pays(packed: Vec<u8>, bytes: &[u8]) -> Option<Vec<u8>> {
+    let most = bytes.len() - bytes.len() / 10;
+    (packed.len() < most).then_some(packed)
 }
 
 /// Bytes as they are stored, with the number that says how.
