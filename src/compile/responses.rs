@@ -9,13 +9,12 @@
 //! requests of Codex 0.169 beside its sessions.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use crate::compile::body::Body;
 use crate::compile::said::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{is_object, push_list, quoted};
-use crate::wire::responses::{ABORTED, call_of, items, of_items, output, takes, tool_name};
+use crate::wire::responses::{ABORTED, OutputPairs, items, of_items, output, takes, tool_name};
 use crate::wire::{Repair, Repairs};
 
 /// Writes the request; `head` are the keys before `instructions`, each with a comma after it.
@@ -25,7 +24,10 @@ pub(super) fn write(
     head: &str,
     repairs: &mut Repairs,
 ) -> Body {
-    let pairs = Pairs::of(messages);
+    let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message| {
+        message.role == Role::Assistant
+    });
+    let repaired = pairs.loose();
     let mut payload = format!("{{{head}");
     let mut written = Vec::with_capacity(messages.len());
     let mut stable_bytes = payload.len();
@@ -40,7 +42,7 @@ pub(super) fn write(
         }
         let own = message_items(at, message, &pairs, repairs);
         prompt = said_as_text(message, said);
-        match says_the_same(said, message) && !pairs.repaired.contains(&at) {
+        match says_the_same(said, message) && !repaired.contains(&at) {
             true => written.extend(said.iter().cloned()),
             false => written.extend(own),
         }
@@ -99,7 +101,7 @@ fn said_as_text<'a>(message: &Message, said: &'a [String]) -> Option<&'a str> {
 fn message_items(
     at: usize,
     message: &Message,
-    pairs: &Pairs,
+    pairs: &OutputPairs,
     repairs: &mut Repairs,
 ) -> Vec<String> {
     let number = at + 1;
@@ -128,14 +130,14 @@ fn message_items(
                     kind: kind.clone().filter(|_| is_own),
                 };
                 chunk.push(index, Cow::Owned(call));
-                if pairs.open.contains(&(at, index)) {
+                if pairs.is_open(at, index) {
                     repairs.add(Repair::MissingResult, number);
                     written.extend(chunk.end(at, pairs, repairs));
                     written.push(output(id, kind.as_deref(), &quoted(ABORTED)));
                 }
                 continue;
             }
-            Part::ToolResult { .. } if pairs.stray.contains(&(at, index)) => {
+            Part::ToolResult { .. } if pairs.is_stray(at, index) => {
                 repairs.add(Repair::UnpairedResult, number);
                 continue;
             }
@@ -183,72 +185,14 @@ impl<'a> Chunk<'a> {
         self.parts.push(part);
     }
 
-    fn end(&mut self, at: usize, pairs: &Pairs, repairs: &mut Repairs) -> Vec<String> {
+    fn end(&mut self, at: usize, pairs: &OutputPairs, repairs: &mut Repairs) -> Vec<String> {
         let parts = std::mem::take(&mut self.parts).into_iter();
         let places = std::mem::take(&mut self.places);
         let message = Message {
             parts: parts.map(Cow::into_owned).collect(),
             ..self.frame.clone()
         };
-        let kind = |index: usize| {
-            let kind = pairs.kinds.get(&(at, places[index]));
-            kind.map(String::as_str)
-        };
+        let kind = |index: usize| pairs.kind(at, places[index]);
         items(&message, kind, at + 1, repairs)
-    }
-}
-
-/// A part by its message's place and its own.
-type Place = (usize, usize);
-
-/// Which result answers which call: the nearest earlier one of its id that nothing answers.
-#[derive(Default)]
-struct Pairs {
-    /// The kind of the call that a result answers, where it is no function.
-    kinds: HashMap<Place, String>,
-    /// Calls that nothing answers.
-    open: HashSet<Place>,
-    /// Results that answer none.
-    stray: HashSet<Place>,
-    /// The messages that these are of.
-    repaired: HashSet<usize>,
-}
-
-impl Pairs {
-    fn of(messages: &[Message]) -> Self {
-        let mut pairs = Self::default();
-        let mut open: HashMap<String, Vec<(Place, Option<String>)>> = HashMap::new();
-        for (at, message) in messages.iter().enumerate() {
-            for (index, part) in message.parts.iter().enumerate() {
-                match part {
-                    Part::ToolCall { .. } | Part::Opaque { .. }
-                        if message.role == Role::Assistant =>
-                    {
-                        if let Some((id, kind)) = call_of(part) {
-                            open.entry(id).or_default().push(((at, index), kind));
-                        }
-                    }
-                    Part::ToolResult { call, .. } => {
-                        match open.get_mut(call.as_str()).and_then(Vec::pop) {
-                            Some((_, kind)) => {
-                                pairs.kinds.extend(kind.map(|kind| ((at, index), kind)));
-                            }
-                            None => {
-                                pairs.stray.insert((at, index));
-                                pairs.repaired.insert(at);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        pairs.open = open
-            .into_values()
-            .flatten()
-            .map(|(place, _)| place)
-            .collect();
-        pairs.repaired.extend(pairs.open.iter().map(|(at, _)| *at));
-        pairs
     }
 }

@@ -16,13 +16,11 @@ mod history;
 mod inherited;
 mod kept;
 mod opening;
-mod pairs;
 mod record;
 mod session;
 mod standing;
 mod write;
 
-pub(super) use self::pairs::Pairs;
 use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// The format.

@@ -7,14 +7,13 @@ use serde_json::{Value, json};
 use super::asides::Asides;
 use super::history::{prompt_text, typed};
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
-use super::pairs::Pairs;
 use crate::error::{Error, Result};
 use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::Object;
-use crate::wire::responses;
+use crate::wire::responses::{self, OutputPairs};
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(
@@ -23,7 +22,8 @@ pub(super) fn export(
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
-    let pairs = Pairs::of(messages, calls(&document.after));
+    let said = messages.iter().map(|outgoing| &outgoing.message);
+    let pairs = OutputPairs::of(said, calls(&document.after), |_| true);
     let mut writer = Writer {
         out,
         document,
@@ -111,7 +111,7 @@ fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool 
 }
 
 /// The response items that say message `at`.
-fn items(at: usize, message: &Message, pairs: &Pairs, remarks: &mut Remarks) -> Vec<String> {
+fn items(at: usize, message: &Message, pairs: &OutputPairs, remarks: &mut Remarks) -> Vec<String> {
     for part in &message.parts {
         if let Part::ToolResult { is_error: true, .. } = part {
             remarks.add("the mark of a failed tool call");

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use super::super::codex::Pairs;
 use crate::error::Result;
 use crate::interop::chat::write::write_all;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Part, Role};
 use crate::wire::json::{Object, array};
-use crate::wire::responses::items;
+use crate::wire::responses::{OutputPairs, items};
 
 pub(super) fn export(
     messages: &[Outgoing],
@@ -17,7 +16,8 @@ pub(super) fn export(
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::of(document);
-    let pairs = Pairs::of(messages, Vec::new());
+    let said = messages.iter().map(|outgoing| &outgoing.message);
+    let pairs = OutputPairs::of(said, Vec::new(), |_| true);
     let mut instructions = None;
     let mut input = Vec::new();
     let mut prompt = None;

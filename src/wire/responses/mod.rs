@@ -5,10 +5,12 @@
 //! `codex-rs/protocol` of <https://github.com/openai/codex>, and OpenAI's API reference,
 //! "Responses", where that takes more than the tool writes.
 
+mod pairs;
 mod read;
 mod write;
 
 pub use super::media::image_url;
 pub use super::openai::PROVIDER;
+pub use pairs::OutputPairs;
 pub use read::{Meaning, call_of, communication, messages, of_items, read};
 pub use write::{ABORTED, items, output, takes, tool_name};
