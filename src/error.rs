@@ -179,6 +179,12 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
+    /// Several messages where one is asked for.
+    #[error("{what}: it holds several messages")]
+    SeveralMessages {
+        /// What was being read.
+        what: String,
+    },
     /// A commit while no branch is checked out.
     #[error(
         "Cannot commit in detached HEAD. Use 'tract checkout {branch}' to return to your branch."

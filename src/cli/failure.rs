@@ -158,6 +158,7 @@ fn exit(error: &Error) -> Exit {
         Error::UnknownRole { .. }
         | Error::EmptyMessage
         | Error::InvalidInput { .. }
+        | Error::SeveralMessages { .. }
         | Error::TooDeep { .. }
         | Error::InvalidHash { .. }
         | Error::InvalidRefName { .. } => Exit::Usage,
@@ -283,6 +284,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::OperationSuperseded { .. } => {
             Some("tract restore REV un-hides what one commit hid, and later messages stay".into())
         }
+        Error::SeveralMessages { .. } => Some(
+            "one message of them: its object alone; all of them, on branches: tract import FILE"
+                .into(),
+        ),
         Error::EmptyBranch { .. } => Some("tract import, or tract commit -r user -m \"…\"".into()),
         Error::UnknownRole { text } => Some(match nearest(text, Role::ALL.map(Role::as_str)) {
             Some(role) => format!("did you mean {role}?"),

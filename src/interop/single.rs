@@ -12,14 +12,12 @@ use super::{Action, Format, ImportOptions, Problem, Sink, Step, sniff};
 use crate::error::{Error, Result};
 use crate::model::{Message, Role};
 
-/// What is said of an object with several messages.
-pub const SEVERAL: &str = "it holds several messages";
-
 /// Reads one message object, OpenAI's or Anthropic's, or the response whose message it is.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidInput`] if it is no JSON object, or not one message in either form.
+/// [`Error::InvalidInput`] if it is no JSON object, or no message in either form, and
+/// [`Error::SeveralMessages`].
 pub fn message(text: &str) -> Result<Message> {
     let bad = |detail: String| Error::input("message", detail);
     let text = text.trim();
@@ -86,7 +84,9 @@ impl Found {
         // Alone, a result has no call before it; what else is odd leaves no message.
         match (self.messages.pop(), self.problem) {
             (Some(message), _) if self.messages.is_empty() => Ok(message),
-            (Some(_), _) => bad(SEVERAL.to_owned()),
+            (Some(_), _) => Err(Error::SeveralMessages {
+                what: "message".to_owned(),
+            }),
             (None, Some(reason)) => bad(reason),
             (None, None) => bad("no message in it".to_owned()),
         }

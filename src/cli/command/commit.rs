@@ -101,7 +101,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (Some(path), _) => batch(app, path)?,
         (_, Some(path)) => {
             let text = input::read(app, path).map_err(|failure| not_typed(path, failure))?;
-            vec![provider_message(&text).map_err(|why| bad_message(named::name(path), why))?]
+            vec![provider_message(&named::name(path), &text)?]
         }
         _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
     };
@@ -278,8 +278,8 @@ fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         if !line.trim().is_empty() {
-            let place = || format!("{}:{number}", named::name(path));
-            messages.push(provider_message(line).map_err(|why| bad_message(place(), why))?);
+            let place = format!("{}:{number}", named::name(path));
+            messages.push(provider_message(&place, line)?);
         }
     }
     if messages.is_empty() {
@@ -300,28 +300,14 @@ fn not_typed(path: &Path, failure: Failure) -> Failure {
     }
 }
 
-/// What is wrong with a message from there.
-fn bad_message(place: String, why: String) -> Failure {
-    let is_several = why == interop::single::SEVERAL;
-    let error = Error::input(place, why);
-    match is_several {
-        true => Failure::usage(error.to_string()).with_hint(
-            "one message of them: its object alone; all of them, on branches: tract import FILE",
-        ),
-        false => error.into(),
+/// One message as OpenAI or Anthropic write it, or their response; `place` is where it is from.
+fn provider_message(place: &str, text: &str) -> Result<Message, Error> {
+    match interop::single::message(text) {
+        Ok(message) if message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
+        Err(Error::InvalidInput { detail, .. }) => Err(Error::input(place, detail)),
+        Err(Error::SeveralMessages { .. }) => Err(Error::SeveralMessages { what: place.into() }),
+        read => read,
     }
-}
-
-/// One message as OpenAI or Anthropic write it, or their response.
-fn provider_message(text: &str) -> Result<Message, String> {
-    let message = interop::single::message(text).map_err(|error| match error {
-        Error::InvalidInput { detail, .. } => detail,
-        error => error.to_string(),
-    })?;
-    if message.is_empty() {
-        return Err(Error::EmptyMessage.to_string());
-    }
-    Ok(message)
 }
 
 /// The request settings that were given, as JSON texts.
