@@ -210,7 +210,9 @@ pub fn reason(error: &io::Error) -> String {
 
 fn hint(error: &Error) -> Option<String> {
     match error {
-        Error::NoRepository { .. } => Some("tract init".into()),
+        Error::NoRepository { .. } => Some(
+            "tract import takes in this directory's sessions, tract init makes an empty one".into(),
+        ),
         Error::NotOwned { place, .. } => {
             let place = shell_word(&place.display().to_string());
             Some(format!(

@@ -308,7 +308,7 @@ fn a_picture_is_written_to_a_file_and_over_none_that_is_there() {
     exit code: 1
     --- stderr
     error: there is no picture and no file in it
-    hint: tract show says what is in it
+    hint: tract show 033e3eb says what is in it
     ");
     assert!(!sandbox.work().join("b.png").exists());
 }
