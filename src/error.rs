@@ -1,5 +1,6 @@
 //! The library's one error type: facts, no advice. Advice names commands and lives in the program.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What a fallible function of this crate gives.
@@ -288,6 +289,15 @@ pub enum Error {
         /// The first of them: line (0 where the format has none) and reason.
         first: Vec<(u64, String)>,
     },
+    /// Something that would leave holds secrets.
+    #[error("{} in what would be written", leaks(counts))]
+    Leaks {
+        /// How many of each kind.
+        counts: BTreeMap<&'static str, usize>,
+        /// The commits that bring them, by their short hashes; none where what brings them is no
+        /// message.
+        commits: Vec<String>,
+    },
     /// A request that would need repairs, while none are allowed.
     #[error("the request would need repairs: {first}")]
     StrictCompile {
@@ -476,6 +486,19 @@ impl Error {
             detail: detail.to_string(),
         }
     }
+}
+
+/// `3 secrets (2 github-token, 1 aws-access-key)`.
+fn leaks(counts: &BTreeMap<&'static str, usize>) -> String {
+    let all: usize = counts.values().sum();
+    let mut kinds: Vec<_> = counts.iter().collect();
+    kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), **kind));
+    let kinds = kinds
+        .into_iter()
+        .map(|(kind, count)| format!("{count} {kind}"));
+    let kinds: Vec<String> = kinds.collect();
+    let ending = if all == 1 { "" } else { "s" };
+    format!("{all} secret{ending}: {}", kinds.join(", "))
 }
 
 fn short(commits: &[String]) -> String {

@@ -13,11 +13,12 @@ use tract::compile::Provider;
 use tract::history::{Call, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::interop::FORMATS;
+use tract::model::secret::Secrets;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
 use super::ui::{Surroundings, Ui};
-use super::user_config::{SAFE_DIRECTORY, UserConfig};
+use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use super::{Failure, Globals};
 
 /// All of the environment that the program looks at.
@@ -256,6 +257,19 @@ impl App {
     /// What the user set for all repositories.
     pub fn user_config(&self) -> Result<UserConfig, Failure> {
         UserConfig::load(self.env.user_config.clone())
+    }
+
+    /// What finds secrets: all that is known but for what the user allows.
+    pub fn secrets(&self) -> Result<Secrets, Failure> {
+        let config = self.user_config()?;
+        let allowed: Vec<&str> = config.values(SECRETS_ALLOW).collect();
+        Ok(Secrets::allowing(&allowed)?)
+    }
+
+    /// Whether the user lets secrets go on in a session of a tool on this machine.
+    pub fn resumes_secrets(&self) -> Result<bool, Failure> {
+        let config = self.user_config()?;
+        Ok(config.values(SECRETS_RESUME).any(|value| value == ALLOW))
     }
 
     /// The repository, made where it is missing. The flag says whether it is new.

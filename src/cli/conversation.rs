@@ -6,6 +6,7 @@ use std::path::Path;
 use tract::Error;
 use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Replay, Scope, Start, replay, tree_of_file};
+use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, escape, plural};
 use tract::tree::{NodeId, Tree, json};
@@ -88,9 +89,20 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), F
         return tree(&replay(&repo, &tip, scope)?.tree, app);
     }
     if let Some(kind) = form.page() {
-        return page::to_output(&repo, &tip, scope, kind, app);
+        let secrets = app.secrets()?;
+        let leaving = Leaving::Refused(&secrets);
+        return page::to_output((&repo, &tip), scope, kind, leaving, app).map_err(export_it);
     }
     whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
+}
+
+/// What makes a page without secrets is another command.
+fn export_it(failure: Failure) -> Failure {
+    match failure {
+        Failure::Tract(Error::Leaks { .. }) => failure
+            .with_hint("tract export --format html, or markdown, with --redact or --allow-secrets"),
+        failure => failure,
+    }
 }
 
 /// Whether what names no commit was meant as a file: a message that is searched for may be like one.

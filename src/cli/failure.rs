@@ -13,8 +13,11 @@ use tract::model::{Role, nearest};
 use tract::render::{Label, Line, grouped, plural};
 
 use super::Ui;
+use super::counted::counted;
 use super::shell::shell_word;
 
+/// How many commits are named that bring secrets.
+const LEAKS: usize = 5;
 /// What is said instead of `-`.
 pub const STANDARD_INPUT: &str = "standard input";
 
@@ -186,6 +189,17 @@ pub fn sentence(error: &Error) -> String {
             let (least, tokens) = (grouped(*least), grouped(*tokens));
             format!("hiding all that may go leaves {least} tokens, more than {tokens}")
         }
+        Error::Leaks { counts, commits } => {
+            let place = match commits.len() {
+                0 => "beside the messages".to_owned(),
+                count if count > LEAKS => {
+                    let shown = commits[..LEAKS].join(", ");
+                    format!("in {shown} and {} more", count - LEAKS)
+                }
+                _ => format!("in {}", commits.join(", ")),
+            };
+            format!("{}, {place}; nothing was written", counted(counts))
+        }
         error => error.to_string(),
     };
     let mut source = error.source();
@@ -212,6 +226,9 @@ fn hint(error: &Error) -> Option<String> {
     match error {
         Error::NoRepository { .. } => Some(
             "tract import takes in this directory's sessions, tract init makes an empty one".into(),
+        ),
+        Error::Leaks { .. } => Some(
+            "--redact replaces them in what is written, --allow-secrets writes them too".into(),
         ),
         Error::NotOwned { place, .. } => {
             let place = shell_word(&place.display().to_string());

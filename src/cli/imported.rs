@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use tract::history::Repo;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
+use tract::model::secret::SecretCounts;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
 use tract::render::{Label, Line, columns, grouped, plural, table, tokens};
 
+use crate::cli::counted::counted;
 use crate::cli::{App, Failure, listing};
 
 /// Sessions of one file beyond which they are not listed one by one.
@@ -30,6 +32,7 @@ pub fn tell_all(
         for (file, report) in reports {
             problems(file, report, app);
         }
+        secrets(reports, app);
         return Ok(());
     }
     for (file, report) in reports {
@@ -37,7 +40,20 @@ pub fn tell_all(
         let alone = named == 1 && !is_kin(file);
         tell(repo, file, report, (alone, is_verbose), app)?;
     }
+    secrets(reports, app);
     Ok(())
+}
+
+/// Says which secrets came in.
+fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
+    let mut counts = SecretCounts::new();
+    let sessions = reports.iter().flat_map(|(_, report)| &report.sessions);
+    for (kind, count) in sessions.flat_map(|session| &session.secrets) {
+        *counts.entry(kind).or_default() += count;
+    }
+    if !counts.is_empty() {
+        app.ui.warn(counted(&counts));
+    }
 }
 
 /// Says what came in with many files.

@@ -7,13 +7,14 @@ use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow, Repo};
 use tract::ingest::{Replay, Scope, replay, session_format};
 use tract::model::Operation;
+use tract::model::secret::{Leaving, SecretCounts};
 use tract::render::chat::ChatMessage;
 use tract::render::page::{ContextSize, ConversationPage};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
 
-use super::{App, Failure};
+use super::{App, Failure, as_read, leaks};
 
 /// How much of a prompt is a title.
 const TITLE_CHARS: usize = 90;
@@ -105,16 +106,64 @@ impl Gathered {
     }
 }
 
+/// A page with what is done about secrets, before any of it is written.
+pub struct Guarded {
+    /// The page.
+    pub bytes: Vec<u8>,
+    /// How many messages stand on it.
+    pub messages: usize,
+    /// What was replaced.
+    pub redacted: SecretCounts,
+}
+
+impl Guarded {
+    /// Of what stands at a commit.
+    pub fn of(
+        (repo, tip): (&Repo, &CommitHash),
+        scope: Scope,
+        kind: Kind,
+        leaving: Leaving<'_>,
+        app: &App,
+    ) -> Result<Self, Failure> {
+        // What is drawn is not what is stored, so that what is stored is drawn without them.
+        let copy = match leaving {
+            Leaving::Redacted(secrets) => Some(repo.without_secrets(tip, secrets)?),
+            _ => None,
+        };
+        let (repo, tip, redacted) = match &copy {
+            Some((copy, tip, counts)) => (copy, tip, counts.clone()),
+            None => (repo, tip, SecretCounts::new()),
+        };
+        let page = Gathered::of(repo, tip, scope, app)?;
+        let mut bytes = Vec::new();
+        page.write(kind, &mut bytes)?;
+        if let Some(secrets) = leaving.secrets() {
+            let read = match kind {
+                Kind::Html => as_read::html(&bytes),
+                Kind::Markdown => as_read::markdown(&bytes),
+            };
+            leaks::check_page((repo, tip), secrets, &read)?;
+        }
+        Ok(Self {
+            bytes,
+            messages: page.found.entries.len(),
+            redacted,
+        })
+    }
+}
+
 /// The page of what stands at a commit, as data.
 pub fn to_output(
-    repo: &Repo,
-    tip: &CommitHash,
+    (repo, tip): (&Repo, &CommitHash),
     scope: Scope,
     kind: Kind,
+    leaving: Leaving<'_>,
     app: &mut App,
 ) -> Result<(), Failure> {
-    let page = Gathered::of(repo, tip, scope, app)?;
-    page.write(kind, app.ui.out())
+    let page = Guarded::of((repo, tip), scope, kind, leaving, app)?;
+    app.ui.out().write_all(&page.bytes)?;
+    leaks::tell(&page.redacted, app);
+    Ok(())
 }
 
 /// The page of a file's tree, as data.

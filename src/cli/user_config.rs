@@ -13,6 +13,12 @@ use super::Failure;
 
 /// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
 pub const SAFE_DIRECTORY: &str = "safe.directory";
+/// What is no secret, whatever it looks like: a regular expression.
+pub const SECRETS_ALLOW: &str = "secrets.allow";
+/// Whether `resume` writes secrets: [`ALLOW`].
+pub const SECRETS_RESUME: &str = "secrets.resume";
+/// It does.
+pub const ALLOW: &str = "allow";
 
 /// The user's own settings.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +30,7 @@ pub struct UserConfig {
 
 impl UserConfig {
     /// The keys that there are.
-    pub const KEYS: [&str; 1] = [SAFE_DIRECTORY];
+    pub const KEYS: [&str; 3] = [SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME];
 
     /// Reads the file; one that isn't there, or is kept from us, is empty.
     pub fn load(path: Option<PathBuf>) -> Result<Self, Failure> {

@@ -3,6 +3,7 @@
 //! What is read is a stranger's: each object is held against its name, every path is folded, and where
 //! anything is off nothing is written. Deliberately absent: files, and which commits somebody means.
 
+mod copy;
 mod read;
 #[cfg(test)]
 mod tests;

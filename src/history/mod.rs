@@ -23,8 +23,10 @@ mod directory;
 pub mod find;
 pub mod fsck;
 pub mod gc;
+pub(crate) mod kept;
 #[cfg(test)]
 mod laws;
+pub(crate) mod leaks;
 pub(crate) mod load;
 pub mod log;
 pub mod makeup;

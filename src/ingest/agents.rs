@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::KeptSource;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
+use crate::history::kept::KeptSource;
 use crate::interop::records::each_record;
 use crate::model::{Message, RefName, RefValue};
 use crate::store::View;

@@ -1,7 +1,7 @@
 //! Steps on their way from an importer to their session: what needs neither the database nor their
 //! order is worked out ahead, on other threads.
 //!
-//! Canonical bytes, hashes, counts and compression are two thirds of what a message costs beside its
+//! Canonical bytes, hashes, counts, secrets and compression are two thirds of what a message costs beside its
 //! rows. The importer goes on reading meanwhile, and the session takes the steps in their order, so
 //! that what is written is the same however many threads there are. Deliberately absent: parsing,
 //! which is the importer's, and all that is written.
@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::interop::{BranchStart, Problem, SessionEnd, SessionStart, Sink, Step};
+use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::tokens::Counter;
 use crate::model::{Message, Sealed, TokenCount};
 use crate::store::crew::{Crew, with_crew, workers};
@@ -47,6 +48,8 @@ pub(super) struct Worked {
     pub(super) count: Option<TokenCount>,
     /// As the store keeps it.
     pub(super) pressed: Option<Vec<u8>>,
+    /// The secrets in it, if they are looked for.
+    pub(super) secrets: SecretCounts,
 }
 
 /// What was worked out, by messages that were not written yet. Any of it may be missing.
@@ -81,13 +84,19 @@ pub(super) trait Taker {
 #[derive(Clone, Copy)]
 pub(super) struct Making<'a> {
     pub(super) counter: Option<&'a Counter>,
+    pub(super) secrets: Option<&'a Secrets>,
     pub(super) press: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
 impl Making<'_> {
     fn ready(&self, message: Message) -> Ready {
         let message = Sealed::new(message);
+        let mut found = SecretCounts::new();
+        if let Some(secrets) = self.secrets {
+            secrets.count(message.canonical().as_bytes(), &mut found);
+        }
         let worked = Worked {
+            secrets: found,
             count: self.counter.map(|counter| counter.message(&message)),
             pressed: (self.press)(message.canonical().as_bytes()),
         };

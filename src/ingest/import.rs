@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::history::purge::holds_purged;
 use crate::history::{On, Repo, repo};
 use crate::interop::{Format, Problem, Sink};
+use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::{Store, Tx, View};
@@ -50,6 +51,8 @@ pub struct ImportRequest<'a> {
     pub what: &'a str,
     /// Counts tokens on the way.
     pub counter: Option<&'a Counter>,
+    /// Looks for secrets in the messages that are new.
+    pub secrets: Option<&'a Secrets>,
 }
 
 impl<'a> ImportRequest<'a> {
@@ -64,6 +67,7 @@ impl<'a> ImportRequest<'a> {
             now,
             what,
             counter: None,
+            secrets: None,
         }
     }
 }
@@ -156,6 +160,7 @@ pub(super) fn take_in(
         let upheaval = intake.upheaval;
         let making = Making {
             counter: request.counter,
+            secrets: request.secrets,
             press: repo.store.press(),
         };
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
@@ -366,7 +371,8 @@ impl Taker for Intake<'_> {
         match told {
             Told::Session(start) => {
                 let (tool, counter) = (self.file.format.name, self.request.counter);
-                let session = Session::begin(self.slices.tx()?, tool, start, counter)?;
+                let mut session = Session::begin(self.slices.tx()?, tool, start, counter)?;
+                session.looked_for = self.request.secrets;
                 self.current = Some(session);
                 Ok(())
             }

@@ -189,6 +189,7 @@ impl Placement {
             outcome: self.outcome,
             messages: session.messages,
             new_commits: session.new_commits,
+            secrets: session.secrets,
             tip,
             hides: session.hides,
             branch,

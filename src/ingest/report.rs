@@ -2,6 +2,7 @@
 
 use crate::hash::CommitHash;
 use crate::interop::{Format, Problem, SessionEnd};
+use crate::model::secret::SecretCounts;
 use crate::model::{HideKind, RefName};
 
 /// What an import found and did.
@@ -32,6 +33,8 @@ pub struct ImportedSession {
     pub new_commits: u64,
     /// The end of its main path.
     pub tip: Option<CommitHash>,
+    /// The secrets in the messages that were not here before, if they were looked for.
+    pub secrets: SecretCounts,
     /// The vendor's own hides on the main path: kind, commit, and the commit before.
     pub hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
     /// The branch that follows it.

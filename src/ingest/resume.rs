@@ -1,16 +1,20 @@
 //! A commit's context as a new session that its tool can go on with.
 
 use std::collections::HashSet;
+use std::io::Write;
 
 use super::outgoing::{Kept, outgoing};
 use super::session::digest;
-use super::source::KeptSource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::kept::KeptSource;
+use crate::history::leaks::leaks;
 use crate::history::path::session_of;
 use crate::history::{Repo, load};
 use crate::interop::records::each_record;
+use crate::interop::redacted::Sieve;
 use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Shape, Sink, Step};
+use crate::model::secret::Leaving;
 use crate::model::{
     Message, Millis, Operation, Part, Role, Span, preview, reads_as_typed, tombstone,
 };
@@ -24,7 +28,7 @@ const PROMPT_SEARCH: usize = 32;
 
 /// A session that a resume makes.
 #[derive(Clone, Debug)]
-pub struct NewSession {
+pub struct NewSession<'a> {
     /// Where it goes on: a format with a way to [`Format::resume`].
     pub format: &'static Format,
     /// Its id, new.
@@ -39,6 +43,8 @@ pub struct NewSession {
     pub what: String,
     /// The provider that the tool talks to by its settings, if it says so.
     pub provider: Option<String>,
+    /// What is done about secrets in it.
+    pub leaving: Leaving<'a>,
 }
 
 /// Makes a new session file of the context at `commit`, and remembers it, so that an import of
@@ -46,11 +52,11 @@ pub struct NewSession {
 ///
 /// # Errors
 ///
-/// The store's.
+/// [`Error::Leaks`] where it would hold secrets and they are refused; and the store's.
 pub fn resume(
     repo: &Repo,
     commit: &CommitHash,
-    session: &NewSession,
+    session: &NewSession<'_>,
 ) -> Result<(Vec<u8>, Vec<String>)> {
     let (bytes, remarks) = {
         let view = repo.store.read()?;
@@ -100,6 +106,7 @@ pub fn resume(
         };
         let mut bytes = Vec::new();
         let mut remarks = (session.format.write)(&messages, &document, &mut bytes)?;
+        bytes = guarded(&*view, commit, bytes, session.leaving)?;
         match left_out {
             0 => {}
             1 => remarks.push("1 system message of the other tool left out".to_owned()),
@@ -125,6 +132,32 @@ pub fn resume(
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok((bytes, remarks))
+}
+
+/// What may leave of a new session's file.
+fn guarded(
+    view: &dyn View,
+    commit: &CommitHash,
+    bytes: Vec<u8>,
+    leaving: Leaving<'_>,
+) -> Result<Vec<u8>> {
+    let Some(secrets) = leaving.secrets() else {
+        return Ok(bytes);
+    };
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut sieve = Sieve::redacting(secrets, &mut out);
+    let sieved = sieve.write_all(&bytes).and_then(|()| sieve.end());
+    let found = sieved.map_err(Error::io("output"))?;
+    match leaving {
+        Leaving::Refused(_) if !found.counts.is_empty() => {
+            let commits = leaks(view, commit, secrets, &found.texts)?;
+            Err(Error::Leaks {
+                counts: found.counts,
+                commits: commits.iter().map(CommitHash::short).collect(),
+            })
+        }
+        _ => Ok(out),
+    }
 }
 
 /// Whether a commit adds a message and hides nothing.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::source::KeptSource;
 use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
+use crate::history::kept::KeptSource;
 use crate::interop::Format;
 use crate::interop::running::Running;
 use crate::model::{Message, Part, Role, Settings};

@@ -19,6 +19,7 @@ use crate::history::load;
 use crate::interop::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
+use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement,
@@ -66,6 +67,10 @@ pub(super) struct Session<'a> {
     pub(super) end: SessionEnd,
     resumed: Option<ResumeRow>,
     counter: Option<&'a Counter>,
+    /// Finds secrets in what is new, if they are looked for.
+    pub(super) looked_for: Option<&'a Secrets>,
+    /// Those that were found.
+    pub(super) secrets: SecretCounts,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
     /// What was worked out of messages that are not written yet.
@@ -153,6 +158,8 @@ impl<'a> Session<'a> {
             hides: Vec::new(),
             end: SessionEnd::default(),
             counter,
+            looked_for: None,
+            secrets: SecretCounts::new(),
             work: 0,
             working: Working::default(),
             newest: None,
@@ -381,8 +388,26 @@ impl<'a> Session<'a> {
         let hash = message.hash();
         let worked = self.working.take(&hash);
         let (count, is_new) = match worked {
-            Some(Worked { count, pressed }) => (count, tx.put_pressed(message, pressed)?),
-            None => (None, tx.put_content(message)?),
+            Some(Worked {
+                count,
+                pressed,
+                secrets,
+            }) => {
+                let is_new = tx.put_pressed(message, pressed)?;
+                if is_new {
+                    for (kind, count) in secrets {
+                        *self.secrets.entry(kind).or_default() += count;
+                    }
+                }
+                (count, is_new)
+            }
+            None => {
+                let is_new = tx.put_content(message)?;
+                if let Some(secrets) = self.looked_for.filter(|_| is_new) {
+                    secrets.count(message.canonical().as_bytes(), &mut self.secrets);
+                }
+                (None, is_new)
+            }
         };
         let Some(counter) = self.counter else {
             return Ok(());
@@ -622,6 +647,7 @@ mod tests {
         let counter = Counter::load(Encoding::default());
         let request = ImportRequest {
             counter: Some(&counter),
+            secrets: None,
             ..ImportRequest::at(Millis(0), "import")
         };
         let repo = Repo::ephemeral().expect("a repository");

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
 
 use super::file::{BLOCK_BYTES, blocks, fingerprint};
 use super::slices::Slices;
@@ -211,27 +210,6 @@ impl<'a> SourceFile<'a> {
     pub(super) fn is_kept(&self, view: &dyn View, source: u64) -> Result<bool> {
         let source = view.source(source)?;
         Ok(source.is_some_and(|source| source.size_bytes >= self.input.size_bytes()))
-    }
-}
-
-/// A kept file up to somewhere.
-pub(super) struct KeptSource<'a> {
-    pub(super) view: &'a dyn View,
-    pub(super) id: u64,
-    pub(super) size_bytes: u64,
-}
-
-impl Input for KeptSource<'_> {
-    fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = (buffer.len() as u64).min(self.size_bytes.saturating_sub(offset));
-        let bytes = self.view.source_bytes(self.id, Span { offset, len });
-        let bytes = bytes.map_err(io::Error::other)?;
-        buffer[..bytes.len()].copy_from_slice(&bytes);
-        Ok(bytes.len())
     }
 }
 

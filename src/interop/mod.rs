@@ -29,6 +29,7 @@ mod lines;
 mod openai;
 mod openai_stream;
 pub(crate) mod records;
+pub mod redacted;
 mod remarks;
 mod responses;
 mod responses_stream;

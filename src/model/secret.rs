@@ -27,6 +27,28 @@ pub struct Secret {
 /// How many secrets of each kind.
 pub type SecretCounts = BTreeMap<&'static str, usize>;
 
+/// What is done about secrets in what leaves a repository.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Leaving<'a> {
+    /// They leave with the rest.
+    #[default]
+    Allowed,
+    /// Nothing leaves while there are any.
+    Refused(&'a Secrets),
+    /// `[redacted:KIND]` leaves in their place.
+    Redacted(&'a Secrets),
+}
+
+impl<'a> Leaving<'a> {
+    /// What finds them, unless nobody asks.
+    pub fn secrets(&self) -> Option<&'a Secrets> {
+        match self {
+            Self::Allowed => None,
+            Self::Refused(secrets) | Self::Redacted(secrets) => Some(secrets),
+        }
+    }
+}
+
 /// Finds secrets. Takes some milliseconds to make, so it is made once for many texts.
 #[derive(Debug)]
 pub struct Secrets {

@@ -21,7 +21,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("interop", &["wire", "tree"]),
     ("render", &["context", "diff", "interop", "tree"]),
     ("store", &["context"]),
-    ("history", &["context", "compile", "diff", "store"]),
+    (
+        "history",
+        &["context", "compile", "diff", "interop", "store"],
+    ),
     (
         "ingest",
         &["context", "compile", "interop", "tree", "store", "history"],

@@ -81,6 +81,7 @@ mod sandbox;
 mod saying;
 mod screen;
 mod second_reader;
+mod secrets;
 mod session_ids;
 mod shells;
 mod showing;

@@ -352,7 +352,7 @@ fn an_export_of_a_file_that_is_erased_meanwhile_says_so() {
     sandbox.write("session.json", text);
     sandbox.ok(&["import", "session.json"]);
     let export = sandbox
-        .command(&["export", "HEAD"])
+        .command(&["export", "--allow-secrets", "HEAD"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -8,13 +8,17 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, private};
+use crate::cli::{App, Failure, leaks, private};
 
 /// Put commits into one file, for a repository elsewhere
 ///
 /// A branch, a tag or a session goes in with all that it needs. Of A..B goes in what comes after A,
 /// for whoever has A already. tract unbundle takes the file in. Request settings and notes are part of
 /// their commits; session files, with all that is in them, and titles go in with --sources alone.
+///
+/// Where there are secrets in it, in hidden messages too, nothing is written, unless one of two flags says
+/// what is to be done. With --redact it is another history from the first of them on: it does not go on
+/// where somebody has the one with them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -37,6 +41,8 @@ pub struct Args {
     /// Write over a file that is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    secrets: leaks::Flags,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
@@ -49,7 +55,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         }
     };
     let path = app.path(&args.file)?;
-    let (bytes, done) = repo.bundle(&tips, args.sources)?;
+    let secrets = app.secrets()?;
+    let leaving = args.secrets.leaving(&secrets);
+    let (bytes, done) = repo.bundle_leaving(&tips, args.sources, leaving)?;
     private::write(&path, args.force, |out| {
         Ok(out.write_all(&bytes).map_err(Error::io(&path))?)
     })?;
@@ -63,6 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let place = app.short_path(&path);
     app.ui
         .status(format!("Wrote {} to {place}", what.join(", ")));
+    leaks::tell(&done.secrets, app);
     for need in &done.needs {
         let need = Label::Hash.of(need.short());
         app.ui

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
 use tract::history::{BudgetAction, BudgetTarget, Config, Expire};
+use tract::model::secret::Secrets;
 use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
 
-use crate::cli::user_config::UserConfig;
+use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure};
 
 /// Read and change the repository's settings
@@ -28,6 +29,9 @@ use crate::cli::{App, Failure};
 ///
 /// With --global, your own settings, for all repositories. safe.directory: a repository of another
 /// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
+/// secrets.allow: what is no secret although it looks like one (a regular expression, held against what
+/// would be taken for a secret), one more with each call. secrets.resume: allow, for tract resume to write
+/// secrets like anything else; what it writes stays on this machine until the tool sends it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -35,7 +39,8 @@ Example:
   tract config budget.action truncate
   tract config compile.format anthropic
   tract config --unset budget.max
-  tract config --global safe.directory /srv/shared")]
+  tract config --global safe.directory /srv/shared
+  tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
     /// Which setting
     #[arg(value_name = "KEY")]
@@ -109,6 +114,14 @@ fn global(args: &Args, app: &mut App) -> Result<(), Failure> {
     known(key, &UserConfig::KEYS)?;
     match &args.value {
         _ if args.unset => config.remove(key),
+        Some(value) if key == SECRETS_ALLOW => {
+            Secrets::allowing(&[value])?;
+            config.add(key, value)
+        }
+        Some(value) if key == SECRETS_RESUME => match value.as_str() {
+            ALLOW => config.add(key, value),
+            _ => Err(Failure::usage(format!("{key}: '{value}' is not {ALLOW}"))),
+        },
         Some(value) => config.add(key, &safe(value, app)?),
         None if config.values(key).next().is_none() => {
             Err(Failure::refused(format!("{key} is not set")))

@@ -10,8 +10,8 @@ use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant}
 use tract::interop::{Format, formats};
 use tract::render::{escape, grouped, plural};
 
-use crate::cli::page::{self, Gathered};
-use crate::cli::{App, Failure, private};
+use crate::cli::page::{self, Guarded};
+use crate::cli::{App, Failure, leaks, private};
 
 /// Write a session file, or a page to read
 ///
@@ -20,12 +20,15 @@ use crate::cli::{App, Failure, private};
 ///
 /// html is one page that needs nothing else, for a browser: the whole conversation, what is hidden
 /// folded beside the marker that stands in its place. markdown is the same as a text.
+///
+/// Where there are secrets in it, nothing is written, unless one of two flags says what is to be done.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract export -o session.jsonl                 in the format that it came in
   tract export HEAD~3 --format openai           to standard output
-  tract export --format html -o session.html    to read, to keep, to share")]
+  tract export --format html -o session.html    to read, to keep, to share
+  tract export --redact -o session.jsonl        without the secrets in it")]
 pub struct Args {
     /// Which commit's context
     #[arg(value_name = "REV", default_value = "HEAD")]
@@ -41,6 +44,8 @@ pub struct Args {
     /// Write over a file that is there
     #[arg(long, requires = "output")]
     force: bool,
+    #[command(flatten)]
+    secrets: leaks::Flags,
 }
 
 /// What is written.
@@ -78,27 +83,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         now,
         session,
     };
-    let done = match &args.output {
+    let secrets = app.secrets()?;
+    let guarded = |out: &mut dyn Write| {
+        let leaving = args.secrets.leaving(&secrets);
+        let mut make = |out: &mut dyn Write| export(&repo, &commit, &options, out);
+        leaks::guard((&repo, &commit), leaving, &mut make, out)
+    };
+    let (done, redacted) = match &args.output {
         Some(path) => {
             let path = app.path(path)?;
-            let done = private::write(&path, args.force, |out| {
-                Ok(export(&repo, &commit, &options, out)?)
-            })?;
+            let (done, redacted) = private::write(&path, args.force, guarded)?;
             let messages = plural(done.untouched + done.written, "message");
             let (untouched, place) = (grouped(done.untouched), app.short_path(&path));
             let wrote = format!("Wrote {messages}, {untouched} untouched, to {place}");
             app.ui.status(wrote);
-            done
+            (done, redacted)
         }
         None if app.ui.is_terminal() => {
             let mut bytes = Vec::new();
-            let done = export(&repo, &commit, &options, &mut bytes)?;
+            let done = guarded(&mut bytes)?;
             let text = String::from_utf8_lossy(&bytes);
             app.ui.out().write_all(escape::json(&text).as_bytes())?;
             done
         }
-        None => export(&repo, &commit, &options, app.ui.out())?,
+        None => guarded(app.ui.out())?,
     };
+    leaks::tell(&redacted, app);
     for remark in &done.remarks {
         app.ui.notice(remark);
     }
@@ -113,14 +123,19 @@ fn to_read(
     args: &Args,
     app: &mut App,
 ) -> Result<(), Failure> {
+    let secrets = app.secrets()?;
+    let leaving = args.secrets.leaving(&secrets);
     let Some(path) = &args.output else {
-        return page::to_output(repo, commit, Scope::All, kind, app);
+        return page::to_output((repo, commit), Scope::All, kind, leaving, app);
     };
     let path = app.path(path)?;
-    let page = Gathered::of(repo, commit, Scope::All, app)?;
-    private::write(&path, args.force, |out| page.write(kind, out))?;
-    let messages = plural(page.found.entries.len() as u64, "message");
+    let page = Guarded::of((repo, commit), Scope::All, kind, leaving, app)?;
+    private::write(&path, args.force, |out| {
+        Ok(out.write_all(&page.bytes).map_err(Error::io(&path))?)
+    })?;
+    let messages = plural(page.messages as u64, "message");
     let place = app.short_path(&path);
     app.ui.status(format!("Wrote {messages} to {place}"));
+    leaks::tell(&page.redacted, app);
     Ok(())
 }

@@ -12,6 +12,7 @@ use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
 use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
+use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
 
@@ -129,6 +130,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => None,
         false => Some(Counter::lazy(app.encoding(&repo)?)),
     };
+    let secrets = app.secrets()?;
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
     let mut passed = Passed::default();
@@ -149,7 +151,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             &repo,
             (file, spools.at(file)),
             (args, &coming),
-            (counter.as_ref(), bar),
+            (counter.as_ref(), &secrets, bar),
             app,
         );
         let done = done.map_err(|failure| match failure {
@@ -414,7 +416,7 @@ fn one(
     repo: &Repo,
     (file, read): (&Path, &Path),
     (args, coming): (&Args, &Coming),
-    (counter, many): (Option<&Counter>, Option<&ProgressBar>),
+    (counter, secrets, many): (Option<&Counter>, &Secrets, Option<&ProgressBar>),
     app: &App,
 ) -> Result<ImportReport, Failure> {
     let what = format!("import {}", file.display());
@@ -427,6 +429,7 @@ fn one(
         now: app.now(),
         what: &what,
         counter,
+        secrets: Some(secrets),
         moves_head: !app.names_a_branch() && !coming.is_aside,
         is_aside: coming.is_aside,
     };

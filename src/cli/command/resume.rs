@@ -9,12 +9,13 @@ use tract::Error;
 use tract::ingest::{NewSession, resume, session_format};
 use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
+use tract::model::secret::Leaving;
 use tract::render::Label;
 
 use crate::cli::failure;
 use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, private};
+use crate::cli::{App, Failure, leaks, private};
 
 #[derive(Debug, clap::Args)]
 #[command(about = about(), long_about = long_about(), after_help = "\
@@ -33,6 +34,8 @@ pub struct Args {
     /// Run the command
     #[arg(long)]
     run: bool,
+    #[command(flatten)]
+    secrets: leaks::Flags,
 }
 
 fn about() -> String {
@@ -84,6 +87,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut seed = [0u8; 32];
     getrandom::fill(&mut seed).map_err(|error| Failure::refused(error.to_string()))?;
     let dirs = app.tool_dirs()?;
+    let secrets = app.secrets()?;
+    let mut leaving = args.secrets.leaving(&secrets);
+    if matches!(leaving, Leaving::Refused(_)) && app.resumes_secrets()? {
+        leaving = Leaving::Allowed;
+    }
     let session = NewSession {
         format,
         provider: dirs.provider(format),
@@ -95,6 +103,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             .revs([&args.rev])
             .option("--in", args.tool)
             .line(),
+        leaving,
     };
     let local_time = app.calendar().for_file_name(now);
     let place = dirs.new_session(format, &cwd, &session.id, &local_time);

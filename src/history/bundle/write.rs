@@ -1,14 +1,21 @@
 //! Commits into a bundle.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 
 use super::{BLOCK_BYTES, BundleTip, HEADER};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, fingerprint};
+use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint};
+use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::{RefName, Span};
+use crate::interop::Input;
+use crate::interop::redacted::RedactedInput;
+use crate::model::secret::{Leaving, SecretCounts};
+use crate::model::{
+    Commit, EntryId, Hide, Interval, Message, Operation, PartHide, RefName, Replacement, Sealed,
+    Span,
+};
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -26,6 +33,12 @@ pub struct Bundled {
     pub sources: u64,
     /// The commits that whoever takes it must have already.
     pub needs: Vec<CommitHash>,
+    /// The secrets that were replaced, or would have been let out.
+    pub secrets: SecretCounts,
+    /// The commits that bring them, in the bundle's order.
+    pub leaks: Vec<CommitHash>,
+    /// By its commits' names here, the name of each that has another one in the bundle.
+    pub renamed: HashMap<CommitHash, CommitHash>,
 }
 
 impl Repo {
@@ -37,11 +50,30 @@ impl Repo {
     ///
     /// [`Error::Damaged`] where a message or a commit on the way is, and the store's.
     pub fn bundle(&self, tips: &[BundleTip], sources: bool) -> Result<(Vec<u8>, Bundled)> {
+        self.bundle_leaving(tips, sources, Leaving::Allowed)
+    }
+
+    /// The same, with what is to be done about secrets: in messages, hidden ones too, in notes, settings
+    /// and titles, and in session files. Where they are replaced, it is another history from the first
+    /// such message on: its commits have other names, and nobody who has the one sees that it is the
+    /// other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Leaks`] where they are refused, and as [`Repo::bundle`].
+    pub fn bundle_leaving(
+        &self,
+        tips: &[BundleTip],
+        sources: bool,
+        leaving: Leaving<'_>,
+    ) -> Result<(Vec<u8>, Bundled)> {
         let view = self.store.read()?;
         let packer = zstd::stream::Encoder::new(Vec::new(), LEVEL).map_err(Error::store)?;
         let mut bundle = Writing {
             view: &*view,
             out: packer,
+            leaving,
+            messages: HashMap::new(),
             done: Bundled::default(),
         };
         let rows = bundle.commits(tips)?;
@@ -68,6 +100,11 @@ impl Repo {
         }
         bundle.names(&tips)?;
         bundle.line("end", "")?;
+        if matches!(leaving, Leaving::Refused(_)) && !bundle.done.secrets.is_empty() {
+            let commits = bundle.done.leaks.iter().map(CommitHash::short).collect();
+            let counts = bundle.done.secrets;
+            return Err(Error::Leaks { counts, commits });
+        }
         let packed = bundle.out.finish().map_err(Error::store)?;
         let mut bytes = HEADER.to_vec();
         bytes.extend(hex(&fingerprint(&packed)).as_bytes());
@@ -85,6 +122,9 @@ struct Writing<'a> {
     view: &'a dyn View,
     out: zstd::stream::Encoder<'static, Vec<u8>>,
     done: Bundled,
+    leaving: Leaving<'a>,
+    /// The messages that stand in it without their secrets, by their names here.
+    messages: HashMap<ContentHash, ContentHash>,
 }
 
 impl Writing<'_> {
@@ -118,6 +158,8 @@ impl Writing<'_> {
         }
         self.done.needs = needs.into_iter().collect();
         let mut named: HashSet<ContentHash> = HashSet::new();
+        let mut written: HashSet<ContentHash> = HashSet::new();
+        let mut made: HashSet<CommitHash> = HashSet::new();
         for some in rows.chunks(SOME) {
             let contents = some.iter().flat_map(|row| row.commit.operation.contents());
             let contents: Vec<ContentHash> =
@@ -128,12 +170,21 @@ impl Writing<'_> {
             for (at, hash) in contents.iter().enumerate() {
                 match (&bodies[at], &listed[at], purged[at]) {
                     (_, Some(row), true) => {
+                        written.insert(*hash);
                         self.line("erased", &format!("{hash} {}", row.role.as_str()))?;
                     }
-                    (Some(body), _, false) => {
-                        self.line("content", body)?;
-                        self.done.contents += 1;
-                    }
+                    (Some(body), _, false) => match self.without_secrets(hash, body)? {
+                        None if written.insert(*hash) => {
+                            self.line("content", body)?;
+                            self.done.contents += 1;
+                        }
+                        // Two may differ in their secrets alone.
+                        Some(message) if written.insert(message.hash()) => {
+                            self.line("content", message.canonical())?;
+                            self.done.contents += 1;
+                        }
+                        _ => {}
+                    },
                     _ => {
                         let detail = format!("content {hash} is missing");
                         return Err(Error::Damaged { detail });
@@ -141,11 +192,143 @@ impl Writing<'_> {
                 }
             }
             for row in some {
-                self.line("commit", &row.commit.canonical())?;
-                self.done.commits += 1;
+                let commit = self.commit(row);
+                if made.insert(commit.hash()) {
+                    self.line("commit", &commit.canonical())?;
+                    self.done.commits += 1;
+                }
             }
         }
         Ok(rows)
+    }
+
+    /// A message without its secrets, where it has any and they are replaced. Those that it has are
+    /// counted.
+    fn without_secrets(
+        &mut self,
+        name: &ContentHash,
+        body: &str,
+    ) -> Result<Option<Sealed<Message>>> {
+        let Some(secrets) = self.leaving.secrets() else {
+            return Ok(None);
+        };
+        let message = Message::from_canonical(body)?;
+        let redacted = secrets.redact_message(&message, &mut self.done.secrets);
+        let redacted = redacted.map(Sealed::new);
+        if let Some(redacted) = &redacted {
+            self.messages.insert(*name, redacted.hash());
+        }
+        Ok(redacted.filter(|_| matches!(self.leaving, Leaving::Redacted(_))))
+    }
+
+    /// A commit, by the names that its messages and the commits before it have in the bundle.
+    fn commit(&mut self, row: &CommitRow) -> Commit {
+        let before: usize = self.done.secrets.values().sum();
+        let mut commit = row.commit.clone();
+        commit.note = commit.note.map(|note| self.text(note));
+        for value in commit.settings.values_mut() {
+            *value = self.text(std::mem::take(value));
+        }
+        if let Operation::Annotate { reason, .. } = &mut commit.operation {
+            *reason = reason.take().map(|reason| self.text(reason));
+        }
+        let mut named = commit.operation.contents().into_iter();
+        let leaks = named.any(|content| self.messages.contains_key(&content));
+        if leaks || self.done.secrets.values().sum::<usize>() > before {
+            self.done.leaks.push(row.hash);
+        }
+        if matches!(self.leaving, Leaving::Redacted(_)) {
+            commit.parent = commit.parent.map(|parent| self.renamed(&parent));
+            commit.operation = self.operation(commit.operation);
+            let renamed = commit.hash();
+            if renamed != row.hash {
+                self.done.renamed.insert(row.hash, renamed);
+            }
+        }
+        commit
+    }
+
+    /// What a commit does, by the names that there are in the bundle.
+    fn operation(&self, operation: Operation) -> Operation {
+        let content = |was: ContentHash| *self.messages.get(&was).unwrap_or(&was);
+        let entry = |was: EntryId| EntryId {
+            commit: self.renamed(&was.commit),
+            ..was
+        };
+        let entries = |was: Vec<EntryId>| was.into_iter().map(entry).collect();
+        match operation {
+            Operation::Append { content: was } => Operation::Append {
+                content: content(was),
+            },
+            Operation::Edit {
+                target,
+                content: was,
+            } => Operation::Edit {
+                target: entry(target),
+                content: content(was),
+            },
+            Operation::Hide(hide) => Operation::Hide(Hide {
+                intervals: hide
+                    .intervals
+                    .into_iter()
+                    .map(|interval| Interval {
+                        first: entry(interval.first),
+                        last: entry(interval.last),
+                    })
+                    .collect(),
+                keep: entries(hide.keep),
+                parts: hide
+                    .parts
+                    .into_iter()
+                    .map(|part| PartHide {
+                        entry: entry(part.entry),
+                        stub: part.stub.map(content),
+                        ..part
+                    })
+                    .collect(),
+                replacements: hide
+                    .replacements
+                    .into_iter()
+                    .map(|put| Replacement {
+                        before: put.before.map(entry),
+                        content: content(put.content),
+                    })
+                    .collect(),
+                ..hide
+            }),
+            Operation::Restore {
+                target,
+                entries: of,
+            } => Operation::Restore {
+                target: self.renamed(&target),
+                entries: entries(of),
+            },
+            Operation::Annotate {
+                targets,
+                priority,
+                reason,
+            } => Operation::Annotate {
+                targets: entries(targets),
+                priority,
+                reason,
+            },
+        }
+    }
+
+    /// The name that a commit has in the bundle.
+    fn renamed(&self, commit: &CommitHash) -> CommitHash {
+        *self.done.renamed.get(commit).unwrap_or(commit)
+    }
+
+    /// A text without its secrets, if they are replaced. Those that it has are counted.
+    fn text(&mut self, text: String) -> String {
+        let Some(secrets) = self.leaving.secrets() else {
+            return text;
+        };
+        match secrets.redact_text(&text, &mut self.done.secrets) {
+            Some(redacted) if matches!(self.leaving, Leaving::Redacted(_)) => redacted,
+            _ => text,
+        }
     }
 
     /// What the provider counted.
@@ -154,6 +337,7 @@ impl Writing<'_> {
             for (commit, usage) in some.iter().zip(self.view.usage(some)?) {
                 if let Some(usage) = usage {
                     let counts = format!("{} {}", usage.input_tokens, usage.output_tokens);
+                    let commit = self.renamed(commit);
                     self.line("usage", &format!("{commit} {counts}"))?;
                 }
             }
@@ -165,49 +349,83 @@ impl Writing<'_> {
     fn sources(&mut self, commits: &[CommitHash]) -> Result<BTreeSet<RefName>> {
         let ids = self.view.sources_behind(commits)?;
         let mut sessions: BTreeSet<RefName> = BTreeSet::new();
+        let mut redacted: HashMap<u64, RedactedInput<'_>> = HashMap::new();
         for (number, id) in ids.iter().enumerate() {
             let Some(row) = self.view.source(*id)? else {
                 continue;
             };
             self.done.sources += 1;
-            let print = hex(&row.fingerprint);
-            let head = format!(
-                "{number} {} {} {} {print}",
-                row.session, row.format, row.size_bytes
-            );
-            self.line("source", &head)?;
-            let mut offset = 0;
-            while offset < row.size_bytes {
-                let len = BLOCK_BYTES.min(row.size_bytes - offset);
-                let bytes = self.view.source_bytes(*id, Span { offset, len })?;
-                if bytes.len() as u64 != len {
-                    let detail = format!("a session file of {} is cut off", row.session.short());
-                    return Err(Error::Damaged { detail });
+            let file = KeptSource {
+                view: self.view,
+                id: *id,
+                size_bytes: row.size_bytes,
+            };
+            let mut size_bytes = row.size_bytes;
+            let mut print = row.fingerprint;
+            if let Some(secrets) = self.leaving.secrets() {
+                let without = RedactedInput::of(Box::new(file), secrets)?;
+                for (kind, count) in without.counts() {
+                    *self.done.secrets.entry(kind).or_default() += count;
                 }
-                self.out.write_all(&bytes).map_err(Error::store)?;
-                offset += len;
+                let is_put = matches!(self.leaving, Leaving::Redacted(_));
+                if is_put && !without.counts().is_empty() {
+                    let mut hash = Fingerprint::default();
+                    each_block(&without, |block| {
+                        hash.update(block);
+                        Ok(())
+                    })?;
+                    (size_bytes, print) = (without.size_bytes(), hash.value());
+                    redacted.insert(*id, without);
+                }
+            }
+            let (name, format, print) = (&row.session, &row.format, hex(&print));
+            let head = format!("{number} {name} {format} {size_bytes} {print}");
+            self.line("source", &head)?;
+            let mut written = 0;
+            let mut write = |block: &[u8]| {
+                written += block.len() as u64;
+                self.out.write_all(block).map_err(Error::store)
+            };
+            let plain = KeptSource {
+                view: self.view,
+                id: *id,
+                size_bytes,
+            };
+            match redacted.get(id) {
+                Some(without) => each_block(without, &mut write)?,
+                None => each_block(&plain, &mut write)?,
+            }
+            if written != size_bytes {
+                let detail = format!("a session file of {} is cut off", row.session.short());
+                return Err(Error::Damaged { detail });
             }
             self.out.write_all(b"\n").map_err(Error::store)?;
             sessions.insert(row.session);
         }
         for some in commits.chunks(SOME) {
             for (commit, records) in some.iter().zip(self.view.records(some)?) {
+                let commit = self.renamed(commit);
                 for (id, spans) in records {
                     let Some(number) = ids.iter().position(|known| *known == id) else {
                         continue;
                     };
+                    let without = redacted.get(&id);
+                    let place = |span: &Span| without.map_or(*span, |it| it.span(*span));
+                    let spans = spans.iter().map(place);
                     let spans: Vec<String> = spans
-                        .iter()
                         .map(|span| format!("{}+{}", span.offset, span.len))
                         .collect();
                     self.line("records", &format!("{commit} {number} {}", spans.join(",")))?;
                 }
             }
         }
+        drop(redacted);
         for name in &sessions {
             if let Some(row) = self.view.session(name)? {
+                let title = row.title.map(|title| self.text(title));
+                let cwd = row.cwd.map(|cwd| self.text(cwd));
                 let known = serde_json::json!({
-                    "title": row.title, "cwd": row.cwd, "absent": row.absent,
+                    "title": title, "cwd": cwd, "absent": row.absent,
                 });
                 self.line("session", &format!("{name} {known}"))?;
             }
@@ -218,17 +436,34 @@ impl Writing<'_> {
     /// The refs, and the notes of those that are tags.
     fn names(&mut self, tips: &[BundleTip]) -> Result<()> {
         for tip in tips {
-            self.line("ref", &format!("{} {}", tip.name, tip.commit))?;
+            let commit = self.renamed(&tip.commit);
+            self.line("ref", &format!("{} {commit}", tip.name))?;
         }
         let names: Vec<RefName> = tips.iter().map(|tip| tip.name.clone()).collect();
         let notes = self.view.tag_notes(&names)?;
         for (tip, note) in tips.iter().zip(notes) {
             if let Some(note) = note.filter(|note| note.commit == tip.commit) {
-                let text = serde_json::Value::from(note.text);
+                let text = serde_json::Value::from(self.text(note.text));
                 self.line("note", &format!("{} {} {text}", tip.name, note.time.0))?;
             }
         }
         Ok(())
+    }
+}
+
+/// Calls `each` with all bytes there are, a block at a time.
+fn each_block(input: &dyn Input, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut offset = 0;
+    loop {
+        let len = BLOCK_BYTES.min(input.size_bytes() - offset);
+        let bytes = input
+            .bytes(Span { offset, len })
+            .map_err(Error::io("source"))?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        each(&bytes)?;
+        offset += bytes.len() as u64;
     }
 }
 

@@ -1,0 +1,16 @@
+//! How many secrets there are, in words.
+
+use tract::model::secret::SecretCounts;
+use tract::render::plural;
+
+/// `3 secrets: 2 github-token, 1 aws-access-key`, the most first.
+pub fn counted(counts: &SecretCounts) -> String {
+    let all: usize = counts.values().sum();
+    let mut kinds: Vec<_> = counts.iter().collect();
+    kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), **kind));
+    let kinds: Vec<String> = kinds
+        .into_iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    format!("{}: {}", plural(all as u64, "secret"), kinds.join(", "))
+}

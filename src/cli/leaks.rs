@@ -1,0 +1,152 @@
+//! Secrets in what leaves: looked for before anything is written.
+
+use std::io::{self, Write};
+
+use tract::Error;
+use tract::hash::CommitHash;
+use tract::history::Repo;
+use tract::interop::redacted::{FoundSecrets, Sieve};
+use tract::model::secret::{Leaving, SecretCounts, Secrets};
+
+use super::counted::counted;
+use super::{App, Failure};
+
+/// What is held in memory of something that is looked at before it is written; more is made twice.
+const HELD_BYTES: usize = 32 << 20;
+
+/// What is done about secrets.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Flags {
+    /// Write [redacted:KIND] in place of secrets
+    #[arg(long)]
+    redact: bool,
+    /// Write secrets, too
+    #[arg(long, conflicts_with = "redact")]
+    allow_secrets: bool,
+}
+
+impl Flags {
+    /// The same for the library.
+    pub const fn leaving<'a>(&self, secrets: &'a Secrets) -> Leaving<'a> {
+        match (self.redact, self.allow_secrets) {
+            (true, _) => Leaving::Redacted(secrets),
+            (_, true) => Leaving::Allowed,
+            _ => Leaving::Refused(secrets),
+        }
+    }
+}
+
+/// Says what was replaced.
+pub fn tell(counts: &SecretCounts, app: &mut App) {
+    if !counts.is_empty() {
+        app.ui.status(format!("Redacted {}", counted(counts)));
+    }
+}
+
+/// Lets a session file out that `make` writes, unless there are secrets in it; or without them. `make`
+/// is called twice where the file is large, or where it has to be another one. What was replaced comes
+/// with what `make` says.
+pub fn guard<T>(
+    (repo, commit): (&Repo, &CommitHash),
+    leaving: Leaving<'_>,
+    make: &mut dyn FnMut(&mut dyn Write) -> tract::error::Result<T>,
+    out: &mut dyn Write,
+) -> Result<(T, SecretCounts), Failure> {
+    let Some(secrets) = leaving.secrets() else {
+        return Ok((make(out)?, SecretCounts::new()));
+    };
+    let mut sieve = Sieve::finding(secrets);
+    let mut held = Held::default();
+    let done = make(&mut Both(&mut sieve, &mut held))?;
+    let found = sieve.end()?;
+    if found.counts.is_empty() {
+        return Ok(match held.bytes {
+            Some(bytes) => {
+                out.write_all(&bytes).map_err(Error::io("output"))?;
+                (done, found.counts)
+            }
+            None => (make(out)?, found.counts),
+        });
+    }
+    refuse(repo, commit, leaving, &found)?;
+    let mut sieve = Sieve::redacting(secrets, out);
+    match held.bytes {
+        Some(bytes) => sieve.write_all(&bytes).map_err(Error::io("output"))?,
+        None => {
+            make(&mut sieve)?;
+        }
+    }
+    sieve.end().map_err(Error::io("output"))?;
+    Ok((done, found.counts))
+}
+
+/// Refuses what was found, unless it is to be replaced.
+fn refuse(
+    repo: &Repo,
+    commit: &CommitHash,
+    leaving: Leaving<'_>,
+    found: &FoundSecrets,
+) -> Result<(), Failure> {
+    let Leaving::Refused(secrets) = leaving else {
+        return Ok(());
+    };
+    let commits = repo.leaks(commit, secrets, &found.texts)?;
+    let commits = commits.iter().map(CommitHash::short).collect();
+    let counts = found.counts.clone();
+    Err(Error::Leaks { counts, commits }.into())
+}
+
+/// Refuses a page with secrets on it, whichever way it is read.
+pub fn check_page(
+    (repo, commit): (&Repo, &CommitHash),
+    secrets: &Secrets,
+    page: &[Vec<u8>],
+) -> Result<(), Failure> {
+    let mut found = FoundSecrets::default();
+    for read in page {
+        let mut one = FoundSecrets::default();
+        one.look(read, secrets);
+        found.texts.extend(one.texts);
+        for (kind, count) in one.counts {
+            let most = found.counts.entry(kind).or_default();
+            *most = count.max(*most);
+        }
+    }
+    match found.counts.is_empty() {
+        true => Ok(()),
+        false => refuse(repo, commit, Leaving::Refused(secrets), &found),
+    }
+}
+
+/// What is written, as long as it is not too much.
+struct Held {
+    bytes: Option<Vec<u8>>,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self {
+            bytes: Some(Vec::new()),
+        }
+    }
+}
+
+/// Two that are written the same.
+struct Both<'a, 'b>(&'a mut Sieve<'b>, &'a mut Held);
+
+impl Write for Both<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Self(sieve, held) = self;
+        sieve.write_all(bytes)?;
+        let room = HELD_BYTES.saturating_sub(bytes.len());
+        held.bytes = held.bytes.take().filter(|kept| kept.len() <= room);
+        if let Some(kept) = &mut held.bytes {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
