@@ -459,6 +459,14 @@ pub enum Refusal {
         /// Its short name.
         name: String,
     },
+    /// Request settings that are hashed with a commit cannot be purged.
+    #[error(
+        "{commit} has it among its request settings, which are part of its hash and cannot be purged"
+    )]
+    InSettings {
+        /// The commit.
+        commit: String,
+    },
     /// Words that are hashed with a commit cannot be purged.
     #[error("{commit} has a note or a reason, which is part of its hash and cannot be purged")]
     Noted {

@@ -53,6 +53,23 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     }
     if !counts.is_empty() {
         app.ui.warn(counted(&counts));
+        app.ui
+            .hint("tract redact takes them out of the context; tract import --redact lets none in");
+    }
+    let mut redacted = SecretCounts::new();
+    let is_news = |session: &ImportedSession| session.outcome != Outcome::Unchanged;
+    let news = |report: &&ImportReport| report.sessions.iter().any(is_news);
+    let new = reports.iter().map(|(_, report)| report).filter(news);
+    for (kind, count) in new.clone().flat_map(|report| &report.redacted) {
+        *redacted.entry(kind).or_default() += count;
+    }
+    if !redacted.is_empty() {
+        app.ui.status(format!("Redacted {}", counted(&redacted)));
+        let anew = |session: &ImportedSession| session.outcome == Outcome::Rewritten;
+        if new.clone().any(|report| report.sessions.iter().any(anew)) {
+            app.ui
+                .hint("what came in before still holds them: tract purge --match REGEX erases");
+        }
     }
 }
 

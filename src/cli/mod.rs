@@ -13,6 +13,7 @@ mod command;
 mod completion;
 mod conversation;
 mod counted;
+mod erased;
 mod example;
 mod exec;
 mod failure;
@@ -75,7 +76,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Write", &["commit", "annotate", "chat"]),
     (
         "Make it smaller",
-        &["prune", "drop", "truncate", "compact", "clear"],
+        &["prune", "drop", "truncate", "compact", "clear", "redact"],
     ),
     (
         "Go back",
@@ -84,7 +85,10 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Send", &["compile"]),
-    ("Look after", &["fsck", "du", "gc", "backup", "config"]),
+    (
+        "Look after",
+        &["fsck", "du", "gc", "backup", "purge", "config"],
+    ),
     ("For shells", &["rev-parse", "completions", "man", "help"]),
 ];
 

@@ -13,7 +13,7 @@ use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
 use crate::model::{Head, Operation, RefName};
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, Store, View};
 
 /// What a purge erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Purged {
     pub shared: u64,
     /// Kept session files that were erased.
     pub sources: u64,
+    /// Titles of sessions and notes of tags that said it.
+    pub words: u64,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
     /// Why the repository's files still hold what was erased from history; none: they don't. The
@@ -154,12 +156,17 @@ impl Repo {
         let operation = tx.begin_operation(call.now, call.what)?;
         tx.purge_operations(operation)?;
         tx.commit()?;
-        purged.unfinished = match self.store.scrub() {
-            Ok(()) => None,
-            Err(Error::Busy { .. }) => Some(Unfinished::Busy),
-            Err(error) => Some(Unfinished::Failed(error.to_string())),
-        };
+        purged.unfinished = scrubbed(&*self.store);
         Ok(purged)
+    }
+}
+
+/// Rewrites the files after a purge; says why that was not possible yet.
+pub(crate) fn scrubbed(store: &dyn Store) -> Option<Unfinished> {
+    match store.scrub() {
+        Ok(()) => None,
+        Err(Error::Busy { .. }) => Some(Unfinished::Busy),
+        Err(error) => Some(Unfinished::Failed(error.to_string())),
     }
 }
 

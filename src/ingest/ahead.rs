@@ -39,6 +39,8 @@ pub(super) enum Told<M = Message> {
 /// A message that is ready to be written.
 pub(super) struct Ready {
     pub(super) message: Sealed<Message>,
+    /// Whether secrets were left out of it that stand in no record of its own.
+    pub(super) in_pieces: bool,
     worked: Worked,
 }
 
@@ -85,12 +87,19 @@ pub(super) trait Taker {
 pub(super) struct Making<'a> {
     pub(super) counter: Option<&'a Counter>,
     pub(super) secrets: Option<&'a Secrets>,
+    /// Whether secrets are left out; out of the records they are already.
+    pub(super) redacts: bool,
     pub(super) press: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
 impl Making<'_> {
     fn ready(&self, message: Message) -> Ready {
-        let message = Sealed::new(message);
+        let redacted = match self.secrets.filter(|_| self.redacts) {
+            Some(secrets) => secrets.redact_message(&message, &mut SecretCounts::new()),
+            None => None,
+        };
+        let in_pieces = redacted.is_some();
+        let message = Sealed::new(redacted.unwrap_or(message));
         let mut found = SecretCounts::new();
         if let Some(secrets) = self.secrets {
             secrets.count(message.canonical().as_bytes(), &mut found);
@@ -100,7 +109,11 @@ impl Making<'_> {
             count: self.counter.map(|counter| counter.message(&message)),
             pressed: (self.press)(message.canonical().as_bytes()),
         };
-        Ready { message, worked }
+        Ready {
+            message,
+            in_pieces,
+            worked,
+        }
     }
 
     fn told(&self, told: Told) -> Told<Ready> {

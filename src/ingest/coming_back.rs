@@ -144,6 +144,7 @@ fn comes_back(
     }
     let again = Repo::ephemeral().expect("a repository");
     let file = SessionInput {
+        redacted: None,
         problem: None,
         input: Box::new(&*out),
         format,

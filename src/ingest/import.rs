@@ -18,6 +18,7 @@ use super::session::Session;
 use super::slices::Slices;
 use super::source::SourceFile;
 use crate::error::{Error, Result};
+use crate::history::erase::ERASED;
 use crate::history::purge::holds_purged;
 use crate::history::{On, Repo, repo};
 use crate::interop::{Format, Problem, Sink};
@@ -53,6 +54,39 @@ pub struct ImportRequest<'a> {
     pub counter: Option<&'a Counter>,
     /// Looks for secrets in the messages that are new.
     pub secrets: Option<&'a Secrets>,
+    /// Whether `[redacted:KIND]` comes in, in place of those that it looks for.
+    pub redaction: Redaction,
+}
+
+/// Whether an import leaves secrets out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Redaction {
+    /// Not if the session is new or came in with them.
+    #[default]
+    AsBefore,
+    /// Of whatever comes in.
+    Always,
+    /// Never: no session came in without them, [`redacts`] says.
+    Never,
+}
+
+/// What stands among what a session's file lacks if its secrets were left out.
+const REDACTED: &str = "secrets (redacted)";
+
+/// Whether any session came in without its secrets.
+///
+/// # Errors
+///
+/// The store's.
+pub fn redacts(repo: &Repo) -> Result<bool> {
+    let view = repo.store.read()?;
+    for name in view.sessions()? {
+        let session = view.session(&name)?.unwrap_or_default();
+        if session.absent.iter().any(|it| it == REDACTED) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl<'a> ImportRequest<'a> {
@@ -68,6 +102,7 @@ impl<'a> ImportRequest<'a> {
             what,
             counter: None,
             secrets: None,
+            redaction: Redaction::Never,
         }
     }
 }
@@ -125,8 +160,28 @@ fn start(
     is_strict: bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport> {
-    let file = SessionInput::open(path, request.format)?;
+    let mut file = SessionInput::open(path, request.format)?;
+    if let Some(secrets) = request.secrets {
+        let redacts = match request.redaction {
+            Redaction::Always => true,
+            Redaction::Never => false,
+            Redaction::AsBefore => came_redacted(repo, &file)?,
+        };
+        if redacts {
+            file = file.redacted(secrets)?;
+        }
+    }
     take_in(repo, &file, request, is_strict.then_some(path), progress)
+}
+
+/// Whether the file's session came in without its secrets before.
+fn came_redacted(repo: &Repo, file: &SessionInput<'_>) -> Result<bool> {
+    let Some(id) = file.first_session()? else {
+        return Ok(false);
+    };
+    let name = RefName::session(file.format.name, &id);
+    let session = repo.store.read()?.session(&name)?.unwrap_or_default();
+    Ok(session.absent.iter().any(|it| it == REDACTED))
 }
 
 /// Takes in what is open; where a path is given, nothing if anything is wrong in it.
@@ -161,6 +216,7 @@ pub(super) fn take_in(
         let making = Making {
             counter: request.counter,
             secrets: request.secrets,
+            redacts: file.redacted.is_some(),
             press: repo.store.press(),
         };
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
@@ -263,6 +319,9 @@ impl Intake<'_> {
             for tip in session.paths.iter().filter_map(|path| path.tip) {
                 purged = purged || holds_purged(view, &tip)?;
             }
+            let known = placed.last().map(|place| view.session(&place.name));
+            let known = known.transpose()?.flatten().unwrap_or_default();
+            purged = purged || known.absent.iter().any(|it| it == ERASED);
         }
         Ok((placed, purged))
     }
@@ -291,8 +350,10 @@ impl Intake<'_> {
             false => Slices::of(self.store, SLICE_RECORDS),
         };
         let mut source = None;
+        // Of what stands in pieces in several records the file still says it.
+        let in_pieces = self.sessions.iter().any(|session| session.in_pieces);
         // What was purged stays gone, and so would the file that held it.
-        if !purged && !placed.iter().any(|place| place.is_older) {
+        if !purged && !in_pieces && !placed.iter().any(|place| place.is_older) {
             let name = match &placed[..] {
                 [only] => only.name.clone(),
                 _ => RefName::session(format.name, stem),
@@ -342,6 +403,9 @@ impl Intake<'_> {
             if purged {
                 session.end.title = None;
             }
+            if self.file.redacted.is_some() {
+                session.end.absent.push(REDACTED.to_owned());
+            }
             reports.push(place.move_refs(&*tx, session, chosen.as_deref())?);
         }
         let first = reports.iter().find_map(|session| session.branch.name());
@@ -359,6 +423,7 @@ impl Intake<'_> {
         Ok(ImportReport {
             format,
             sessions: reports,
+            redacted: self.file.redacted.clone().unwrap_or_default(),
             problems: self.problems.first,
             problem_count: self.problems.count,
             notes: self.problems.notes,

@@ -5,10 +5,12 @@ use std::path::Path;
 use super::file::FileInput;
 use super::tool_dirs::stem;
 use crate::error::{Error, Result};
+use crate::interop::redacted::RedactedInput;
 use crate::interop::{
     Action, Bases, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart,
     Sink, Step, foreign, sniff,
 };
+use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::{HideKind, Role, preview, reads_as_typed};
 
 /// How many problems are reported one by one.
@@ -23,6 +25,8 @@ pub(super) struct SessionInput<'a> {
     /// The name of a session that holds none: its file's, or its directory's where the file is
     /// called like every other session's.
     pub(super) stem: String,
+    /// The secrets that are left out of it; none: they are not looked for.
+    pub(super) redacted: Option<SecretCounts>,
 }
 
 impl SessionInput<'_> {
@@ -51,7 +55,27 @@ impl SessionInput<'_> {
             input: Box::new(input),
             format,
             stem,
+            redacted: None,
         })
+    }
+
+    /// The same without its secrets.
+    pub(super) fn redacted(self, secrets: &Secrets) -> Result<Self> {
+        let input = RedactedInput::of(self.input, secrets)?;
+        Ok(Self {
+            redacted: Some(input.counts().clone()),
+            input: Box::new(input),
+            ..self
+        })
+    }
+
+    /// The id of the first session in it, read no further than that.
+    pub(super) fn first_session(&self) -> Result<Option<String>> {
+        let mut found = FirstSession(None);
+        match self.read(None, &mut found) {
+            Err(_) if found.0.is_some() => Ok(found.0),
+            read => read.map(|()| found.0),
+        }
     }
 
     /// Reads all of it, with what it begins with in other files.
@@ -78,6 +102,16 @@ pub fn unknown(path: &Path, input: &dyn Input) -> Error {
         Ok((_, Some(reason))) => Error::BrokenFile { path, reason },
         Ok((known, None)) => Error::UnknownFormat { path, known },
         Err(error) => error,
+    }
+}
+
+/// The id of the first session, at which reading ends.
+struct FirstSession(Option<String>);
+
+impl Sink for FirstSession {
+    fn session(&mut self, start: SessionStart) -> Result<()> {
+        self.0 = Some(start.id);
+        Err(Error::EmptyMessage)
     }
 }
 

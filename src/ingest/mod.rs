@@ -35,6 +35,8 @@ mod report;
 mod resume;
 mod running;
 mod said;
+#[cfg(test)]
+mod secrets;
 mod session;
 mod slices;
 mod source;
@@ -45,7 +47,7 @@ pub use agents::agents;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::FileInput;
 pub use folder::FolderInput;
-pub use import::{ImportRequest, Progress, import, import_strict};
+pub use import::{ImportRequest, Progress, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use replay::{

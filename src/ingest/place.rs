@@ -6,6 +6,7 @@ use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::erase::ERASED;
 use crate::history::{load, path};
 use crate::interop::Format;
 use crate::model::{RefName, RefValue, Span};
@@ -125,10 +126,12 @@ impl Placement {
             session.paths.truncate(1);
             session.paths[0].tip = self.old;
         } else if !self.is_left {
+            let known = tx.session(&self.name)?.unwrap_or_default();
+            let erased = known.absent.into_iter().filter(|it| it == ERASED);
             let row = SessionRow {
                 title: session.end.title.clone(),
                 cwd: session.end.cwd.clone(),
-                absent: session.end.absent.clone(),
+                absent: session.end.absent.iter().cloned().chain(erased).collect(),
             };
             tx.put_session(&self.name, &row)?;
         }

@@ -237,6 +237,7 @@ impl<'a> Recorder<'a> {
             return Ok(());
         };
         let file = SessionInput {
+            redacted: None,
             input: Box::new(whole.as_ref()),
             problem: None,
             format: self.request.format,

@@ -12,6 +12,8 @@ pub struct ImportReport {
     pub format: &'static Format,
     /// The sessions in the file.
     pub sessions: Vec<ImportedSession>,
+    /// The secrets that were left out of the file.
+    pub redacted: SecretCounts,
     /// The first problems, in order.
     pub problems: Vec<Problem>,
     /// How many problems there are in all, by reason, harmless ones aside.

@@ -71,6 +71,8 @@ pub(super) struct Session<'a> {
     pub(super) looked_for: Option<&'a Secrets>,
     /// Those that were found.
     pub(super) secrets: SecretCounts,
+    /// Whether any was left out of a message that stands in no record of its own.
+    pub(super) in_pieces: bool,
     /// A measure of the work done since someone took it.
     pub(super) work: usize,
     /// What was worked out of messages that are not written yet.
@@ -160,6 +162,7 @@ impl<'a> Session<'a> {
             counter,
             looked_for: None,
             secrets: SecretCounts::new(),
+            in_pieces: false,
             work: 0,
             working: Working::default(),
             newest: None,
@@ -173,7 +176,10 @@ impl<'a> Session<'a> {
 
     /// Takes the next step.
     pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
-        let step = step.with(|ready| self.working.keep(ready));
+        let step = step.with(|ready| {
+            self.in_pieces |= ready.in_pieces;
+            self.working.keep(ready)
+        });
         if self.sharing != Sharing::Undecided {
             return self.take(tx, step);
         }

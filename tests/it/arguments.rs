@@ -35,6 +35,7 @@ fn help_lists_the_commands_in_groups() {
       truncate     Hide the oldest messages
       compact      Replace a span of the conversation by a summary
       clear        Start over from the system messages
+      redact       Take secrets out of the context
     Go back
       undo         Reverse the last command, whatever it was
       redo         Do again what the last undo reversed
@@ -52,6 +53,7 @@ fn help_lists_the_commands_in_groups() {
       du           Say what takes the room
       gc           Take out what nothing leads to any more
       backup       Copy the whole repository into one file
+      purge        Erase messages from history, for good
       config       Read and change the repository's settings
     For shells
       rev-parse    Print the full hash of what a revision names

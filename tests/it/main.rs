@@ -32,6 +32,7 @@ mod demo;
 mod diff;
 mod doors;
 mod dropping;
+mod erasing;
 mod exporting;
 mod finding;
 mod following;

@@ -60,10 +60,15 @@ fn sandbox() -> Sandbox {
 /// Where a secret stands: in a raw file of the repository, or in a value of a table, decompressed
 /// where it is compressed.
 fn places(sandbox: &Sandbox) -> Vec<String> {
+    places_of(sandbox, &SECRETS)
+}
+
+/// The same of any of these.
+pub fn places_of(sandbox: &Sandbox, secrets: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let has = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        SECRETS.iter().any(|secret| text.contains(secret))
+        secrets.iter().any(|secret| text.contains(secret))
     };
     for file in fs::read_dir(sandbox.work().join(".tract")).expect("it is there") {
         let path = file.expect("an entry").path();

@@ -1,10 +1,10 @@
 //! `tract clear`: a fresh start.
 
 use tract::history::surgery::Clear;
-use tract::history::{Call, Repo, Unfinished};
-use tract::render::{bytes, plural};
+use tract::history::{Call, Repo};
+use tract::render::plural;
 
-use crate::cli::{App, Exit, Failure, Typed, outcome};
+use crate::cli::{App, Failure, Typed, erased, outcome};
 
 /// Start over from the system messages
 ///
@@ -78,41 +78,5 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
     let purged = repo.purge(call).map_err(|error| {
         Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
     })?;
-    let contents = plural(purged.contents, "message");
-    let size = bytes(purged.size_bytes);
-    let files = match purged.sources {
-        0 => String::new(),
-        count => format!(" and {}", plural(count, "kept session file")),
-    };
-    let whence = match purged.unfinished {
-        None => "for good",
-        Some(_) => "from history",
-    };
-    let ui = &mut app.ui;
-    ui.status(format!("Erased {contents} ({size}){files} {whence}"));
-    if purged.shared > 0 {
-        let shared = plural(purged.shared, "message");
-        ui.notice(format!(
-            "kept from before: {shared} that the context, another branch, a tag or a session needs"
-        ));
-    }
-    for session in &purged.kept_sessions {
-        let name = session.short();
-        ui.notice(format!(
-            "the file of {name} stays: that session has commits of its own"
-        ));
-    }
-    ui.hint("session files outside of .tract are not touched");
-    match purged.unfinished {
-        None => Ok(()),
-        Some(Unfinished::Busy) => {
-            let what = "the files still hold it, because another process reads or writes them";
-            let failure = Failure::Said(Exit::Lost, what.to_owned(), None);
-            Err(failure.with_hint("when it has ended, the next command that writes erases it"))
-        }
-        Some(Unfinished::Failed(why)) => {
-            let failure = Failure::refused(format!("the files still hold it: {why}"));
-            Err(failure.with_hint("once that is mended, the next command that writes erases it"))
-        }
-    }
+    erased::tell(&purged, app)
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
-use tract::ingest::{self, FileInput, ImportReport, ImportRequest};
+use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Redaction};
 use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
@@ -30,6 +30,7 @@ Example:
   gunzip -c old.gz | tract import -    what comes on standard input, or in <(…)
   tract import session.jsonl logs/     files, and directories with all that is in them
   tract import --onto main FILE        what is new in it, after main's own commits
+  tract import --redact --last         without the keys, tokens and passwords in it
   tract import ~/.config/Code/User/globalStorage/*roo-cline/tasks
                                        all of Roo Code's tasks, each under its id
 
@@ -66,6 +67,9 @@ pub struct Args {
     /// Append what is new to this branch, after its own commits
     #[arg(long, value_name = "BRANCH", conflicts_with = "branch")]
     onto: Option<String>,
+    /// Let [redacted:KIND] in, in place of secrets; so it stays for these sessions
+    #[arg(long)]
+    redact: bool,
     /// Import nothing from a file with anything wrong in it
     #[arg(long)]
     strict: bool,
@@ -131,6 +135,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         false => Some(Counter::lazy(app.encoding(&repo)?)),
     };
     let secrets = app.secrets()?;
+    let redaction = match args.redact {
+        true => Redaction::Always,
+        false if ingest::redacts(&repo)? => Redaction::AsBefore,
+        false => Redaction::Never,
+    };
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
     let mut passed = Passed::default();
@@ -151,7 +160,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             &repo,
             (file, spools.at(file)),
             (args, &coming),
-            (counter.as_ref(), &secrets, bar),
+            (counter.as_ref(), &secrets, redaction),
+            bar,
             app,
         );
         let done = done.map_err(|failure| match failure {
@@ -416,7 +426,8 @@ fn one(
     repo: &Repo,
     (file, read): (&Path, &Path),
     (args, coming): (&Args, &Coming),
-    (counter, secrets, many): (Option<&Counter>, &Secrets, Option<&ProgressBar>),
+    (counter, secrets, redaction): (Option<&Counter>, &Secrets, Redaction),
+    many: Option<&ProgressBar>,
     app: &App,
 ) -> Result<ImportReport, Failure> {
     let what = format!("import {}", file.display());
@@ -430,6 +441,7 @@ fn one(
         what: &what,
         counter,
         secrets: Some(secrets),
+        redaction,
         moves_head: !app.names_a_branch() && !coming.is_aside,
         is_aside: coming.is_aside,
     };

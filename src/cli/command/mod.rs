@@ -27,7 +27,9 @@ mod man;
 mod pick;
 mod pin;
 mod prune;
+mod purge;
 mod record;
+mod redact;
 mod redo;
 mod reflog;
 mod replay;
@@ -109,6 +111,7 @@ commands! {
     Truncate(truncate),
     Compact(compact),
     Clear(clear),
+    Redact(redact),
     Compile(compile),
     Bundle(bundle),
     Unbundle(unbundle),
@@ -116,6 +119,7 @@ commands! {
     Gc(gc),
     Fsck(fsck),
     Backup(backup),
+    Purge(purge),
     Config(config),
     RevParse(rev_parse),
     Completions(completions),

@@ -83,6 +83,11 @@ impl Pattern {
             .any(|piece| self.matches(&piece.text).next().is_some())
     }
 
+    /// Whether the pattern is somewhere in a text.
+    pub fn is_in_text(&self, text: &str) -> bool {
+        self.matches(text).next().is_some()
+    }
+
     /// The lines of the message's searched text with the pattern in them, in order.
     pub fn lines(&self, message: &Message) -> Vec<MatchedLine> {
         let mut lines = Vec::new();

@@ -9,6 +9,7 @@ mod drop;
 mod forecast;
 mod pick;
 mod prune;
+mod redact;
 mod restore;
 mod scene;
 mod truncate;

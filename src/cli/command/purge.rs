@@ -1,0 +1,125 @@
+//! `tract purge`: messages erased for good.
+
+use tract::history::{Erasing, Erasure, Named, Pattern, Purged};
+use tract::render::{Label, Line, plural};
+
+use crate::cli::shell::shell_word;
+use crate::cli::{App, Failure, Typed, erased};
+
+/// Erase messages from history, for good
+///
+/// Those that are named, or those that say what is looked for, on every branch, hidden or not: they read
+/// [purged] from then on, commits keep their hashes, no undo brings them back, and importing the session
+/// again does not. The kept files of sessions that hold any of it go, too, and titles and tags' notes that
+/// say it. What is hashed with a commit (its note, its reason, its request settings) cannot be erased: where
+/// that says it, nothing is done.
+///
+/// The expression is read as by tract find -E: case doesn't matter, unless it begins with (?-i). It is held
+/// against what is said, however JSON spells it. tract redact is the gentler command: it takes secrets out
+/// of the context, and undo brings them back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract purge --match 'ghp_[a-z0-9]{36}' --dry-run    what would go
+  tract purge --match 'ghp_[a-z0-9]{36}' --force
+  tract purge :7 a1b2c3d --force                      the 7th visible message, and that one")]
+pub struct Args {
+    /// Messages
+    #[arg(value_name = "REV", required_unless_present = "pattern")]
+    named: Vec<String>,
+    /// Whatever says this, in any message
+    #[arg(long = "match", value_name = "REGEX", conflicts_with = "named")]
+    pattern: Option<String>,
+    /// Yes, for good
+    #[arg(long)]
+    force: bool,
+    /// Say what would go, and change nothing
+    #[arg(long, conflicts_with = "force")]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let mut entries = Vec::new();
+    for text in &args.named {
+        match repo.resolve_named(&on, text)? {
+            Named::Entry(entry) => entries.push(entry),
+            Named::Part(..) => {
+                let failure = Failure::usage("parts are not erased, only messages");
+                return Err(failure.with_hint("tract drop takes parts out of the context"));
+            }
+        }
+    }
+    let pattern = args.pattern.as_deref().map(Pattern::regex).transpose()?;
+    let what = Erasing {
+        entries,
+        pattern: pattern.as_ref(),
+    };
+    if !args.force {
+        let erasure = repo.erasure(&what)?;
+        if erasure.is_nothing() {
+            app.ui.status("Nothing to erase");
+            return Ok(());
+        }
+        if args.dry_run {
+            return list(&erasure, app);
+        }
+        let failure = Failure::refused(format!("{} would be erased for good", size(&erasure)));
+        let what = match &args.pattern {
+            Some(pattern) => format!("--match {}", shell_word(pattern)),
+            None => args.named.join(" "),
+        };
+        let hint = format!("tract purge {what} --force; --dry-run lists them");
+        return Err(failure.with_hint(hint));
+    }
+    // What was looked for is what is to be forgotten.
+    let typed = Typed::new("purge").revs(&args.named).line();
+    let purged = repo.erase(app.call(&on, &typed), &what)?;
+    if purged == Purged::default() {
+        app.ui.status("Nothing to erase");
+        return Ok(());
+    }
+    erased::tell(&purged, app)
+}
+
+/// How much would go.
+fn size(erasure: &Erasure) -> String {
+    let counts = [
+        (erasure.messages.len(), "message"),
+        (erasure.sources.len(), "kept session file"),
+        (erasure.titles.len(), "title"),
+        (erasure.notes.len(), "tag note"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(count, noun)| plural(count as u64, noun))
+        .collect();
+    match counts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn list(erasure: &Erasure, app: &mut App) -> Result<(), Failure> {
+    app.ui.print(format!("Would erase {}", size(erasure)))?;
+    for message in &erasure.messages {
+        let commit = message.commit.map(|commit| commit.short());
+        let role = Label::role(message.role).of(format!("{:<9}", message.role));
+        let commit = Label::Hash.of(commit.unwrap_or_default());
+        app.ui
+            .print(Line::from("  ") + commit + "  " + role + "  " + message.preview.as_str())?;
+    }
+    for session in &erasure.sources {
+        app.ui
+            .print(format!("  the kept file of {}", session.short()))?;
+    }
+    for session in &erasure.titles {
+        app.ui
+            .print(format!("  the title of {}", session.short()))?;
+    }
+    for tag in &erasure.notes {
+        app.ui.print(format!("  the note of {}", tag.short()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! `tract redact`: secrets out of the context.
+
+use tract::history::Named;
+use tract::model::EntryId;
+use tract::render::plural;
+
+use crate::cli::counted::counted;
+use crate::cli::{App, Failure, Typed, outcome};
+
+/// Take secrets out of the context
+///
+/// Keys, tokens and passwords of well-known forms in the visible messages, or in those that are named, read
+/// [redacted:KIND] from then on. Each such message is edited, as tract commit --edit does it. The history
+/// and the kept session files still hold them: only tract purge erases. What looks like a secret and is none
+/// can be allowed: tract config --global secrets.allow REGEX.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract redact                 whatever is visible
+  tract redact :7 a1b2c3d      only these messages
+  tract redact --dry-run       say which would change")]
+pub struct Args {
+    /// Only these messages
+    #[arg(value_name = "REV")]
+    named: Vec<String>,
+    /// All that is visible, as without REV
+    #[arg(long, conflicts_with = "named")]
+    all: bool,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
+    let named = named.map(|named| {
+        named.map(|named| match named {
+            Named::Entry(entry) | Named::Part(entry, _) => entry,
+        })
+    });
+    let named: Vec<EntryId> = named.collect::<Result<_, _>>()?;
+    let named = (!args.all && !named.is_empty()).then_some(&named[..]);
+    let what = Typed::new("redact").revs(&args.named);
+    let what = what.flag("--all", args.all).line();
+    let options = outcome::options(app, &repo, args.dry_run)?;
+    let secrets = app.secrets()?;
+    let (done, counts) = repo.redact(app.call(&on, &what), named, &secrets, &options)?;
+    if done.is_nothing() {
+        app.ui.status("Nothing to redact: no secrets are visible");
+        return Ok(());
+    }
+    if args.dry_run {
+        app.ui.print(format!("Would redact {}", counted(&counts)))?;
+        return outcome::foretell(app, "redact", &done, &[]);
+    }
+    let messages = plural(done.changed.len() as u64, "message");
+    let did = format!("Redacted {} in {messages}", counted(&counts));
+    outcome::tell(app, &on, &did, &done);
+    app.ui
+        .hint("the history and kept session files still hold them: only tract purge erases");
+    Ok(())
+}
