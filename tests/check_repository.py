@@ -614,6 +614,39 @@ class Checker:
                 continue
             if kept != [len(found), sum(it[0] for it in found), sum(it[1] for it in found)]:
                 self.fault("total at %d of lineage %d: another context's" % (depth, lineage))
+        self.summaries(counts, places)
+
+    def summaries(self, counts, places):
+        """Contexts summed up: totals, hides, roles and the largest message."""
+        for lineage, depth, encoding, data in self.all("SELECT lineage, depth, encoding, data FROM summaries"):
+            try:
+                order = self.order(places.get((lineage, depth), ""))
+            except Damaged:
+                continue
+            entries = list(order.visible())
+            contents = [entry.contents[entry.version()] for entry in entries]
+            found = [counts.get((it, encoding, mask_key(masked(entry)))) for it, entry in zip(contents, entries)]
+            if None in found or any(it not in self.messages for it in contents):
+                continue
+            hides = list(order.active.values())
+            drops = {entry.placed for entry in entries if entry.placed and order.active[entry.placed] == "drop"}
+            wanted = [len(found), sum(it[0] for it in found), sum(it[1] for it in found)]
+            wanted += [len(order.entries) - len(entries)] + [hides.count(kind) for kind in KINDS] + [len(drops)]
+            roles = [self.messages[it]["role"] for it in contents]
+            wanted += [sum(it[0] for it, who in zip(found, roles) if who == role) for role in ROLES]
+            tail = b""
+            if entries:
+                most = max(it[0] for it in found)
+                at = [it[0] for it in found].index(most)
+                commit, _, index = entries[at].name.partition("#")
+                wanted += [at + 1, most, found[at][1], int(index) + 1 if index else 0]
+                tail = bytes.fromhex(commit) + bytes.fromhex(contents[at])
+            try:
+                kept = varints(data[: len(data) - len(tail)])
+            except Damaged:
+                kept = None
+            if kept != wanted or not data.endswith(tail):
+                self.fault("summary at %d of lineage %d: another context's" % (depth, lineage))
 
     def checkpoints(self):
         appends = "SELECT hash, content FROM commits WHERE lineage = ? AND depth BETWEEN ? AND ?"

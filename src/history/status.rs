@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::log::{LogOptions, LogRow};
@@ -152,21 +152,7 @@ impl Repo {
         let view = self.store.read()?;
         let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let placed = context.entries.iter();
-        let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
-        let moves = placed
-            .map(|entry| entry.id.commit)
-            .collect::<BTreeSet<_>>()
-            .len();
-        let mut summary = Summed {
-            hidden: context.hidden_entries(),
-            hides: context.hides,
-            moves: moves as u32,
-            ..Summed::default()
-        };
-        for (entry, count) in context.entries.iter().zip(&counts) {
-            summary.add(entry.id, entry.content, rows[&entry.content].role, *count);
-        }
+        let summary = sum_up(&context, &counts, |content| rows[content].role);
         let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
         drop(view);
         if is_of_use && context.entries.len() >= KEPT_EACH {
@@ -191,6 +177,30 @@ impl Repo {
             tx.commit()
         });
     }
+}
+
+/// What a context comes to, message by message.
+pub(crate) fn sum_up(
+    context: &Context,
+    counts: &[TokenCount],
+    role: impl Fn(&ContentHash) -> Role,
+) -> Summed {
+    let placed = context.entries.iter();
+    let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
+    let moves = placed
+        .map(|entry| entry.id.commit)
+        .collect::<BTreeSet<_>>()
+        .len();
+    let mut summary = Summed {
+        hidden: context.hidden_entries(),
+        hides: context.hides,
+        moves: moves as u32,
+        ..Summed::default()
+    };
+    for (entry, count) in context.entries.iter().zip(counts) {
+        summary.add(entry.id, entry.content, role(&entry.content), *count);
+    }
+    summary
 }
 
 /// What is kept for a commit.

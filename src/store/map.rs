@@ -439,12 +439,16 @@ impl Objects for MapSession<'_> {
         let maps = self.maps.borrow();
         let counts = maps.counts.iter();
         let totals = maps.totals.iter();
+        let summaries = maps.summaries.iter();
         Ok(Derived {
             checkpoints: maps.checkpoints.keys().copied().collect(),
             counts: counts
                 .map(|((key, of), count)| (*key, *of, *count))
                 .collect(),
             totals: totals.map(|((at, of), total)| (*at, *of, *total)).collect(),
+            summaries: summaries
+                .map(|((at, of), summary)| (*at, *of, Some(summary.clone())))
+                .collect(),
         })
     }
 

@@ -115,6 +115,8 @@ pub struct Derived {
     pub counts: Vec<(CountKey, Encoding, TokenCount)>,
     /// What contexts come to.
     pub totals: Vec<(CommitHash, Encoding, Total)>,
+    /// Contexts summed up; none of what cannot be read.
+    pub summaries: Vec<(CommitHash, Encoding, Option<Summed>)>,
 }
 
 /// Reading objects.

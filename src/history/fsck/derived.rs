@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::counts::key;
 use crate::history::load::{self, Fresh};
+use crate::history::status::sum_up;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, RefName, RefValue, TokenCount, Total};
+use crate::model::{Encoding, RefName, RefValue, Role, Summed, TokenCount, Total};
 use crate::store::{CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -45,7 +46,7 @@ pub(super) fn check(view: &dyn View, counts: bool, progress: &mut dyn FnMut()) -
 /// The masks that contexts have, by their keys.
 type Masks = HashMap<HashBytes, Mask>;
 
-/// Folds every path with a checkpoint or a total on it, each once. Gives the masks that were met.
+/// Folds every path with a checkpoint, a total or a summary on it, each once. Gives the masks that were met.
 fn contexts(
     view: &dyn View,
     derived: &Derived,
@@ -61,6 +62,18 @@ fn contexts(
     for (commit, encoding, total) in &derived.totals {
         totals.entry(*commit).or_default().push((*encoding, *total));
     }
+    let mut summaries: HashMap<CommitHash, Vec<(Encoding, Option<&Summed>)>> = HashMap::new();
+    for (commit, encoding, summary) in &derived.summaries {
+        let of = summaries.entry(*commit).or_default();
+        of.push((*encoding, summary.as_ref()));
+    }
+    let roles: HashMap<ContentHash, Role> = match summaries.is_empty() {
+        true => HashMap::new(),
+        false => {
+            let sizes = view.content_sizes().unwrap_or_default().into_iter();
+            sizes.map(|size| (size.hash, size.role)).collect()
+        }
+    };
     let checkpoints: HashSet<CommitHash> = derived.checkpoints.iter().copied().collect();
     // A ref that cannot be read is told of as such; the others' paths are looked at all the same.
     let names = view.sound_references()?;
@@ -72,6 +85,7 @@ fn contexts(
     let wanted: HashSet<CommitHash> = checkpoints
         .iter()
         .chain(totals.keys())
+        .chain(summaries.keys())
         .chain(&tips)
         .copied()
         .collect();
@@ -84,7 +98,7 @@ fn contexts(
     // The deepest first: whatever is on its path is done with it.
     left.sort_unstable();
     let (mut done, mut masks) = (HashSet::new(), Masks::new());
-    let (mut wrong_checkpoints, mut wrong_totals) = (0, 0);
+    let (mut wrong_checkpoints, mut wrong_totals, mut wrong_summaries) = (0, 0, 0);
     while let Some((_, tip)) = left.pop() {
         if done.contains(&tip) {
             continue;
@@ -116,13 +130,17 @@ fn contexts(
             }
             let kept = totals.get(&row.hash);
             let is_kept = checkpoints.contains(&row.hash);
-            if (!is_kept && kept.is_none() && !tips.contains(&row.hash)) || !done.insert(row.hash) {
+            let summed = summaries.get(&row.hash);
+            let is_of_interest =
+                is_kept || kept.is_some() || summed.is_some() || tips.contains(&row.hash);
+            if !is_of_interest || !done.insert(row.hash) {
                 continue;
             }
             progress();
             let is_new = |(encoding, _): &&(Encoding, Total)| !running.contains_key(encoding);
             let unknown = kept.into_iter().flatten().any(|kept| is_new(&kept));
-            let context = (is_kept || unknown || tips.contains(&row.hash)).then(|| order.context());
+            let is_needed = is_kept || unknown || summed.is_some() || tips.contains(&row.hash);
+            let context = is_needed.then(|| order.context());
             for entry in context.iter().flat_map(|context| &context.entries) {
                 if let Some(key) = entry.mask.key() {
                     masks.entry(key).or_insert_with(|| entry.mask.clone());
@@ -142,9 +160,17 @@ fn contexts(
                 running.extend(sum.map(|sum| (*encoding, sum)));
                 wrong_totals += u64::from(sum.is_some_and(|sum| sum != *kept));
             }
+            for (encoding, kept) in summed.into_iter().flatten() {
+                let sum = summary(context.as_ref(), *encoding, &counts, &roles);
+                wrong_summaries += u64::from(sum.is_some_and(|sum| Some(&sum) != *kept));
+            }
         }
     }
-    for (what, rows) in [("checkpoints", wrong_checkpoints), ("totals", wrong_totals)] {
+    for (what, rows) in [
+        ("checkpoints", wrong_checkpoints),
+        ("totals", wrong_totals),
+        ("summaries", wrong_summaries),
+    ] {
         if rows > 0 {
             faults.push(Fault::Derived { what, rows });
         }
@@ -163,6 +189,24 @@ fn sum(
         total.add(*counts.get(&(key(entry), encoding))?);
     }
     Some(total)
+}
+
+/// A context summed up; none where a message has no count, or its row is damaged.
+fn summary(
+    context: Option<&Context>,
+    encoding: Encoding,
+    counts: &HashMap<(CountKey, Encoding), TokenCount>,
+    roles: &HashMap<ContentHash, Role>,
+) -> Option<Summed> {
+    let context = context?;
+    let entries = context.entries.iter();
+    let is_known = |content| roles.contains_key(content);
+    if !context.entries.iter().all(|entry| is_known(&entry.content)) {
+        return None;
+    }
+    let counted = entries.map(|entry| counts.get(&(key(entry), encoding)).copied());
+    let counted: Vec<TokenCount> = counted.collect::<Option<_>>()?;
+    Some(sum_up(context, &counted, |content| roles[content]))
 }
 
 /// Counts every message again that has a count.

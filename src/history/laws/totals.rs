@@ -263,3 +263,35 @@ fn what_is_purged_is_summed_up_anew() {
     assert_ne!(context_total(counts.iter().copied()).tokens, before);
     assert_eq!(running(8), context_total(counts).tokens);
 }
+
+#[test]
+fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
+    let repo = Repo::ephemeral().expect("made");
+    let talk: Vec<Draft> = (0..9)
+        .map(|at| Draft::append(Message::text(Role::User, format!("said {at}"))))
+        .collect();
+    let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+    let tip = done.expect("commits").last().expect("some").hash;
+    let status = || {
+        repo.status(&On::Head, Encoding::default())
+            .expect("told")
+            .summary
+    };
+    let right = status();
+    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    assert!(!found.is_damaged(), "{found:?}");
+    let mut wrong = right.clone();
+    wrong.by_role.rotate_left(1);
+    let tx = repo.store.write().expect("the lock");
+    tx.put_summary(&tip, Encoding::default(), &wrong)
+        .expect("kept");
+    tx.commit().expect("durable");
+    assert_eq!(status(), wrong, "it is what is asked");
+    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let said: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["summaries: 1 not as they were written"]);
+    repo.repair(&found).expect("mended");
+    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    assert!(!found.is_damaged(), "{found:?}");
+    assert_eq!(status(), right);
+}

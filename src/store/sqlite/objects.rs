@@ -659,6 +659,7 @@ impl Objects for Session<'_> {
                 };
                 Ok((row.get(0)?, row.get(1)?, total))
             })?,
+            summaries: self.all_summaries()?,
         })
     }
 

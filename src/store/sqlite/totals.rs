@@ -105,6 +105,20 @@ impl Session<'_> {
         Ok(found.and_then(|(depth, summary)| Some((depth, summary?))))
     }
 
+    /// All that are kept, each with its commit.
+    pub(super) fn all_summaries(&self) -> Result<Vec<(CommitHash, Encoding, Option<Summed>)>> {
+        let sql = concat!(
+            "SELECT commits.hash, encoding, data FROM summaries
+             JOIN commits ON commits.lineage = summaries.lineage
+                 AND commits.depth = summaries.depth WHERE ",
+            intact!(summaries)
+        );
+        self.all(sql, [], |row| {
+            let summary = unpack_summary(row.get_ref(2)?.as_blob()?);
+            Ok((row.get(0)?, row.get(1)?, summary))
+        })
+    }
+
     pub(super) fn write_summary(
         &self,
         commit: &CommitHash,
