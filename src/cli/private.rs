@@ -72,10 +72,7 @@ pub fn write<T>(
         return replace(path, write);
     }
     let file = create(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let what = format!("{} exists already", path.display());
-            Failure::refused(what).with_hint("--force writes over it")
-        }
+        io::ErrorKind::AlreadyExists => taken(path),
         _ => Error::io(path)(error).into(),
     })?;
     let done = write(&mut &file);
@@ -86,6 +83,11 @@ pub fn write<T>(
     done
 }
 
+fn taken(path: &Path) -> Failure {
+    let what = format!("{} exists already", path.display());
+    Failure::refused(what).with_hint("--force writes over it")
+}
+
 /// Lets `make` fill a new file under another name, which then gets its own: whoever looks sees all of
 /// it or what was there before. Over a file that is there only with `force`.
 pub fn place<T>(
@@ -94,12 +96,8 @@ pub fn place<T>(
     make: impl FnOnce(&Path) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let failed = |error| Failure::from(Error::io(path)(error));
-    let taken = || {
-        let what = format!("{} exists already", path.display());
-        Failure::refused(what).with_hint("--force writes over it")
-    };
     if !force && fs::symlink_metadata(path).is_ok() {
-        return Err(taken());
+        return Err(taken(path));
     }
     if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
         return Err(Failure::usage(format!("{} is no file", path.display())));
@@ -114,7 +112,9 @@ pub fn place<T>(
         true => fs::rename(&draft.0, path).map_err(failed)?,
         false => match fs::hard_link(&draft.0, path) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(taken(path));
+            }
             // Some file systems have no links.
             Err(_) => fs::rename(&draft.0, path).map_err(failed)?,
         },

@@ -18,7 +18,7 @@ use tract::render::{grouped, plural};
 
 use crate::cli::coming::{Coming, Queue};
 use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, failure, imported, left, position, progress};
+use crate::cli::{App, Exit, Failure, imported, left, position, progress};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -374,13 +374,15 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
             files.push(session.path);
             continue;
         }
-        if !path.exists() && typed.components().count() == 1 && typed.extension().is_none() {
-            let error = std::fs::metadata(&path).map_err(Error::io(&path));
-            let what = error.err().map(|error| failure::sentence(&error));
-            let failure = Failure::refused(what.unwrap_or_default());
-            return Err(failure.with_hint("tract import lists them"));
-        }
-        let facts = std::fs::metadata(&path).map_err(Error::io(&path))?;
+        let facts = std::fs::metadata(&path).map_err(|error| {
+            let may_be_id = typed.components().count() == 1 && typed.extension().is_none();
+            let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+            let failure = Failure::from(Error::io(&path)(error));
+            match may_be_id && is_missing {
+                true => failure.with_hint("tract import lists them"),
+                false => failure,
+            }
+        })?;
         if facts.is_dir() {
             files.extend(walk_directory(&path));
         } else {

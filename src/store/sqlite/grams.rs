@@ -62,12 +62,8 @@ pub(super) struct TermSum {
 
 impl TermSum {
     pub(super) fn add(&mut self, term: &[u8]) {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in term {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
         self.terms += 1;
-        self.sum = self.sum.wrapping_add(hash);
+        self.sum = self.sum.wrapping_add(fnv(term.iter().copied()));
     }
 }
 
@@ -120,17 +116,19 @@ fn each_term(text: &str, mut found: impl FnMut(u32)) {
     }
 }
 
-/// The number of a piece. It stands in the index: whoever changes it, or [`fold`], empties the index
-/// by a migration.
-///
 /// # Source
 ///
-/// FNV-1a in 64 bits, <https://datatracker.ietf.org/doc/html/rfc9923>, over whole characters.
+/// FNV-1a in 64 bits, <https://datatracker.ietf.org/doc/html/rfc9923>.
+fn fnv(units: impl IntoIterator<Item: Into<u64>>) -> u64 {
+    let step = |hash: u64, unit: u64| (hash ^ unit).wrapping_mul(0x0000_0100_0000_01b3);
+    let units = units.into_iter().map(Into::into);
+    units.fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// The number of a piece, made of whole characters. It stands in the index: whoever changes it, or
+/// [`fold`], empties the index by a migration.
 fn term<const N: usize>(piece: [char; N]) -> u32 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for c in piece {
-        hash = (hash ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
+    let hash = fnv(piece);
     (hash ^ (hash >> 40)) as u32 % TERMS as u32
 }
 
