@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::model::Role;
 use crate::wire::json::Object;
+use crate::wire::media::{PDF, image_type};
 
 /// Where a block is to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +80,11 @@ pub enum Server {
 pub(super) fn own(data: &str, place: Place) -> Option<Block<'static>> {
     let block: Value = serde_json::from_str(data).ok()?;
     let raw = || data.to_owned();
-    match (place, block.get("type")?.as_str()?) {
+    let kind = block.get("type")?.as_str()?;
+    if matches!(kind, "image" | "document") && !has_source(kind, &block["source"]) {
+        return None;
+    }
+    match (place, kind) {
         (Place::Assistant, "redacted_thinking") => Some(Block::Thinking(raw())),
         (Place::Assistant, "compaction")
         | (Place::User | Place::Result, "image" | "document" | "search_result")
@@ -87,6 +92,18 @@ pub(super) fn own(data: &str, place: Place) -> Option<Block<'static>> {
         | (Place::Result, "tool_reference") => Some(Block::Other(raw())),
         (Place::Assistant, kind) => Some(Block::Server(raw(), server(kind, &block)?)),
         _ => None,
+    }
+}
+
+/// Whether a picture or a document has a source that its kind may have: one that was broken has none.
+fn has_source(kind: &str, source: &Value) -> bool {
+    let media_type = source["media_type"].as_str().unwrap_or_default();
+    match (kind, source["type"].as_str().unwrap_or_default()) {
+        (_, "url" | "file") => true,
+        ("image", "base64") => image_type(Some(media_type), "").is_some(),
+        (_, "base64") => media_type == PDF,
+        (kind, "text" | "content") => kind == "document",
+        _ => false,
     }
 }
 

@@ -1,8 +1,10 @@
 //! Messages to OpenAI's JSON, by its rules.
 
+use serde_json::Value;
+
 use super::PROVIDER;
 use crate::model::{Media, MediaSource, Part, Role};
-use crate::wire::json::{Object, array, quoted, type_of};
+use crate::wire::json::{Object, array, quoted};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, PDF, image_url, is_anthropic_file};
 use crate::wire::{Repair, Repairs, name};
 
@@ -156,9 +158,7 @@ impl<'a> Content<'a> {
             Part::Text { text } => return self.text(text),
             Part::Image(media) => (image(media), IMAGE_WORD),
             Part::File(media) => (file(media), FILE_WORD),
-            Part::Opaque { provider, data }
-                if provider == PROVIDER && type_of(data).is_some_and(|kind| takes(role, &kind)) =>
-            {
+            Part::Opaque { provider, data } if provider == PROVIDER && takes(role, data) => {
                 return self.parts.push(ContentPart::Raw(data.clone()));
             }
             // Calls and results inside a result are no provider's; they go as foreign blocks do.
@@ -208,11 +208,18 @@ impl ContentPart<'_> {
     }
 }
 
-/// Whether a message of `role` may hold a content part of this type that has no neutral form.
-fn takes(role: Role, kind: &str) -> bool {
+/// Whether a message of `role` may hold this content part, which has no neutral form: it is of a type that
+/// may stand there, and not broken, for then it lacks what its type is about.
+fn takes(role: Role, data: &str) -> bool {
+    let part = serde_json::from_str::<Value>(data).unwrap_or_default();
+    let of = |kind: &str| part.get(kind).filter(|_| part["type"] == kind);
     match role {
-        Role::User => matches!(kind, "input_audio" | "image_url" | "file"),
-        Role::Assistant => kind == "refusal",
+        Role::User => {
+            of("input_audio").is_some_and(Value::is_object)
+                || of("image_url").is_some_and(|image| image["url"].is_string())
+                || of("file").is_some_and(Value::is_object)
+        }
+        Role::Assistant => of("refusal").is_some_and(Value::is_string),
         Role::System | Role::Developer | Role::Tool => false,
     }
 }
