@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
+use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use rusqlite::Connection;
 use tract::Error;
 use tract::compile::{RequestOptions, compile};
+use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
 use tract::history::{FindOptions, LogOptions, On, Pattern, Repo};
 use tract::ingest::{ExportOptions, export, session_format};
@@ -68,6 +70,73 @@ pub fn repository() -> Sandbox {
     sandbox
 }
 
+/// The same with what only some repositories have, so that each table holds something.
+fn with_every_kind_of_row() -> Sandbox {
+    let sandbox = repository();
+    let session = "claude-code/11111111-2222-4333-8444-555555555555";
+    // Enough messages for a summary that is kept.
+    let many = vec![r#"{"role":"user","content":"again"}"#; 65].join(",");
+    sandbox.write("many.json", format!(r#"{{"messages":[{many}]}}"#));
+    for command in [
+        // What a purge leaves behind.
+        &["checkout", "-b", "erased", session][..],
+        &["commit", "-r", "user", "-m", "what is to be erased"],
+        &["clear", "--purge", "--force"],
+        // And what a collection does.
+        &["gc", "--expire", "now"],
+    ] {
+        sandbox.ok(command);
+    }
+    // What nothing vouches for is set aside.
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(&path).expect("opens");
+    let spoil = "UPDATE tag_notes SET note = 'something else' WHERE tag = 'refs/tags/v1'";
+    assert_eq!(database.execute(spoil, []).expect("spoilt"), 1);
+    sandbox.tract(&["fsck", "--repair"]);
+    drop(database);
+    for command in [
+        &["import", "many.json", "--as", "long"][..],
+        &["checkout", "main"],
+        // A session on one's own branch, and one that goes on elsewhere.
+        &["import", "rollout.jsonl", "--onto", "main"],
+        &["resume", session],
+        &["tag", "-m", "another note", "v2"],
+        &["truncate", "--keep", "6"],
+        &["compact", "-m", "another summary", "--keep", "2"],
+        &["restore", "HEAD"],
+        &["status"],
+        &["branch"],
+        &["log", "-n", "0"],
+        &["find", "flour"],
+        &["--on", "long", "status"],
+        &["fsck"],
+    ] {
+        sandbox.ok(command);
+    }
+    let database = Connection::open(&path).expect("opens");
+    let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
+    database.query_row(fold, [], |_| Ok(())).expect("folds");
+    let empty = empty_tables(&database);
+    // A row stands there only between a purge and its end.
+    assert_eq!(empty, ["unscrubbed"], "no such row would be damaged here");
+    sandbox
+}
+
+/// The tables that hold nothing.
+fn empty_tables(database: &Connection) -> Vec<String> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+    let mut names = database.prepare(sql).expect("SQL");
+    let names = names.query_map([], |row| row.get(0)).expect("reads");
+    let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
+    let is_empty = |name: &String| {
+        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {name})");
+        database
+            .query_row(&sql, [], |row| row.get(0))
+            .expect("reads")
+    };
+    names.into_iter().filter(is_empty).collect()
+}
+
 type Answers = BTreeMap<String, Result<String, Error>>;
 
 /// Asks everything that can be asked by reading, of these commits.
@@ -116,6 +185,12 @@ fn ask(directory: &Path, commits: &[CommitHash]) -> Answers {
             told(repo.resolve(&On::Head, &name)),
         );
         tell(format!("show {name}"), told(repo.show(commit, encoding)));
+    }
+    for pair in commits.windows(2).take(3) {
+        let name = format!("diff {}", pair[0].short());
+        let options = DiffOptions::default();
+        let diff = repo.diff(Some(&pair[1]), Some(&pair[0]), &options, encoding);
+        tell(name, told(diff.map(|diff| diff.changes)));
     }
     for commit in commits.iter().rev().take(2) {
         let name = commit.short();
@@ -192,9 +267,31 @@ fn owners(path: &Path) -> BTreeMap<u64, String> {
         .collect()
 }
 
-/// Flips so many bytes, one at a time and evenly spread, and says where what went wrong.
-fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
-    let sandbox = repository();
+/// How many times as many flips as a law in full has are every byte of the file.
+const EVERY: usize = 100;
+
+/// The bytes to flip and the bit of each: of so many, where `full` are a hundredth of all. Some are evenly
+/// spread, from a place on that is another one in each run; all of them are every byte, and twice as many
+/// every byte in two of its bits.
+fn places(flips: usize, full: usize, len: usize) -> Vec<(usize, u32)> {
+    let chance = std::hash::RandomState::new().hash_one(len) as usize;
+    let bit = |at: usize, round: usize| ((at.wrapping_mul(5) + 3 * round + chance) % 8) as u32;
+    match flips / (full * EVERY) {
+        0 => {
+            let step = |number: usize| (chance + number * len / flips) % len;
+            let places = (0..flips).map(|number| (step(number), bit(number, 0)));
+            places.collect()
+        }
+        rounds => {
+            let all = (0..rounds).flat_map(|round| (0..len).map(move |at| (at, round)));
+            all.map(|(at, round)| (at, bit(at, round))).collect()
+        }
+    }
+}
+
+/// Flips so many bytes, one at a time, and says where what went wrong.
+fn flip(flips: usize, full: usize) -> BTreeMap<String, Vec<(usize, u32)>> {
+    let sandbox = with_every_kind_of_row();
     let original = sandbox.work().join(".tract/tract.db");
     let bytes = fs::read(&original).expect("a file");
     let owners = owners(&original);
@@ -210,12 +307,14 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
         assert!(answer.is_ok(), "{name}: {answer:?}");
     }
     let names: Vec<String> = commits.iter().map(CommitHash::short).collect();
-    let mut findings: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let flips = flips.min(bytes.len());
-    for number in 0..flips {
-        let at = number * bytes.len() / flips;
+    let mut findings: BTreeMap<String, Vec<(usize, u32)>> = BTreeMap::new();
+    let places = places(flips, full, bytes.len());
+    for (number, (at, bit)) in places.iter().copied().enumerate() {
+        if number % 10_000 == 9_999 {
+            eprintln!("{} of {} flips: {findings:?}", number + 1, places.len());
+        }
         let mut flipped = bytes.clone();
-        flipped[at] ^= 1 << (number % 8);
+        flipped[at] ^= 1 << bit;
         let folder = fresh(&flipped);
         let answers = catch_unwind(AssertUnwindSafe(|| {
             let answers = ask(folder.path(), &commits);
@@ -250,8 +349,8 @@ fn flip(flips: usize) -> BTreeMap<String, Vec<usize>> {
             let what: String = words.collect::<Vec<_>>().join(" ");
             let what = what.chars().take(90).collect::<String>();
             let places = findings.entry(format!("{owner}: {what}")).or_default();
-            if places.last() != Some(&at) {
-                places.push(at);
+            if places.last() != Some(&(at, bit)) {
+                places.push((at, bit));
             }
         }
     }
@@ -295,13 +394,109 @@ fn is_known(owner: &str, what: &str) -> bool {
 /// A hundred times as many are every byte of the file.
 #[test]
 fn a_flipped_byte_is_never_a_wrong_answer() {
-    let flips = conditions::laws(1_800).cases as usize;
+    const FULL: u32 = 1_800;
+    let flips = conditions::laws(FULL).cases as usize;
     let mut told = String::new();
-    for (what, places) in flip(flips) {
+    for (what, places) in flip(flips, FULL as usize) {
         let some = &places[..places.len().min(8)];
         told += &format!("{:6} {what} {some:?}\n", places.len());
     }
     assert!(told.is_empty(), "{flips} flips\n{told}");
+}
+
+/// What a person asks of a repository by reading it.
+const QUESTIONS: [&[&str]; 8] = [
+    &["log", "-n", "0"],
+    &["show", "HEAD"],
+    &["compile"],
+    &["compile", "v1", "--format", "anthropic"],
+    &["export", "other"],
+    &["status"],
+    &["find", "flour"],
+    &["diff", "HEAD~3", "HEAD"],
+];
+
+/// The program has ways of its own to what it says: what it lists, names and draws.
+#[test]
+fn the_program_gives_no_other_answer_after_a_flipped_byte() {
+    const FULL: u32 = 100;
+    let sandbox = with_every_kind_of_row();
+    let path = sandbox.work().join(".tract/tract.db");
+    let bytes = fs::read(&path).expect("a file");
+    let owners = owners(&path);
+    let ask = |question: &[&str]| sandbox.command(question).output().expect("it runs");
+    let right: Vec<_> = QUESTIONS.iter().map(|question| ask(question)).collect();
+    let mut wrong = String::new();
+    let flips = conditions::laws(FULL).cases as usize;
+    // No more than a sample, however long the run: all of them would take a day.
+    let flips = flips.min(FULL as usize * EVERY - 1);
+    for (at, bit) in places(flips, FULL as usize, bytes.len()) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << bit;
+        for (question, right) in QUESTIONS.iter().zip(&right) {
+            for beside in ["tract.db-wal", "tract.db-shm"] {
+                drop(fs::remove_file(path.with_file_name(beside)));
+            }
+            fs::write(&path, &flipped).expect("written");
+            let told = ask(question);
+            let error = String::from_utf8_lossy(&told.stderr);
+            let owner = owners
+                .get(&(at as u64 / 4096 + 1))
+                .map_or("free", String::as_str);
+            let is_known = owner.starts_with("search_") && question[0] == "find";
+            let is_right = match told.status.code() {
+                Some(0) => told.stdout == right.stdout || is_known,
+                Some(3) => error.starts_with("error: ") && !error.contains("panicked"),
+                _ => false,
+            };
+            if !is_right {
+                let code = told.status.code();
+                wrong +=
+                    &format!("{owner}, byte {at}, bit {bit}: {question:?}: {code:?} {error}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{flips} flips\n{wrong}");
+}
+
+#[test]
+fn a_repair_keeps_what_only_a_checkpoint_tells() {
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["compile"]);
+    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+    let lose = "UPDATE commits SET canonical = replace(canonical, 'append', 'drop') WHERE id = 1";
+    assert_eq!(database.execute(lose, []).expect("changed"), 1);
+    drop(database);
+    assert_eq!(sandbox.ok(&["compile"]), right);
+    let found = sandbox.command(&["fsck", "--repair"]).output();
+    assert_eq!(found.expect("it runs").status.code(), Some(3));
+    assert_eq!(sandbox.ok(&["compile"]), right);
+}
+
+#[test]
+fn an_index_that_lost_what_was_taken_over_is_damage() {
+    let sandbox = with_every_kind_of_row();
+    let path = sandbox.work().join(".tract/tract.db");
+    let right = sandbox.ok(&["status"]);
+    let bytes = fs::read(&path).expect("a file");
+    let index = owners(&path).into_iter();
+    let mut index = index.filter(|(_, owner)| owner == "adopted_by_session");
+    let (page, _) = index.next().expect("the index has a page");
+    let start = (page as usize - 1) * 4096;
+    let rows = memchr::memmem::find_iter(&bytes[start..start + 4096], b"refs/sessions/codex/");
+    let mut refused = 0;
+    for row in rows {
+        let mut flipped = bytes.clone();
+        flipped[start + row] ^= 1;
+        fs::write(&path, flipped).expect("written");
+        let told = sandbox.command(&["status"]).output().expect("it runs");
+        match told.status.code() {
+            Some(3) => refused += 1,
+            // What was a row once is none.
+            _ => assert_eq!(String::from_utf8_lossy(&told.stdout), right),
+        }
+    }
+    assert!(refused > 0, "no row of it was found");
 }
 
 /// What a person sees of it: the word, the advice, and the exit code.

@@ -42,7 +42,7 @@ pub fn hold(text: &str, care: Care) {
 fn read(text: &str) -> Option<Message> {
     let message = match single::message(text) {
         Ok(message) => message,
-        Err(Error::InvalidInput { .. }) => return None,
+        Err(Error::InvalidInput { .. } | Error::SeveralMessages { .. }) => return None,
         Err(error) => panic!("refused: {error:?}"),
     };
     if message.is_empty() {

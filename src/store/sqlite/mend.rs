@@ -28,7 +28,8 @@ const UNKNOWN: &str = "…";
 /// nothing vouches for is set aside: it is in nobody's way then, and nothing of it is lost.
 ///
 /// Where a commit or a message's row stays that nothing vouches for, the indexes of its table may be all
-/// that still leads to it, and the search index all that still knows its text: then those stay.
+/// that still leads to it, the search index all that still knows its text, and a checkpoint all that
+/// still knows the context at a later commit: then those stay.
 ///
 /// # Errors
 ///
@@ -47,10 +48,14 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         aside: BTreeMap::new(),
         sealed,
     };
-    session.execute("DELETE FROM checkpoints", [])?;
     session.drop_totals()?;
     mending.anew("counts", false)?;
     let kept = mending.objects()?;
+    match kept.commits {
+        // What stood there is told by nothing else where a commit before it is lost.
+        true => mending.anew("checkpoints", false)?,
+        false => session.execute("DELETE FROM checkpoints", [])?,
+    }
     mending.places(&kept)?;
     mending.sources()?;
     mending.operations()?;

@@ -320,9 +320,9 @@ impl Refs for Session<'_> {
     }
 
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
-        self.all(
+        let found: Vec<(u64, AdoptedRow)> = self.all(
             concat!(
-                "SELECT theirs.hash, ours.hash FROM adopted
+                "SELECT theirs.hash, ours.hash, adopted.id FROM adopted
                  JOIN commits AS theirs ON theirs.id = adopted.theirs AND ",
                 intact!(commits "theirs"),
                 " JOIN commits AS ours ON ours.id = adopted.ours AND ",
@@ -333,12 +333,22 @@ impl Refs for Session<'_> {
             ),
             [session],
             |row| {
-                Ok(AdoptedRow {
+                let commits = AdoptedRow {
                     theirs: row.get(0)?,
                     ours: row.get(1)?,
-                })
+                };
+                Ok((unsigned(row, 2)?, commits))
             },
-        )
+        )?;
+        // An index that lost one of them, or leads to one twice, says nothing of it.
+        let count = "SELECT count(*) FROM adopted NOT INDEXED WHERE session = ?1";
+        let count = self.first(count, [session], |row| unsigned(row, 0))?;
+        let is_each_once = found.is_sorted_by(|one, next| one.0 < next.0);
+        if count != Some(found.len() as u64) || !is_each_once {
+            let detail = format!("what was taken over of {session} is not as it was written");
+            return Err(Error::Damaged { detail });
+        }
+        Ok(found.into_iter().map(|(_, commits)| commits).collect())
     }
 
     fn sound_references(&self) -> Result<Vec<RefName>> {
