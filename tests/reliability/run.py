@@ -300,7 +300,10 @@ class Bench:
                 if kind == 4:
                     arguments = ["import", str(DATA / "claude-code/compaction.jsonl")]
                 elif kind == 5:
-                    arguments = chance.choice([["truncate", "--keep", "5"], ["undo"], ["annotate", ":1", "--pin"]])
+                    arguments = chance.choice([
+                        ["truncate", "--keep", "5"], ["undo"], ["annotate", ":1", "--pin"],
+                        ["backup", "--force", f"copy{who}.db"], ["bundle", "--force", f"some{who}.bundle", "main"],
+                    ])
                 with lock:
                     if over.is_set():
                         return
@@ -360,7 +363,8 @@ class Bench:
         others = [
             ["log", "-n", "20"], ["status"], ["compile"], ["--on", "side", "commit", "-r", "user", "-m", "aside"],
             ["--on", "side", "compact", "-m", "so far", "--keep", "1"], ["import", str(DATA / "claude-code/compaction.jsonl")],
-            ["find", "w1"], ["fsck"], ["gc"], ["backup", "--force", "copy.db"], ["watch", "--once"],
+            ["find", "w1"], ["fsck"], ["gc", "--expire", "now"], ["backup", "--force", "copy.db"],
+            ["bundle", "--force", "some.bundle", "side"], ["watch", "--once"],
         ]
         others = [other for other in others if re.search(rf"^\s+{next(w for w in other if w not in ('--on', 'side'))}\b", known, re.M)]
 
