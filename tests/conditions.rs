@@ -21,6 +21,15 @@ pub fn laws(full: u32) -> Config {
     }
 }
 
+/// A number that is another one in each run, unless the laws' cases are told by `PROPTEST_RNG_SEED`.
+#[allow(dead_code)]
+pub fn chance() -> u64 {
+    use std::hash::BuildHasher;
+    let told = std::env::var("PROPTEST_RNG_SEED").ok();
+    let told = told.and_then(|seed| seed.parse().ok());
+    told.unwrap_or_else(|| std::hash::RandomState::new().hash_one(0))
+}
+
 /// The folder of real sessions. No such session is part of this project, so a test that needs them
 /// is `#[ignore]`d: `TRACT_REAL_SESSIONS=FOLDER cargo test -- --ignored` runs those.
 pub fn real_sessions() -> PathBuf {

@@ -24,8 +24,9 @@ pub(super) fn write(
     head: &str,
     repairs: &mut Repairs,
 ) -> Body {
-    let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message| {
-        message.role == Role::Assistant
+    let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message, part| {
+        // One that is left out is answered by nothing.
+        message.role == Role::Assistant && takes(message.role, part)
     });
     let repaired = pairs.loose();
     let mut payload = format!("{{{head}");

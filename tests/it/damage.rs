@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
-use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -271,10 +270,10 @@ fn owners(path: &Path) -> BTreeMap<u64, String> {
 const EVERY: usize = 100;
 
 /// The bytes to flip and the bit of each: of so many, where `full` are a hundredth of all. Some are evenly
-/// spread, from a place on that is another one in each run; all of them are every byte, and twice as many
+/// spread, from a place on that is left to chance; all of them are every byte, and twice as many
 /// every byte in two of its bits.
 fn places(flips: usize, full: usize, len: usize) -> Vec<(usize, u32)> {
-    let chance = std::hash::RandomState::new().hash_one(len) as usize;
+    let chance = conditions::chance() as usize % len;
     let bit = |at: usize, round: usize| ((at.wrapping_mul(5) + 3 * round + chance) % 8) as u32;
     match flips / (full * EVERY) {
         0 => {

@@ -23,7 +23,7 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
     let said = messages.iter().map(|outgoing| &outgoing.message);
-    let pairs = OutputPairs::of(said, calls(&document.after), |_| true);
+    let pairs = OutputPairs::of(said, calls(&document.after), |_, _| true);
     let mut writer = Writer {
         out,
         document,

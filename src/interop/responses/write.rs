@@ -17,7 +17,7 @@ pub(super) fn export(
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::of(document);
     let said = messages.iter().map(|outgoing| &outgoing.message);
-    let pairs = OutputPairs::of(said, Vec::new(), |_| true);
+    let pairs = OutputPairs::of(said, Vec::new(), |_, _| true);
     let mut instructions = None;
     let mut input = Vec::new();
     let mut prompt = None;

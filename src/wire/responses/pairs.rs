@@ -22,11 +22,11 @@ pub struct OutputPairs {
 
 impl OutputPairs {
     /// OutputPairs them; `before` are calls, with their kinds, that came before these messages, and a call
-    /// is one in the messages of which `calls` says so.
+    /// is one of the parts of which `calls` says so.
     pub fn of<'m>(
         messages: impl Iterator<Item = &'m Message>,
         before: Vec<(String, Option<String>)>,
-        calls: fn(&Message) -> bool,
+        calls: fn(&Message, &Part) -> bool,
     ) -> Self {
         let mut pairs = Self::default();
         type Open = (Option<Place>, Option<String>);
@@ -37,7 +37,7 @@ impl OutputPairs {
         for (at, message) in messages.enumerate() {
             for (index, part) in message.parts.iter().enumerate() {
                 match part {
-                    Part::ToolCall { .. } | Part::Opaque { .. } if calls(message) => {
+                    Part::ToolCall { .. } | Part::Opaque { .. } if calls(message, part) => {
                         if let Some((id, kind)) = call_of(part) {
                             let call = (Some((at, index)), kind);
                             open.entry(id).or_default().push(call);
