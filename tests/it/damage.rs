@@ -594,3 +594,16 @@ fn damage_is_told_and_ends_with_3() {
     hint: nothing was changed; tract fsck says what is damaged and what still compiles
     ");
 }
+
+#[test]
+fn a_lineage_that_is_lost_is_damage() {
+    let sandbox = repository();
+    let file = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(&file).expect("opens");
+    let sql = "PRAGMA foreign_keys = OFF; DELETE FROM lineages;";
+    database.execute_batch(sql).expect("deleted");
+    drop(database);
+    let repo = Repo::open(&sandbox.work().join(".tract")).expect("it opens");
+    let lost = repo.resolve(&On::Head, "HEAD~2").map(drop);
+    assert!(matches!(lost, Err(Error::Damaged { .. })), "{lost:?}");
+}

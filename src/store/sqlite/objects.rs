@@ -226,7 +226,9 @@ impl Session<'_> {
         let mut lineage = end.lineage;
         loop {
             let row = self.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let (parent, fork_depth) = row.ok_or_else(|| missing("lineage", &lineage))?;
+            let (parent, fork_depth) = row.ok_or_else(|| Error::Damaged {
+                detail: format!("lineage {lineage} is missing"),
+            })?;
             let (Some(parent), Some(fork_depth)) = (parent, fork_depth) else {
                 return Ok(lineages);
             };
