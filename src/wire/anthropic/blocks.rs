@@ -81,7 +81,12 @@ pub(super) fn own(data: &str, place: Place) -> Option<Block<'static>> {
     let block: Value = serde_json::from_str(data).ok()?;
     let raw = || data.to_owned();
     let kind = block.get("type")?.as_str()?;
-    if matches!(kind, "image" | "document") && !has_source(kind, &block["source"]) {
+    let is_whole = match kind {
+        "image" | "document" => has_source(kind, &block["source"]),
+        "redacted_thinking" => block["data"].is_string(),
+        _ => true,
+    };
+    if !is_whole {
         return None;
     }
     match (place, kind) {
