@@ -607,3 +607,27 @@ fn a_lineage_that_is_lost_is_damage() {
     let lost = repo.resolve(&On::Head, "HEAD~2").map(drop);
     assert!(matches!(lost, Err(Error::Damaged { .. })), "{lost:?}");
 }
+
+/// A key that is damaged stands out of its order, where a search for it does not lead.
+#[test]
+fn a_repair_takes_out_a_row_that_is_out_of_its_order() {
+    let sandbox = with_every_kind_of_row();
+    let original = sandbox.work().join(".tract/tract.db");
+    let bytes = fs::read(&original).expect("a file");
+    let owners = owners(&original);
+    let name = b"refs/sessions/codex/";
+    let is_ref = |at: &usize| {
+        owners
+            .get(&(*at as u64 / 4096 + 1))
+            .is_some_and(|it| it == "refs")
+    };
+    let places = (0..bytes.len() - name.len()).filter(|at| bytes[*at..].starts_with(name));
+    let place = places.into_iter().find(is_ref).expect("a ref's name");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut flipped = bytes;
+    // `refs/sessionq/codex/…`
+    flipped[place + 12] ^= 2;
+    fs::write(folder.path().join("tract.db"), &flipped).expect("written");
+    assert!(is_found(folder.path()) && repair(folder.path()));
+    assert!(!is_found(folder.path()), "it is whole again");
+}

@@ -7,6 +7,9 @@ use super::codec::unsigned;
 use super::session::Session;
 use crate::error::Result;
 
+/// How often a table is emptied before what is left in it stays.
+const DELETES: usize = 8;
+
 impl Session<'_> {
     /// Copies the rows of a table for which `condition` holds to where they are set aside. Gives how
     /// many there are.
@@ -52,7 +55,14 @@ impl Session<'_> {
             "CREATE TEMP TABLE whole AS SELECT {columns}, seal FROM {table} WHERE NOT ({condition})"
         );
         self.execute(&whole, [])?;
-        self.execute(&format!("DELETE FROM {table}"), [])?;
+        // A row whose key is damaged stands where no search for it leads, until the others are gone.
+        for _ in 0..DELETES {
+            self.execute(&format!("DELETE FROM {table}"), [])?;
+            let left = format!("SELECT 1 FROM {table} NOT INDEXED LIMIT 1");
+            if self.first(&left, [], |_| Ok(()))?.is_none() {
+                break;
+            }
+        }
         let back = format!(
             "INSERT OR IGNORE INTO {table} ({columns}, seal) SELECT {columns}, seal FROM temp.whole"
         );
