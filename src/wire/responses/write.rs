@@ -44,12 +44,20 @@ pub fn takes(role: Role, part: &Part) -> bool {
         return true;
     };
     let kind = type_of(data).filter(|kind| !OF_CHAT.contains(&kind.as_str()));
-    let is_broken = |kind: &str| READ.contains(&kind) || kind.ends_with("_output");
+    // An output that names its tool itself answers no call.
+    let names_tool = || has_text(data, "name");
+    let is_broken = |kind: &str| READ.contains(&kind) || kind.ends_with("_output") && !names_tool();
     provider != PROVIDER
         || kind.is_some_and(|kind| match role {
             Role::Assistant => !kind.starts_with("input_") && !is_broken(&kind),
             _ => kind.starts_with("input_") || kind == "encrypted_content",
         })
+}
+
+/// Whether a JSON object has a text under a key.
+fn has_text(data: &str, key: &str) -> bool {
+    let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
+    value.is_some_and(|value| value[key].is_string())
 }
 
 /// The items of a message. `kind` gives the kind of the call that the part at an index, a result,
