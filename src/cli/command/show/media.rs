@@ -27,13 +27,8 @@ pub fn save(
         Some(Piece::Message(at)) => of_message(&shown.replacements[*at]),
         None => messages().flat_map(of_message).collect(),
     };
-    let media = one(&all, args.which).map_err(|failure| match all.is_empty() {
-        true => failure.with_hint(format!(
-            "tract show {} says what is in it",
-            shown.row.hash.short()
-        )),
-        false => failure,
-    })?;
+    let hash = shown.row.hash.short();
+    let media = one(&all, args.which, &hash)?;
     let data = match (&media.source, media.bytes()) {
         (_, Some(data)) => data,
         (MediaSource::Base64(_), None) => {
@@ -56,10 +51,14 @@ pub fn save(
     Ok(())
 }
 
-fn one<'a>(all: &[&'a Media], which: Option<usize>) -> Result<&'a Media, Failure> {
+/// The one that is meant of those in a commit.
+fn one<'a>(all: &[&'a Media], which: Option<usize>, hash: &str) -> Result<&'a Media, Failure> {
     let hint = format!("--which N, from 1 to {}", all.len());
     match (all, which) {
-        ([], _) => Err(Failure::refused("there is no picture and no file in it")),
+        ([], _) => {
+            let failure = Failure::refused("there is no picture and no file in it");
+            Err(failure.with_hint(format!("tract show {hash} says what is in it")))
+        }
         ([only], None) => Ok(only),
         (all, None) => {
             let what = format!("which one? there are {}", all.len());
