@@ -419,7 +419,6 @@ const QUESTIONS: [&[&str]; 8] = [
 #[test]
 fn the_program_gives_no_other_answer_after_a_flipped_byte() {
     if !conditions::hunts() {
-        eprintln!("skipped: TRACT_HUNT is not set");
         return;
     }
     const FULL: u32 = 100;
@@ -448,7 +447,8 @@ fn the_program_gives_no_other_answer_after_a_flipped_byte() {
                 .map_or("free", String::as_str);
             let is_known = owner.starts_with("search_") && question[0] == "find";
             let is_right = match told.status.code() {
-                Some(0) => told.stdout == right.stdout || is_known,
+                Some(0 | 1) if is_known => true,
+                Some(0) => told.stdout == right.stdout,
                 Some(3) => error.starts_with("error: ") && !error.contains("panicked"),
                 _ => false,
             };
