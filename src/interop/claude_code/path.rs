@@ -165,7 +165,8 @@ impl<'i> Tree<'i> {
         let mut next = Some(last);
         while let Some(at) = next.filter(|at| *at > record && way.len() < SINCE_MAX) {
             way.push(at);
-            next = self.parents[at as usize];
+            // What names a record that comes later hangs in the air yet.
+            next = self.parents.get(at as usize).copied().flatten();
         }
         if next != Some(record) {
             way.clear();
