@@ -14,7 +14,9 @@ use crate::compile::body::Body;
 use crate::compile::said::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{is_object, push_list, quoted};
-use crate::wire::responses::{ABORTED, OutputPairs, items, of_items, output, takes, tool_name};
+use crate::wire::responses::{
+    ABORTED, OutputPairs, gives_something, items, of_items, output, takes, tool_name,
+};
 use crate::wire::{Repair, Repairs};
 
 /// Writes the request; `head` are the keys before `instructions`, each with a comma after it.
@@ -26,7 +28,7 @@ pub(super) fn write(
 ) -> Body {
     let pairs = OutputPairs::of(messages.iter(), Vec::new(), |message, part| {
         // One that is left out is answered by nothing.
-        message.role == Role::Assistant && takes(message.role, part)
+        message.role == Role::Assistant && takes(message, part)
     });
     let repaired = pairs.loose();
     let mut payload = format!("{{{head}");
@@ -84,7 +86,8 @@ fn instructions(message: &Message, said: &[String]) -> Option<String> {
 
 /// Whether the items that a client wrote say a message.
 fn says_the_same(said: &[String], message: &Message) -> bool {
-    let read = (!said.is_empty()).then(|| of_items(said)).flatten();
+    let is_sound = !said.is_empty() && said.iter().all(|item| gives_something(item));
+    let read = is_sound.then(|| of_items(said)).flatten();
     read.is_some_and(|read| matches!(&read[..], [one] if one == message))
 }
 
@@ -142,7 +145,7 @@ fn message_items(
                 repairs.add(Repair::UnpairedResult, number);
                 continue;
             }
-            part if !takes(message.role, part) => {
+            part if !takes(message, part) => {
                 repairs.add(Repair::Opaque, number);
                 continue;
             }

@@ -34,8 +34,19 @@ pub fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 ///
 /// The whole text must be JSON that readers accept, not only its `type`.
 pub fn type_of(text: &str) -> Option<String> {
+    text_at(text, "type")
+}
+
+/// The text under a key, if `text` is a JSON object that has one there.
+pub fn text_at(text: &str, key: &str) -> Option<String> {
     let block: Value = serde_json::from_str(text).ok()?;
-    Some(block.get("type")?.as_str()?.to_owned())
+    Some(block.get(key)?.as_str()?.to_owned())
+}
+
+/// Whether `text` is a JSON object that has a list under a key.
+pub fn lists(text: &str, key: &str) -> bool {
+    let block: Option<Value> = serde_json::from_str(text).ok();
+    block.is_some_and(|block| block.get(key).is_some_and(Value::is_array))
 }
 
 /// Whether `text` is a JSON object.

@@ -13,4 +13,4 @@ pub use super::media::image_url;
 pub use super::openai::PROVIDER;
 pub use pairs::OutputPairs;
 pub use read::{Meaning, call_of, communication, messages, of_items, read};
-pub use write::{ABORTED, items, output, takes, tool_name};
+pub use write::{ABORTED, gives_something, items, output, takes, tool_name};

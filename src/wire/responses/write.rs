@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::model::{Message, Part, Role};
-use crate::wire::json::{Object, array, quoted, type_of};
+use crate::wire::json::{Object, array, is_object, lists, quoted, text_at, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
 use crate::wire::{Repair, Repairs, name};
 
@@ -15,6 +15,9 @@ pub const ABORTED: &str = "aborted";
 
 /// The longest name of a tool.
 const NAME_MAX_CHARS: usize = 64;
+
+/// The kind of a call that looks for tools, whose output is a list of them.
+const SEARCH: &str = "tool_search";
 
 /// A tool's name as the provider allows it.
 pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
@@ -25,10 +28,10 @@ pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow
     }
 }
 
-/// Whether a part goes into a message of `role` as what it is: a block of the provider's own is an item
-/// in a reply, and a piece of content elsewhere. Chat completions' own blocks are neither, and an item of
-/// a kind that is read here is a block only where it was broken.
-pub fn takes(role: Role, part: &Part) -> bool {
+/// Whether a part goes into a message as what it is: a block of the provider's own is an item in a
+/// reply, and a piece of content elsewhere; a sealed one is for an agent. Chat completions' own blocks
+/// are neither, and an item of a kind that is read here is a block only where it was broken.
+pub fn takes(message: &Message, part: &Part) -> bool {
     const OF_CHAT: [&str; 4] = ["file", "image_url", "text", "tool_call"];
     const READ: [&str; 8] = [
         "",
@@ -45,19 +48,14 @@ pub fn takes(role: Role, part: &Part) -> bool {
     };
     let kind = type_of(data).filter(|kind| !OF_CHAT.contains(&kind.as_str()));
     // An output that names its tool itself answers no call.
-    let names_tool = || has_text(data, "name");
-    let is_broken = |kind: &str| READ.contains(&kind) || kind.ends_with("_output") && !names_tool();
+    let is_stray = |kind: &str| kind.ends_with("_output") && text_at(data, "name").is_none();
+    let is_broken = |kind: &str| READ.contains(&kind) || is_stray(kind);
     provider != PROVIDER
-        || kind.is_some_and(|kind| match role {
+        || kind.is_some_and(|kind| match message.role {
             Role::Assistant => !kind.starts_with("input_") && !is_broken(&kind),
-            _ => kind.starts_with("input_") || kind == "encrypted_content",
+            _ if kind == "encrypted_content" => message.is_between_agents(),
+            _ => kind.starts_with("input_"),
         })
-}
-
-/// Whether a JSON object has a text under a key.
-fn has_text(data: &str, key: &str) -> bool {
-    let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
-    value.is_some_and(|value| value[key].is_string())
 }
 
 /// The items of a message. `kind` gives the kind of the call that the part at an index, a result,
@@ -113,11 +111,24 @@ pub fn items<'a>(
                 arguments,
                 kind,
             } => call(id, name, arguments, kind.as_deref()),
-            Part::ToolResult { call, content, .. } => match &content[..] {
-                [Part::Opaque { provider, data }] if provider == PROVIDER && is_output(data) => {
+            Part::ToolResult { call, content, .. } => match (&content[..], kind(index)) {
+                ([Part::Opaque { provider, data }], _)
+                    if provider == PROVIDER && is_output_of(call, data) =>
+                {
                     data.clone()
                 }
-                parts => output(call, kind(index), &result_content(parts, number, repairs)),
+                // What a provider's own tool gave is an object.
+                ([Part::Opaque { provider, data }], Some(kind))
+                    if provider == PROVIDER && kind.ends_with("_call") && is_object(data) =>
+                {
+                    output(call, Some(kind), data)
+                }
+                (parts, kind) => {
+                    if kind == Some(SEARCH) && !parts.is_empty() {
+                        repairs.add(Repair::Opaque, number);
+                    }
+                    output(call, kind, &result_content(parts, number, repairs))
+                }
             },
             _ => {
                 content.extend(piece(part, role, number, repairs));
@@ -160,7 +171,7 @@ fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
             .string("call_id", id)
             .string("status", status)
             .raw("action", action.get()),
-        (Some("tool_search"), Ok(arguments)) => Object::typed("tool_search_call")
+        (Some(SEARCH), Ok(arguments)) => Object::typed("tool_search_call")
             .string("call_id", id)
             .string("status", status)
             .string("execution", "client")
@@ -173,9 +184,18 @@ fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
     item.finish()
 }
 
-/// The item that answers a call of `kind` with `content`, a JSON text.
+/// The item that answers a call of `kind` with `content`, a JSON text. A search that gave no item of its
+/// own found nothing.
 pub fn output(call: &str, kind: Option<&str>, content: &str) -> String {
     let kind = match kind {
+        Some(SEARCH) => {
+            return Object::typed("tool_search_output")
+                .string("call_id", call)
+                .string("status", "completed")
+                .string("execution", "client")
+                .raw("tools", "[]")
+                .finish();
+        }
         Some("custom") => "custom_tool_call_output".into(),
         Some(kind) if kind.ends_with("_call") => Cow::Owned(format!("{kind}_output")),
         _ => "function_call_output".into(),
@@ -240,6 +260,53 @@ fn is_piece(data: &str) -> bool {
     })
 }
 
-fn is_output(data: &str) -> bool {
-    type_of(data).is_some_and(|kind| kind.ends_with("_output"))
+/// Whether a block is the whole item that answers this call.
+fn is_output_of(call: &str, data: &str) -> bool {
+    let kind = type_of(data).filter(|kind| kind.ends_with("_output"));
+    let answers = || text_at(data, "call_id").is_some_and(|id| id == call);
+    kind.is_some_and(|kind| answers() && (kind != "tool_search_output" || lists(data, "tools")))
+}
+
+/// Whether an item that a client wrote is no output, or one that gives something as providers take it.
+pub fn gives_something(item: &str) -> bool {
+    match type_of(item).as_deref() {
+        Some("tool_search_output") => lists(item, "tools"),
+        Some("function_call_output" | "custom_tool_call_output") => {
+            text_at(item, "output").is_some() || lists(item, "output")
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_names_its_tool_goes_as_it_is_and_one_of_no_call_does_not() {
+        let takes = |data: &str| {
+            let part = Part::Opaque {
+                provider: PROVIDER.into(),
+                data: data.into(),
+            };
+            takes(&Message::new(Role::Assistant, Vec::new()), &part)
+        };
+        assert!(takes(
+            r#"{"type":"function_call_output","name":"goal_objective","namespace":"agent","output":"x"}"#
+        ));
+        assert!(!takes(r#"{"type":"function_call_output","output":"x"}"#));
+        assert!(!takes(r#"{"type":"function_call","arguments":[]}"#));
+    }
+
+    #[test]
+    fn a_sealed_piece_is_for_an_agent_alone() {
+        let part = Part::Opaque {
+            provider: PROVIDER.into(),
+            data: r#"{"type":"encrypted_content","encrypted_content":"x"}"#.into(),
+        };
+        let mut message = Message::new(Role::User, vec![part]);
+        assert!(!takes(&message, &message.parts[0]));
+        message.recipient = Some("/root".into());
+        assert!(takes(&message, &message.parts[0]));
+    }
 }

@@ -44,8 +44,10 @@ pub fn check_anthropic(request: &Value) -> Vec<String> {
             &at,
             "has a role other than user and assistant",
         );
+        // What a client attaches before it says anything, it may send as a message of its own.
+        let beside = index > 0 && is_reminder(&messages[index - 1]);
         found.require(
-            role != last_role,
+            role != last_role || role == "user" && beside,
             &at,
             "is not of the other role than the one before",
         );
@@ -83,6 +85,15 @@ pub fn check_anthropic(request: &Value) -> Vec<String> {
         found.require(trimmed, "the end", "is a reply that ends in white space");
     }
     found.0
+}
+
+/// Whether a message is nothing but what a client attached.
+fn is_reminder(message: &Value) -> bool {
+    let blocks = message.get("content").and_then(Value::as_array);
+    blocks.is_some_and(|blocks| {
+        let mut texts = blocks.iter().map(|block| text_of(block, "text"));
+        texts.all(|text| text.is_some_and(|text| text.starts_with("<system-reminder>")))
+    })
 }
 
 /// Checks a reply's blocks; returns the ids of its calls.
