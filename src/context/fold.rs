@@ -81,6 +81,20 @@ pub struct OrderEntry {
     pub parts_hidden_by: Vec<(CommitHash, u32)>,
 }
 
+impl From<&OrderEntry> for Entry {
+    /// As a context holds it.
+    fn from(entry: &OrderEntry) -> Self {
+        Self {
+            id: entry.id,
+            content: entry.content,
+            mask: entry.mask.clone(),
+            priority: entry.priority,
+            placed: entry.placed.map(|(_, kind)| kind),
+            edited: entry.edited,
+        }
+    }
+}
+
 impl Slot {
     fn version(&self) -> usize {
         self.versions

@@ -18,7 +18,7 @@ use crate::history::chain::Chain;
 use crate::history::counts::Counting;
 use crate::history::provider::{self, ProviderSays};
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Scene};
+use crate::history::surgery::{self, Needs};
 use crate::history::{load, path};
 use crate::model::tokens::{self, Counter, context_total};
 use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
@@ -258,8 +258,7 @@ fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
                 target: says.ours_within(budget.target),
                 ..budget.clone()
             };
-            let Some(draft) = truncation(making, &context, counts, &within, counting.counter())?
-            else {
+            let Some(draft) = truncation(making, &counts, &within, counting.counter())? else {
                 return Ok(Verdict::Over { total });
             };
             making.push(&draft)?;
@@ -293,13 +292,11 @@ fn shrank(making: &Making<'_>, counting: &mut Counting<'_>, total: TokenCount) -
 /// it would still be over the most. `counts` are those of the context.
 fn truncation(
     making: &Making<'_>,
-    context: &Context,
-    counts: Vec<TokenCount>,
+    counts: &[TokenCount],
     budget: &Budget,
     counter: &Counter,
 ) -> Result<Option<Draft>> {
     let tip = making.chain.tip().expect("something was just added");
-    let order = load::order(making.tx, &tip)?;
     let new: HashSet<EntryId> = making
         .done
         .iter()
@@ -308,9 +305,12 @@ fn truncation(
             _ => Ok(committed.hash.into()),
         })
         .collect::<Result<_>>()?;
-    let (tx, context, needs) = (making.tx, context.clone(), Needs::default());
-    let scene = Scene::new(tx, tip, order, context, counts, budget.encoding, needs)?;
-    let mut input = scene.input;
+    let needs = Needs {
+        no_parts: true,
+        together: true,
+        ..Needs::default()
+    };
+    let mut input = surgery::input(making.tx, &tip, counts, &needs)?;
     let mut markers = BTreeMap::new();
     for entry in &mut input.order {
         if new.contains(&entry.entry.id) {

@@ -318,10 +318,11 @@ mod tests {
                         _ => {}
                     }
                     let on = On::Branch(branch(current));
-                    let scene = repo.scene(&on, Encoding::default(), Needs {
+                    let scene = repo.scene(&on, Encoding::default(), &Needs {
                         hidden_links: true,
                         part_tokens: true,
                         plain_parts: true,
+                        ..Needs::default()
                     });
                     let drafts = drafts(&scene.expect("a scene").input, *draw);
                     let call = Call::default().on(&on);
@@ -427,7 +428,7 @@ mod tests {
             patched
         };
         let input = || {
-            let scene = repo.scene(&On::Head, Encoding::default(), Needs::default());
+            let scene = repo.scene(&On::Head, Encoding::default(), &Needs::default());
             scene.expect("a scene").input
         };
         let id = |at: usize| EntryId::of(commits[at]);

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use crate::context::{Context, Order};
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::stretches::Outline;
 use crate::history::{again, load};
 use crate::model::{Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth};
 use crate::store::{Tx, View};
@@ -20,16 +21,11 @@ pub(crate) struct Chain<'a> {
     first: Option<EntryId>,
     /// The context at the tip, once something needed it.
     context: Option<Context>,
-    /// The whole order, where someone has folded it already.
-    whole: Option<Whole<'a>>,
+    /// What changes the conversation up to a commit on the way, where someone knows that already, and
+    /// the commits that came after it.
+    outline: Option<(&'a Outline, Vec<(CommitHash, Commit)>)>,
     /// Commits since a checkpoint, once known.
     since: Option<u64>,
-}
-
-/// A whole order, and the commits that came after it.
-struct Whole<'a> {
-    order: Cow<'a, Order>,
-    ahead: Vec<(CommitHash, Commit)>,
 }
 
 impl<'a> Chain<'a> {
@@ -40,7 +36,7 @@ impl<'a> Chain<'a> {
             tip,
             first: None,
             context: empty.then(Context::default),
-            whole: None,
+            outline: None,
             since: empty.then_some(0),
         }
     }
@@ -51,17 +47,20 @@ impl<'a> Chain<'a> {
             tip,
             first: None,
             context: None,
-            whole: None,
+            outline: None,
             since: None,
         }
     }
 
-    /// At `tip`, whose context and order are folded already.
-    pub(crate) fn folded(tip: Option<CommitHash>, context: Context, order: &'a Order) -> Self {
-        let (order, ahead) = (Cow::Borrowed(order), Vec::new());
+    /// At `tip`, whose context and outline are known already.
+    pub(crate) fn outlined(
+        tip: Option<CommitHash>,
+        context: Context,
+        outline: Option<&'a Outline>,
+    ) -> Self {
         Self {
             context: Some(context),
-            whole: Some(Whole { order, ahead }),
+            outline: outline.map(|outline| (outline, Vec::new())),
             ..Self::at(tip)
         }
     }
@@ -155,12 +154,11 @@ impl<'a> Chain<'a> {
     }
 
     /// Folds the next commit into the context: into what is visible, or, where it names anything
-    /// else, into the whole order. Whether who knows only what is visible would have to take the
+    /// else, into what changes the whole path. Whether who knows only what is visible would have to take the
     /// latter.
     fn fold(&mut self, view: &dyn View, hash: CommitHash, commit: &Commit) -> Result<bool> {
-        let tip = self.tip;
-        if let Some(whole) = &mut self.whole {
-            whole.ahead.push((hash, commit.clone()));
+        if let Some((_, ahead)) = &mut self.outline {
+            ahead.push((hash, commit.clone()));
         }
         self.context(view)?;
         let before = self.context.take();
@@ -169,19 +167,15 @@ impl<'a> Chain<'a> {
         let known = within.as_ref().unwrap_or(commit);
         let next = before.and_then(|context| context.advance(hash, known));
         let takes_whole = next.is_none() || within.is_some();
-        self.context = Some(match (next, &mut self.whole) {
-            (Some(next), _) => next,
-            (None, Some(whole)) => {
-                for (hash, commit) in whole.ahead.drain(..) {
-                    whole.order.to_mut().apply(hash, &commit)?;
-                }
-                whole.order.context()
+        self.context = Some(match (next, &self.outline, &self.tip) {
+            (Some(next), ..) => next,
+            (None, Some((outline, ahead)), _) => outline.then(view, ahead)?.context(view)?,
+            (None, None, Some(tip)) => {
+                let next = [(hash, commit.clone())];
+                Outline::of(view, tip)?.then(view, &next)?.context(view)?
             }
-            (None, None) => {
-                let mut order = match tip {
-                    Some(tip) => load::order(view, &tip)?,
-                    None => Order::default(),
-                };
+            (None, None, None) => {
+                let mut order = Order::default();
                 order.apply(hash, commit)?;
                 order.context()
             }

@@ -184,6 +184,26 @@ pub(crate) fn of_entries(
     Ok(counts)
 }
 
+/// The tokens of each visible entry, of which some are known.
+pub(crate) fn filled(
+    store: &dyn Store,
+    context: &Context,
+    mut known: Vec<Option<TokenCount>>,
+    encoding: Encoding,
+) -> Result<Vec<TokenCount>> {
+    let entries = context.entries.iter().zip(&known);
+    let unknown = entries.filter(|(_, known)| known.is_none());
+    let unknown: Vec<&Entry> = unknown.map(|(entry, _)| entry).collect();
+    if !unknown.is_empty() {
+        let counted = of_entries(store, &unknown, encoding)?;
+        let missing = known.iter_mut().filter(|known| known.is_none());
+        for (missing, count) in missing.zip(counted) {
+            *missing = Some(count);
+        }
+    }
+    Ok(known.into_iter().flatten().collect())
+}
+
 /// The tokens of some entries, each counted once.
 #[derive(Default)]
 pub(crate) struct Counts(HashMap<CountKey, TokenCount>);

@@ -9,6 +9,8 @@ use std::mem;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::stretches::Outline;
+pub(crate) use crate::history::stretches::unknown;
 use crate::model::{Commit, Message, RefName, RefValue, Settings};
 use crate::store::{CommitRow, ContentRow, OperationRow, View};
 
@@ -18,14 +20,6 @@ const PAGE: usize = 64;
 /// The commit, which must be here.
 pub(crate) fn commit(view: &dyn View, hash: &CommitHash) -> Result<CommitRow> {
     view.commit(hash)?.ok_or_else(|| unknown(hash))
-}
-
-/// What is wrong with a commit that isn't here.
-pub(crate) fn unknown(hash: &CommitHash) -> Error {
-    Error::UnknownRevision {
-        text: hash.to_string(),
-        nearest: None,
-    }
 }
 
 /// The content, which must be here.
@@ -190,7 +184,7 @@ fn fetch(view: &dyn View, hashes: &[ContentHash], fresh: &Fresh<'_>) -> Result<V
 }
 
 /// The context at `tip`: from the newest checkpoint forward, or, where an operation reaches
-/// beyond what is visible, from the root.
+/// beyond what is visible, from what changes the conversation on the whole path.
 pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
     #[cfg(test)]
     work::count(|work| work.contexts += 1);
@@ -213,7 +207,7 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
     })?;
     match is_enough {
         true => Ok(context),
-        false => Ok(order(view, tip)?.context()),
+        false => Outline::of(view, tip)?.context(view),
     }
 }
 

@@ -44,6 +44,7 @@ pub mod revision;
 pub mod room;
 pub mod show;
 pub mod status;
+mod stretches;
 pub mod surgery;
 mod totals;
 pub mod undo;

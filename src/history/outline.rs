@@ -1,49 +1,19 @@
 //! Which messages there are at a commit, and what became of each, without a list of them.
 //!
-//! Only what changes a conversation is read: hides, edits, restores, priorities, and the messages
-//! that these name. All messages between two of those share one fate, so one entry stands for them in
-//! the fold, whose order stays that of [`Order`]. So a window of a million messages is known at the
-//! cost of one of a hundred. Deliberately absent: bodies, and requests' settings.
+//! A window of a million messages is known at the cost of one of a hundred: see
+//! `stretches.rs`. Deliberately absent: bodies, and requests' settings.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use crate::context::{Entry, Order, OrderEntry};
-use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, fingerprint};
-use crate::history::load;
+use crate::context::Entry;
+use crate::error::Result;
+use crate::hash::CommitHash;
 use crate::history::repo::Repo;
-use crate::model::{Commit, EntryId, HideKind, Millis, Operation, Priority, Settings};
-use crate::store::{CommitRow, View};
-
-/// The entries at a commit, in order: all that stand, hidden ones included.
-#[derive(Clone, Debug)]
-pub struct Outline {
-    tip: CommitHash,
-    stretches: Vec<Stretch>,
-}
-
-/// Neighbouring entries with one fate.
-#[derive(Clone, Debug)]
-struct Stretch {
-    what: Stood,
-    len: usize,
-    /// Whether they are in the context.
-    visible: bool,
-    /// Whether an active clear or compaction covers them.
-    is_past: bool,
-    /// What hides them.
-    hidden: Option<&'static str>,
-    /// The hides that cover them.
-    by: Vec<CommitHash>,
-}
-
-#[derive(Clone, Debug)]
-enum Stood {
-    /// Appended one after the other, the first by the commit at this depth.
-    From(u64),
-    One(Box<Entry>),
-}
+pub use crate::history::stretches::Outline;
+use crate::history::stretches::{Stood, Stretch, appended};
+use crate::model::EntryId;
+use crate::store::View;
 
 /// Some of the entries at a commit, by their places from 0: read a range at a time.
 #[derive(Clone, Debug)]
@@ -73,79 +43,6 @@ impl Repo {
 }
 
 impl Outline {
-    /// That of a commit.
-    pub(crate) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
-        Self::from(view, tip, view.changes(tip)?)
-    }
-
-    /// The same where at most so many commits on the way are no appends: it costs a look at each for
-    /// each.
-    pub(crate) fn of_few(view: &dyn View, tip: &CommitHash, most: usize) -> Result<Option<Self>> {
-        let changes = view.changes(tip)?;
-        match changes.len() > most {
-            true => Ok(None),
-            false => Self::from(view, tip, changes).map(Some),
-        }
-    }
-
-    /// `rows` are the commits on the path that are no appends.
-    fn from(view: &dyn View, tip: &CommitHash, mut rows: Vec<CommitRow>) -> Result<Self> {
-        let last = load::commit(view, tip)?.depth;
-        let kinds: HashMap<CommitHash, HideKind> = rows.iter().filter_map(kind).collect();
-        rows.extend(named(view, tip, &rows)?);
-        rows.sort_by_key(|row| row.depth);
-        let mut order = Order::default();
-        let mut runs: HashMap<CommitHash, (u64, usize)> = HashMap::new();
-        let mut next = 0;
-        let ends = rows.iter().map(|row| (row.depth, Some(row)));
-        for (depth, row) in ends.chain([(last + 1, None)]) {
-            if depth > next {
-                let (name, commit) = stand_in(next);
-                order.apply(name, &commit)?;
-                runs.insert(name, (next, (depth - next) as usize));
-            }
-            if let Some(row) = row {
-                order.apply(row.hash, &row.commit)?;
-            }
-            next = depth + 1;
-        }
-        let stands =
-            |entry: &OrderEntry| entry.placed.is_none_or(|(hide, _)| order.is_active(&hide));
-        let stretches = order.entries().filter(stands).map(|entry| {
-            let kind = |hide: &CommitHash| kinds.get(hide).copied();
-            let is_past = |hide: &CommitHash| {
-                matches!(kind(hide), Some(HideKind::Clear | HideKind::Compaction))
-            };
-            let run = runs.get(&entry.id.commit).copied();
-            Stretch {
-                len: run.map_or(1, |(_, len)| len),
-                visible: entry.visible,
-                is_past: entry.hidden_by.iter().any(is_past),
-                hidden: match (entry.hidden_by.last(), entry.priority) {
-                    (Some(hide), _) => kind(hide).map(HideKind::as_str),
-                    (None, Priority::Skip) => Some("skip"),
-                    (None, _) => None,
-                },
-                by: entry.hidden_by,
-                what: match run {
-                    Some((first, _)) => Stood::From(first),
-                    None => Stood::One(Box::new(Entry {
-                        id: entry.id,
-                        content: entry.content,
-                        mask: entry.mask,
-                        priority: entry.priority,
-                        placed: entry.placed.map(|(_, kind)| kind),
-                        edited: entry.edited,
-                    })),
-                },
-            }
-        });
-        Ok(Self {
-            tip: *tip,
-            stretches: stretches.collect(),
-        })
-    }
-
     /// Every entry.
     pub fn all(&self) -> Listed {
         self.listed(|_, _| true)
@@ -158,13 +55,13 @@ impl Outline {
 
     /// Those that a model would be sent.
     pub fn visible(&self) -> Listed {
-        self.listed(|_, stretch| stretch.visible)
+        self.listed(|_, stretch| stretch.fate.visible)
     }
 
     /// What a hide put in place of what it hid, and then what it hid.
     pub fn replaced_by(&self, hide: &CommitHash) -> Listed {
         let stands_for = |stretch: &Stretch| matches!(&stretch.what, Stood::One(entry) if entry.id.commit == *hide);
-        let mut listed = self.listed(|_, stretch| stretch.by.contains(hide));
+        let mut listed = self.listed(|_, stretch| stretch.fate.hidden_by.contains(hide));
         let first = self.listed(|_, stretch| stands_for(stretch));
         for (start, _, _) in &mut listed.stretches {
             *start += first.len;
@@ -180,7 +77,7 @@ impl Outline {
         let visible: usize = self
             .stretches
             .iter()
-            .filter(|s| s.visible)
+            .filter(|s| s.fate.visible)
             .map(|s| s.len)
             .sum();
         let mut before = visible.saturating_sub(count);
@@ -188,7 +85,7 @@ impl Outline {
         let mut edge = 0;
         for at in 0..self.stretches.len() {
             let stretch = &self.stretches[at];
-            if stretch.visible && before < stretch.len {
+            if stretch.fate.visible && before < stretch.len {
                 edge = at;
                 if let (Stood::From(first), true) = (&stretch.what, before > 0) {
                     let mut later = stretch.clone();
@@ -200,11 +97,11 @@ impl Outline {
                 }
                 break;
             }
-            before -= if stretch.visible { stretch.len } else { 0 };
+            before -= if stretch.fate.visible { stretch.len } else { 0 };
         }
         let rows = cut.listed(|at, stretch| match at < edge {
             true => !stretch.is_past,
-            false => stretch.visible,
+            false => stretch.fate.visible,
         });
         let from = rows.len - count.min(visible);
         (rows, from)
@@ -214,11 +111,11 @@ impl Outline {
         let (mut len, mut visible) = (0, 0);
         let mut stretches = Vec::new();
         for (at, stretch) in self.stretches.iter().enumerate() {
-            if keep(at, stretch) {
+            if stretch.stands && keep(at, stretch) {
                 stretches.push((len, visible, stretch.clone()));
                 len += stretch.len;
             }
-            visible += if stretch.visible { stretch.len } else { 0 };
+            visible += if stretch.fate.visible { stretch.len } else { 0 };
         }
         Listed {
             tip: self.tip,
@@ -250,7 +147,8 @@ pub(crate) struct Fate<'a> {
 
 impl Fates {
     pub(crate) fn of(outline: Outline) -> Self {
-        let stretches = outline.stretches;
+        let stretches = outline.stretches.into_iter();
+        let stretches: Vec<Stretch> = stretches.filter(|stretch| stretch.stands).collect();
         let (mut ones, mut runs) = (HashMap::new(), BTreeMap::new());
         let (mut before, mut visible) = (Vec::with_capacity(stretches.len()), 0);
         for (at, stretch) in stretches.iter().enumerate() {
@@ -259,7 +157,7 @@ impl Fates {
                 Stood::One(entry) => drop(ones.insert(entry.id, at)),
             }
             before.push(visible);
-            visible += if stretch.visible { stretch.len } else { 0 };
+            visible += if stretch.fate.visible { stretch.len } else { 0 };
         }
         Self {
             stretches,
@@ -281,12 +179,12 @@ impl Fates {
         let stretch = &self.stretches[at];
         (place < stretch.len).then_some(())?;
         Some(Fate {
-            number: stretch.visible.then(|| self.before[at] + place + 1),
+            number: stretch.fate.visible.then(|| self.before[at] + place + 1),
             entry: match &stretch.what {
                 Stood::One(entry) => Some(entry),
                 Stood::From(_) => None,
             },
-            by: &stretch.by,
+            by: &stretch.fate.hidden_by,
         })
     }
 }
@@ -306,7 +204,7 @@ impl Listed {
     pub fn place_of(&self, number: usize) -> Option<usize> {
         let before = number.checked_sub(1)?;
         let fits = |(_, visible, stretch): &&(usize, usize, Stretch)| {
-            stretch.visible && (*visible..visible + stretch.len).contains(&before)
+            stretch.fate.visible && (*visible..visible + stretch.len).contains(&before)
         };
         let (start, visible, _) = self.stretches.iter().find(fits)?;
         Some(start + before - visible)
@@ -318,7 +216,7 @@ impl Listed {
             .stretches
             .partition_point(|(start, _, _)| *start <= place);
         let (start, visible, stretch) = self.stretches.get(at.checked_sub(1)?)?;
-        let number = match stretch.visible {
+        let number = match stretch.fate.visible {
             true => visible + (place - start).min(stretch.len - 1) + 1,
             false => *visible,
         };
@@ -358,7 +256,7 @@ impl Listed {
                     .zip(visible + from + 1..)
                     .map(|(entry, number)| ListedEntry {
                         entry,
-                        number: stretch.visible.then_some(number),
+                        number: stretch.fate.visible.then_some(number),
                         hidden: stretch.hidden,
                     }),
             );
@@ -367,98 +265,16 @@ impl Listed {
     }
 }
 
-fn kind(row: &CommitRow) -> Option<(CommitHash, HideKind)> {
-    match &row.commit.operation {
-        Operation::Hide(hide) => Some((row.hash, hide.kind)),
-        _ => None,
-    }
-}
-
-/// The appends on the path that these changes name.
-fn named(view: &dyn View, tip: &CommitHash, changes: &[CommitRow]) -> Result<Vec<CommitRow>> {
-    let mut names = BTreeSet::new();
-    let mut name = |id: &EntryId| {
-        names.insert(id.commit);
-    };
-    for row in changes {
-        match &row.commit.operation {
-            Operation::Append { .. } => {}
-            Operation::Edit { target, .. } => name(target),
-            Operation::Hide(hide) => {
-                for interval in &hide.intervals {
-                    [&interval.first, &interval.last]
-                        .into_iter()
-                        .for_each(&mut name);
-                }
-                hide.keep.iter().for_each(&mut name);
-                hide.parts
-                    .iter()
-                    .map(|part| &part.entry)
-                    .for_each(&mut name);
-                let places = hide
-                    .replacements
-                    .iter()
-                    .filter_map(|one| one.before.as_ref());
-                places.for_each(&mut name);
-            }
-            Operation::Restore { entries, .. } => entries.iter().for_each(&mut name),
-            Operation::Annotate { targets, .. } => targets.iter().for_each(&mut name),
-        }
-    }
-    let names: Vec<CommitHash> = names.into_iter().collect();
-    let on_path = view.are_ancestors(&names, tip)?;
-    let rows = view.commits(&names)?.into_iter().zip(on_path);
-    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
-    let rows = rows.filter_map(|(row, on_path)| row.filter(|row| on_path && appends(row)));
-    Ok(rows.collect())
-}
-
-/// What stands in the fold for the appends from a depth on.
-fn stand_in(depth: u64) -> (CommitHash, Commit) {
-    let name = fingerprint(format!("the appends from depth {depth} on").as_bytes());
-    let content = ContentHash::from_bytes(name);
-    let commit = Commit {
-        parent: None,
-        operation: Operation::Append { content },
-        time: None::<Millis>,
-        settings: Settings::new(),
-        note: None,
-    };
-    (CommitHash::from_bytes(name), commit)
-}
-
-/// The entries that the commits at these depths append.
-fn appended(view: &dyn View, tip: &CommitHash, depths: Range<u64>) -> Result<Vec<Entry>> {
-    let Some(last) = depths
-        .end
-        .checked_sub(1)
-        .filter(|last| *last >= depths.start)
-    else {
-        return Ok(Vec::new());
-    };
-    let damaged = || Error::Damaged {
-        detail: format!("the path to {tip:.10} is not what its index tells"),
-    };
-    let last = view.ancestor_at(tip, last)?.ok_or_else(damaged)?;
-    let count = (depths.end - depths.start) as usize;
-    let rows = view.ancestors(&last, None, count)?;
-    if rows.len() < count {
-        return Err(damaged());
-    }
-    let entries = rows
-        .into_iter()
-        .rev()
-        .map(|row| match row.commit.operation {
-            Operation::Append { content } => Ok(Entry::new(EntryId::of(row.hash), content, None)),
-            _ => Err(damaged()),
-        });
-    entries.collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::context::OrderEntry;
     use crate::history::laws::commands::{Draw, command};
+    use crate::history::load;
+    use crate::history::stretches::kind;
+    use crate::model::{Millis, Priority};
     use proptest::prelude::*;
 
     /// What the whole order says of every entry that stands.

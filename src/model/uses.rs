@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::pairs::Links;
 use crate::model::preview::one_line;
 use crate::model::{Message, Part, call};
 
@@ -45,6 +46,32 @@ impl ToolUses {
     /// Reads that back.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
+    }
+
+    /// Of what is kept beside a message only the ids.
+    pub(crate) fn links_from_text(text: &str) -> Option<Links> {
+        #[derive(Deserialize)]
+        struct Id {
+            id: String,
+        }
+        #[derive(Deserialize)]
+        struct Ids {
+            calls: Vec<Id>,
+            answers: Vec<String>,
+        }
+        let ids: Ids = serde_json::from_str(text).ok()?;
+        Some(Links {
+            calls: ids.calls.into_iter().map(|call| call.id).collect(),
+            results: ids.answers,
+        })
+    }
+
+    /// The ids alone.
+    pub fn links(&self) -> Links {
+        Links {
+            calls: self.calls.iter().map(|call| call.id.clone()).collect(),
+            results: self.answers.clone(),
+        }
     }
 }
 
@@ -106,6 +133,9 @@ mod tests {
         assert!(uses.calls[0].line.starts_with("read path=\"ééé"));
         assert!(uses.calls[0].line.len() <= crate::model::PREVIEW_BYTES);
         assert_eq!(ToolUses::from_text(&uses.to_text()), Some(uses.clone()));
+        let links = ToolUses::links_from_text(&uses.to_text());
+        assert_eq!(links, Some(Links::of(&message)));
+        assert_eq!(links, Some(uses.links()));
         let line = answered(&uses.calls).expect("calls");
         assert!(line.ends_with("… (+1)"), "{line}");
         assert_eq!(ToolUses::of(&Message::text(Role::User, "hi")), None);

@@ -375,6 +375,35 @@ fn a_listing_says_of_each_message_what_is_known(make: Make<'_>) {
         assert!(others.iter().all(|one| one.count.is_none()));
         let nowhere = CommitHash::of("nowhere");
         assert_eq!(view.listing(&nowhere, None, 9, encoding)?, vec![]);
+        // The appends alone say the same, as far as they are asked.
+        let told = |depths, facts| {
+            let mut told = Vec::new();
+            let read = view.appended(&tip, depths, facts, &mut |one| {
+                told.push(one);
+                Ok(())
+            });
+            read.map(|()| told)
+        };
+        let all = Facts {
+            links: true,
+            counts: Some(encoding),
+        };
+        let appended = told(0..9, all)?;
+        assert_eq!(appended.len(), 3);
+        for (one, listed) in appended.iter().zip(listed.iter().rev()) {
+            let said = listed.said.as_ref().expect("an append");
+            assert_eq!((one.commit, one.depth), (listed.row.hash, listed.row.depth));
+            assert_eq!((one.content, one.role), (said.hash, said.role));
+            assert_eq!(one.attached, said.attached);
+            assert_eq!(one.uses_tools, said.calls + said.results > 0);
+            assert_eq!(one.links, listed.uses.as_ref().map(|uses| uses.links()));
+            assert_eq!(one.count, listed.count);
+        }
+        assert_eq!(told(1..2, all)?, appended[1..2]);
+        let bare = told(2..9, Facts::default())?;
+        assert_eq!((bare.len(), bare[0].depth), (1, 2));
+        assert!(bare[0].links.is_none() && bare[0].count.is_none());
+        assert!(told(3..9, all)?.is_empty(), "an edit");
         // What tells stops where it is told to.
         let mut told = 0;
         let stopped = view.walk(&tip, None, usize::MAX, &mut |_| {

@@ -3,13 +3,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 use super::{
-    AdoptedRow, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize, CountKey,
-    Derived, Dropped, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow, Records,
-    ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf, Search, SearchMut, SessionRow,
-    SetAside, SourceRow, SourceSize, SourceState, Sources, SourcesMut, Store, TagNote, Tx, View,
+    AdoptedRow, Appended, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize,
+    CountKey, Derived, Dropped, Facts, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow,
+    Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf, Search, SearchMut,
+    SessionRow, SetAside, SourceRow, SourceSize, SourceState, Sources, SourcesMut, Store, TagNote,
+    Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -261,6 +263,53 @@ impl Objects for MapSession<'_> {
             .into_iter()
             .map(listed)
             .collect()
+    }
+
+    fn appended(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()> {
+        let path = self.maps.borrow().path(tip).into_iter().rev();
+        for row in path.filter(|row| depths.contains(&row.depth)) {
+            let Some(content) = row.appended() else {
+                continue;
+            };
+            let damaged = || Error::Damaged {
+                detail: format!("content {content:.10} is missing"),
+            };
+            let said = self.content_row(&content)?.ok_or_else(damaged)?;
+            let uses = self.tool_uses(&[content])?.remove(0);
+            let key = CountKey {
+                content,
+                mask: None,
+            };
+            visit(Appended {
+                commit: row.hash,
+                depth: row.depth,
+                content,
+                role: said.role,
+                attached: said.attached,
+                uses_tools: said.calls + said.results > 0,
+                links: uses.filter(|_| facts.links).map(|uses| uses.links()),
+                count: match facts.counts {
+                    Some(encoding) => self.counts(&[key], encoding)?.remove(0),
+                    None => None,
+                },
+            })?;
+        }
+        Ok(())
+    }
+
+    fn settings_at(&self, tip: &CommitHash) -> Result<BTreeMap<String, CommitHash>> {
+        let path = self.maps.borrow().path(tip).into_iter().rev();
+        let set = |row: CommitRow| {
+            let keys = row.commit.settings.into_keys();
+            keys.map(move |key| (key, row.hash))
+        };
+        Ok(path.flat_map(set).collect())
     }
 
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {

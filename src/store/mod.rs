@@ -27,7 +27,8 @@ use crate::model::Millis;
 
 pub use fault::{Checked, Fault, SetAside};
 pub use objects::{
-    ByReach, CommitRow, ContentRow, CountKey, Derived, Dropped, ListedCommit, Objects, ObjectsMut,
+    Appended, ByReach, CommitRow, ContentRow, CountKey, Derived, Dropped, Facts, ListedCommit,
+    Objects, ObjectsMut,
 };
 pub use refs::{
     AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,

@@ -1,10 +1,13 @@
 //! Objects: contents and commits, and what is derived from them or was counted.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::slice;
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
+use crate::model::pairs::Links;
 use crate::model::{
     Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
 };
@@ -54,6 +57,36 @@ impl From<CommitRow> for ListedCommit {
             uses: None,
         }
     }
+}
+
+/// A message that a commit on a path appends, without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The commit.
+    pub commit: CommitHash,
+    /// How many commits stand before it on its path.
+    pub depth: u64,
+    /// What it appends.
+    pub content: ContentHash,
+    /// Who speaks.
+    pub role: Role,
+    /// Whether a client attached it.
+    pub attached: bool,
+    /// Whether it calls tools or holds results.
+    pub uses_tools: bool,
+    /// Its calls and results, if they were asked for and are kept.
+    pub links: Option<Links>,
+    /// Its tokens, if they were asked for and are known.
+    pub count: Option<TokenCount>,
+}
+
+/// What is to be told of appended messages beyond who speaks; each costs a look into another table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Their calls and results.
+    pub links: bool,
+    /// Their tokens in this encoding.
+    pub counts: Option<Encoding>,
 }
 
 /// Commits by whether a path leads to them.
@@ -166,6 +199,20 @@ pub trait Objects {
         limit: usize,
         encoding: Encoding,
     ) -> Result<Vec<ListedCommit>>;
+
+    /// Tells what the commits at these depths of the path to `tip` append, oldest first, one at a time;
+    /// of commits that append nothing, nothing. Reads neither bodies nor the commits' texts.
+    fn appended(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()>;
+
+    /// For each request setting that is in force at `tip`, the commit that set it last. Reads the
+    /// commits since the newest checkpoint.
+    fn settings_at(&self, tip: &CommitHash) -> Result<BTreeMap<String, CommitHash>>;
 
     /// The commits on the path that ends in `tip` that append no message, oldest first. What it costs
     /// grows with how many there are, not with the path.

@@ -109,7 +109,7 @@ fn made_session(dice: &mut Dice) -> Repo {
 /// Half pairs of a context: results without a call, and calls without a result.
 fn halves(repo: &Repo, on: &On) -> HashSet<(EntryId, String)> {
     let scene = repo
-        .scene(on, Encoding::default(), Needs::default())
+        .scene(on, Encoding::default(), &Needs::default())
         .unwrap();
     let messages = repo.messages(&scene.context).unwrap();
     let links: Vec<Links> = messages.iter().map(Links::of).collect();
@@ -146,7 +146,7 @@ fn planned(
 /// Every command once, on whatever the dice say.
 fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Result<Surgery> {
     let (call, options) = (Call::default().on(on), SurgeryOptions::default());
-    let scene = repo.scene(on, Encoding::default(), Needs::default())?;
+    let scene = repo.scene(on, Encoding::default(), &Needs::default())?;
     let every: Vec<_> = scene
         .input
         .order
@@ -257,7 +257,7 @@ fn no_command_splits_a_pair(repos: &[Repo], dice: &mut Dice) {
                 );
                 before = after;
                 if repo
-                    .scene(&on, Encoding::default(), Needs::default())
+                    .scene(&on, Encoding::default(), &Needs::default())
                     .unwrap()
                     .context
                     .entries

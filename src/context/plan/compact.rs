@@ -105,8 +105,7 @@ pub fn entries(
     chosen: &BTreeSet<EntryId>,
     summary: Option<&str>,
 ) -> Result<Draft> {
-    let wanted = chosen.iter().map(|id| input.place(id));
-    let wanted = wanted.collect::<Result<BTreeSet<usize>>>()?;
+    let wanted = input.places(chosen)?.into_iter().collect();
     Ok(draft(input, &settled(input, &wanted)?, summary))
 }
 

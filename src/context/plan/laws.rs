@@ -63,6 +63,7 @@ impl World {
                 .mask
                 .apply(own, |stub| self.messages.get(stub).cloned());
             PlanEntry {
+                run: None,
                 attached: false,
                 role: seen.role,
                 links: Links::of(&seen),

@@ -35,11 +35,13 @@ pub struct PlanInput {
     pub edits: HashMap<CommitHash, EntryId>,
 }
 
-/// An entry with what plans need to know of its content.
+/// An entry with what plans need to know of its content; or many that stand together.
 #[derive(Clone, Debug)]
 pub struct PlanEntry {
-    /// The entry.
+    /// The entry, or the first of those that stand together.
     pub entry: OrderEntry,
+    /// The others that stand together with it.
+    pub run: Option<Together>,
     /// Who speaks.
     pub role: Role,
     /// Whether a client attached it to the message that it stands beside: it goes where that goes.
@@ -50,6 +52,17 @@ pub struct PlanEntry {
     pub tokens: TokenCount,
     /// The parts of its content, hidden ones included.
     pub parts: Vec<PlanPart>,
+}
+
+/// Neighbours that no plan tells apart, behind the first of them: one and the same became of all. None
+/// is a system message or attached, and each call is answered among them, each result is for a call
+/// there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// The last of them.
+    pub last: EntryId,
+    /// How many they are, with the first.
+    pub len: usize,
 }
 
 /// What plans need to know of one part.
@@ -115,6 +128,21 @@ impl PlanEntry {
         masked.any(|masked| masked.part as usize == part && masked.stub.is_none())
     }
 
+    /// How many entries these are.
+    pub fn len(&self) -> usize {
+        self.run.map_or(1, |run| run.len)
+    }
+
+    /// Whether they are none, which they never are.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The last of them.
+    fn last(&self) -> EntryId {
+        self.run.map_or(self.entry.id, |run| run.last)
+    }
+
     /// The short hash by which an error names it.
     fn commit(&self) -> String {
         self.entry.id.commit.short()
@@ -136,6 +164,16 @@ impl PlanInput {
         (0..self.order.len()).filter(|at| self.order[*at].visible())
     }
 
+    /// How many entries the order has.
+    pub fn entries(&self) -> usize {
+        self.order.iter().map(PlanEntry::len).sum()
+    }
+
+    /// How many entries stand at these places.
+    fn count<'a>(&self, places: impl IntoIterator<Item = &'a usize>) -> usize {
+        places.into_iter().map(|at| self.order[*at].len()).sum()
+    }
+
     /// The pairs of the context; places are those of the order.
     pub fn pairs(&self) -> Pairs {
         self.pairs_of(|entry| match entry.visible() {
@@ -152,6 +190,9 @@ impl PlanInput {
     /// The pairs of the whole order as it was before any part was hidden.
     fn pairs_of_contents(&self) -> Pairs {
         let links = |entry: &PlanEntry| {
+            if entry.entry.mask.is_empty() {
+                return entry.links.clone();
+            }
             let mut links = Links::default();
             for part in &entry.parts {
                 match &part.link {
@@ -204,6 +245,18 @@ impl PlanInput {
         found.ok_or_else(|| Error::NotOnPath {
             entry: id.to_string(),
         })
+    }
+
+    /// The places of many entries, in one look at all.
+    ///
+    /// # Errors
+    ///
+    /// As [`PlanInput::place`].
+    pub fn places<'a>(&self, ids: impl IntoIterator<Item = &'a EntryId>) -> Result<Vec<usize>> {
+        let all = self.order.iter().enumerate();
+        let all: HashMap<EntryId, usize> = all.map(|(at, entry)| (entry.entry.id, at)).collect();
+        let place = |id| all.get(id).copied().map_or_else(|| self.place(id), Ok);
+        ids.into_iter().map(place).collect()
     }
 
     /// Which part is the `nth` call, or else result, that the context shows of the entry at `at`;
@@ -272,18 +325,27 @@ impl PlanInput {
         let mut last: Option<usize> = None;
         for at in chosen.iter().copied() {
             match (last, intervals.last_mut()) {
-                (Some(last), Some(interval)) if at - last <= 2 => {
+                (Some(last), Some(interval)) if self.entries_between(last, at) <= 1 => {
                     keep.extend((last + 1..at).map(id));
-                    interval.last = id(at);
+                    interval.last = self.order[at].last();
                 }
                 _ => intervals.push(Interval {
                     first: id(at),
-                    last: id(at),
+                    last: self.order[at].last(),
                 }),
             }
             last = Some(at);
         }
         (intervals, keep)
+    }
+
+    /// How many entries stand between two places; two where they are more.
+    fn entries_between(&self, one: usize, other: usize) -> usize {
+        match other - one {
+            1 => 0,
+            2 => self.order[one + 1].len().min(2),
+            _ => 2,
+        }
     }
 
     /// The draft of a hide of entries and of single parts, each with what stands in its place.

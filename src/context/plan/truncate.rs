@@ -137,7 +137,7 @@ impl Marker {
             Self::Sum(markers) => markers.values().sum(),
             _ => 0,
         };
-        self.message(input.order.len() as u64 + absorbed)
+        self.message(input.entries() as u64 + absorbed)
     }
 
     /// Which of the visible markers give way to this one where `chosen` is hidden, and what they
@@ -251,7 +251,7 @@ pub fn truncate(
         return Ok(None);
     };
     let (absorbed, stated) = marker.absorbs(input, &chosen);
-    let message = marker.message(chosen.len() as u64 + stated);
+    let message = marker.message(input.count(&chosen) as u64 + stated);
     let gone = &chosen | &absorbed;
     let replacement = message.map(|message| (input.slot_after(*last, &gone), message));
     let draft = input.hide(HideKind::Truncation, &gone, Vec::new(), replacement);

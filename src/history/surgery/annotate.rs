@@ -57,7 +57,11 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Annotated> {
         let mut annotated = Annotated::default();
-        annotated.surgery = self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
+        let needs = Needs {
+            named: entries.to_vec(),
+            ..Needs::hidden_too()
+        };
+        annotated.surgery = self.operate(call, needs, options, |scene| {
             let plan = skip::annotate(&scene.input, entries, priority, reason)?;
             annotated.entries = match plan.as_ref().map(|draft| &draft.operation) {
                 Some(Operation::Annotate { targets, .. }) => targets.clone(),

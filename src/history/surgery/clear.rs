@@ -16,7 +16,7 @@ pub struct Clear {
 
 impl Plan for Clear {
     fn needs(&self) -> Needs {
-        Needs::HIDDEN_LINKS
+        Needs::hidden_too()
     }
 
     fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {

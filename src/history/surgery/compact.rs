@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::context::Entry;
-use crate::context::plan::compact;
 pub use crate::context::plan::compact::Extent;
+use crate::context::plan::{PlanInput, compact};
 use crate::error::{Error, Refusal, Result};
 use crate::history::call::Call;
 use crate::history::load;
@@ -50,7 +50,7 @@ pub struct Compact<'a> {
 
 impl Plan for Compact<'_> {
     fn needs(&self) -> Needs {
-        Needs::HIDDEN_LINKS
+        Needs::hidden_too()
     }
 
     fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {
@@ -101,9 +101,16 @@ impl Repo {
             // Before a summary is made that could not be kept.
             self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(call.on, options.encoding, Needs::HIDDEN_LINKS)?;
-        let chosen = compact::replaced(&scene.input, span)?.into_iter();
-        let chosen: BTreeSet<EntryId> = chosen.map(|at| scene.input.order[at].entry.id).collect();
+        let needs = Needs::hidden_too();
+        let scene = self.scene(call.on, options.encoding, &needs)?;
+        let places = compact::replaced(&scene.input, span)?;
+        let stretch = |at: &usize| {
+            let entry = &scene.input.order[*at];
+            let last = entry.run.map_or(entry.entry.id, |run| run.last);
+            (entry.entry.id, last)
+        };
+        let stretches: Vec<(EntryId, EntryId)> = places.iter().map(stretch).collect();
+        let chosen = within(&scene.input, &stretches)?;
         let entries = scene.context.entries.iter().zip(&scene.counts);
         let (replaced, counts): (Vec<&Entry>, Vec<TokenCount>) = entries
             .filter(|(entry, _)| chosen.contains(&entry.id))
@@ -122,7 +129,8 @@ impl Repo {
         if !known && !options.dry_run {
             return Err(Error::Refused(Refusal::EmptySummary));
         }
-        let surgery = self.operate_on(scene, call, Needs::HIDDEN_LINKS, options, |scene| {
+        let surgery = self.operate_on(scene, call, &needs, options, |scene| {
+            let chosen = within(&scene.input, &stretches)?;
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])
         })?;
@@ -133,4 +141,22 @@ impl Repo {
             summary,
         })
     }
+}
+
+/// The entries of these stretches, from their first to their last: what stood together may stand apart
+/// where somebody has committed since, and what was put in place in its midst is none of it.
+fn within(input: &PlanInput, stretches: &[(EntryId, EntryId)]) -> Result<BTreeSet<EntryId>> {
+    let mut found = BTreeSet::new();
+    let places = input.places(stretches.iter().map(|(first, _)| first))?;
+    for ((first, last), from) in stretches.iter().zip(places) {
+        for entry in &input.order[from..] {
+            if entry.entry.id == *first || entry.entry.placed.is_none() {
+                found.insert(entry.entry.id);
+            }
+            if entry.run.map_or(entry.entry.id, |run| run.last) == *last {
+                break;
+            }
+        }
+    }
+    Ok(found)
 }

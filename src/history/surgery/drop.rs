@@ -50,6 +50,12 @@ impl Repo {
         }
         let needs = Needs {
             plain_parts: !parts.is_empty(),
+            together: true,
+            named: entries
+                .iter()
+                .chain(parts.iter().map(|(id, _)| id))
+                .copied()
+                .collect(),
             ..Needs::default()
         };
         self.operate(call, needs, options, |scene| {

@@ -5,8 +5,13 @@
 mod annotate;
 mod clear;
 mod compact;
+mod cut;
 mod drop;
 mod forecast;
+mod gather;
+#[cfg(test)]
+mod laws;
+mod needs;
 mod pick;
 mod prune;
 mod redact;
@@ -24,10 +29,12 @@ pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary};
 pub use forecast::Surgery;
+pub use needs::Needs;
 pub use pick::Picked;
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored, StillHidden};
-pub use scene::{Needs, Scene, Size};
+pub(super) use scene::input;
+pub use scene::{Scene, Size};
 pub use truncate::{Fraction, Marker, Reach, Truncate};
 
 /// How often a plan is made anew because another process committed in between.
@@ -72,8 +79,8 @@ impl Repo {
         if !options.dry_run {
             self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(call.on, options.encoding, needs)?;
-        self.operate_on(scene, call, needs, options, plan)
+        let scene = self.scene(call.on, options.encoding, &needs)?;
+        self.operate_on(scene, call, &needs, options, plan)
     }
 
     /// Carries out a plan of the usual kind.
@@ -93,7 +100,7 @@ impl Repo {
         &self,
         mut scene: Scene,
         call: Call<'_>,
-        needs: Needs,
+        needs: &Needs,
         options: &SurgeryOptions,
         mut plan: impl FnMut(&Scene) -> Result<Vec<Draft>>,
     ) -> Result<Surgery> {
@@ -148,8 +155,8 @@ impl Repo {
         plans: &[&dyn Plan],
     ) -> Result<Vec<Result<Surgery>>> {
         let needs = plans.iter().map(|plan| plan.needs());
-        let needs = needs.fold(Needs::default(), Needs::and);
-        let scene = self.scene(call.on, encoding, needs)?;
+        let needs = needs.reduce(Needs::and).unwrap_or_default();
+        let scene = self.scene(call.on, encoding, &needs)?;
         let would = plans.iter().map(|plan| {
             let drafts = plan.drafts(self, &scene, encoding)?;
             self.forecast(&scene, &drafts, call.now, encoding)
@@ -202,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_folds_its_path_once_and_reads_only_what_uses_tools() {
+    fn a_command_folds_no_path_and_reads_bodies_only_where_parts_go() {
         let (call, options) = (Call::default(), SurgeryOptions::default());
         let keep = Truncate::new(Reach::Keep(2));
         let clear = Clear { all: false };
@@ -215,12 +222,8 @@ mod tests {
             },
             ..Prune::default()
         };
-        // The call and its result; what was put in place is counted before it is stored.
-        let once = Work {
-            orders: 1,
-            contexts: 0,
-            bodies: 2,
-        };
+        // What was put in place is counted before it is stored.
+        let once = Work::default();
         let done = |surgery: Result<Surgery>| assert!(!surgery.expect("done").is_nothing());
 
         let repo = talk();
@@ -240,12 +243,12 @@ mod tests {
             done.expect("compacted")
         });
         assert_eq!(work, once);
-        // A restore reaches beyond what is visible, and the order for that is folded already.
+        // A restore reaches beyond what is visible, and what changed the conversation is known already.
         let hide = repo.head(&On::Head).expect("a head").commit();
         let lost = [Lost::Whole(hide.expect("the compaction"))];
         let (work, _) = work::of(|| repo.restore(call, &lost, &options).expect("restored"));
         // The summary had no count yet.
-        assert_eq!(work, Work { bodies: 3, ..once });
+        assert_eq!(work, Work { bodies: 1, ..once });
 
         let repo = talk();
         let plans: [&dyn Plan; 3] = [&clear, &keep, &prune];

@@ -12,8 +12,8 @@ use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::revision::Named;
-use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
-use crate::model::{Draft, Encoding, EntryId, Message, Part, RefName, Sealed};
+use crate::history::surgery::{self, Needs, Surgery, SurgeryOptions};
+use crate::model::{Draft, EntryId, Message, Part, RefName, Sealed};
 use crate::store::View;
 
 /// A message that is to be copied.
@@ -118,7 +118,11 @@ impl Repo {
         before: EntryId,
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
+        let needs = Needs {
+            together: false,
+            ..Needs::hidden_too()
+        };
+        self.operate(call, needs, options, |scene| {
             let order = scene.input.order.iter().map(|entry| &entry.entry);
             let entries = meant(order, lost)?;
             Ok(vec![pick::moved(&scene.input, &entries, &before)?])
@@ -154,8 +158,8 @@ impl Repo {
         picked: &[Picked],
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        let messages = self.copies(picked, options.encoding)?;
-        self.operate(call, Needs::default(), options, |scene| {
+        let messages = self.copies(picked)?;
+        self.operate(call, Needs::messages(), options, |scene| {
             pick::refuse_open(&scene.input)?;
             Ok(messages.iter().cloned().map(Draft::append).collect())
         })
@@ -163,7 +167,7 @@ impl Repo {
 
     /// The messages to append, in the order in which their sources were named, whole messages of each
     /// before parts.
-    fn copies(&self, picked: &[Picked], encoding: Encoding) -> Result<Vec<Message>> {
+    fn copies(&self, picked: &[Picked]) -> Result<Vec<Message>> {
         let mut sources: Vec<CommitHash> = Vec::new();
         let mut wholes: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
         for one in picked {
@@ -175,18 +179,20 @@ impl Repo {
         }
         let mut messages = Vec::new();
         for tip in sources {
-            let order = self.order(&tip)?;
-            let context = order.context();
             let view = self.store.read()?;
-            let needs = Needs::HIDDEN_LINKS;
+            let here = picked.iter().filter(|one| one.tip == tip);
+            let needs = Needs {
+                named: here.map(|one| one.entry).collect(),
+                ..Needs::hidden_too()
+            };
             // No count is asked for.
-            let scene = Scene::new(&*view, tip, order, context, Vec::new(), encoding, needs)?;
-            let contents = pick::chosen(&scene.input, &wholes[&tip])?;
+            let input = surgery::input(&*view, &tip, &[], &needs)?;
+            let contents = pick::chosen(&input, &wholes[&tip])?;
             messages.extend(unpurged(&*view, &contents)?);
             for Picked { entry, part, .. } in picked.iter().filter(|one| one.tip == tip) {
                 let Some(part) = *part else { continue };
-                let own = scene.input.order[scene.input.place(entry)?].entry.content;
-                let contents = pick::chosen(&scene.input, &[*entry])?;
+                let own = input.order[input.place(entry)?].entry.content;
+                let contents = pick::chosen(&input, &[*entry])?;
                 let at = contents.iter().position(|content| *content == own);
                 let group = unpurged(&*view, &contents)?;
                 messages.extend(narrowed(group, at.expect("it was chosen"), part as usize)?);

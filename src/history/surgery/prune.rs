@@ -29,6 +29,7 @@ impl Plan for Prune {
     fn needs(&self) -> Needs {
         Needs {
             part_tokens: true,
+            together: true,
             ..Needs::default()
         }
     }

@@ -46,7 +46,7 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<(Surgery, SecretCounts)> {
         let counts = RefCell::new(SecretCounts::new());
-        let done = self.operate(call, Needs::default(), options, |scene| {
+        let done = self.operate(call, Needs::messages(), options, |scene| {
             let is_meant = |entry: &&Entry| named.is_none_or(|named| named.contains(&entry.id));
             let meant: Vec<Entry> = scene
                 .context

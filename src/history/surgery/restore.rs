@@ -96,7 +96,15 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Restored> {
         let mut covered = BTreeMap::new();
-        let surgery = self.operate(call, Needs::HIDDEN_LINKS, options, |scene| {
+        let named = lost.iter().filter_map(|lost| match lost {
+            Lost::Whole(_) => None,
+            Lost::Entry(id) | Lost::Part(id, _) => Some(*id),
+        });
+        let needs = Needs {
+            named: named.collect(),
+            ..Needs::hidden_too()
+        };
+        let surgery = self.operate(call, needs, options, |scene| {
             let drafts = restore::restore(&scene.input, lost)?;
             covered = still_covered(scene, &drafts);
             Ok(drafts)
@@ -125,14 +133,14 @@ fn still_covered(scene: &Scene, restores: &[Draft]) -> BTreeMap<CommitHash, usiz
         }
     }
     let mut left = BTreeMap::new();
-    for entry in scene.input.order.iter().map(|entry| &entry.entry) {
+    for (entry, len) in scene.input.order.iter().map(|one| (&one.entry, one.len())) {
         let gone = |hide: &CommitHash| {
             let only = undone.get(hide);
             only.is_some_and(|only| only.is_empty() || only.contains(&entry.id))
         };
         if entry.hidden_by.iter().any(gone) {
             for hide in entry.hidden_by.iter().filter(|hide| !gone(hide)) {
-                *left.entry(*hide).or_default() += 1;
+                *left.entry(*hide).or_default() += len;
             }
         }
     }

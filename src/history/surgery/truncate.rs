@@ -48,7 +48,7 @@ impl Truncate {
 
 impl Plan for Truncate {
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::messages()
     }
 
     fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {

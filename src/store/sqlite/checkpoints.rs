@@ -30,6 +30,15 @@ impl Session<'_> {
         &self,
         tip: &CommitHash,
     ) -> Result<Option<(CommitHash, Context)>> {
+        self.newest_data(tip, |data| decode(self, data))
+    }
+
+    /// The newest checkpoint on the path to `tip` of which `read` can make anything.
+    fn newest_data<T>(
+        &self,
+        tip: &CommitHash,
+        read: impl Fn(Vec<u8>) -> Result<Option<T>>,
+    ) -> Result<Option<(CommitHash, T)>> {
         let Some(tip) = self.place(tip)? else {
             return Ok(None);
         };
@@ -46,13 +55,34 @@ impl Session<'_> {
                 [lineage, depth],
                 |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?)),
             )? {
-                if let Some(context) = decode(self, data)? {
-                    return Ok(Some((hash, context)));
+                if let Some(found) = read(data)? {
+                    return Ok(Some((hash, found)));
                 }
                 depth = at - 1;
             }
         }
         Ok(None)
+    }
+
+    /// What the newest checkpoint on the path to `tip` says of settings, without its entries.
+    pub(super) fn newest_settings(
+        &self,
+        tip: &CommitHash,
+    ) -> Result<Option<(CommitHash, BTreeMap<String, CommitHash>)>> {
+        let found = self.newest_data(tip, |data| {
+            let mut rows = Decoder::of(&data, None);
+            if rows.head().is_none() {
+                return Ok(None);
+            }
+            let names = Names {
+                commits: names(self, COMMIT_NAMES, &rows.commits)?,
+                contents: HashMap::new(),
+                runs: Vec::new(),
+            };
+            let head = Decoder::of(&data, Some(&names)).head();
+            Ok(head.map(|(_, _, settings)| settings))
+        })?;
+        Ok(found)
     }
 
     /// Without a look inside: a checkpoint that cannot be read counts here, and the next is due
@@ -274,7 +304,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn context(&mut self) -> Option<Context> {
+    /// What stands before the entries: how many there are, the active hides, the settings.
+    #[allow(clippy::type_complexity)]
+    fn head(&mut self) -> Option<(u64, [u32; 5], BTreeMap<String, CommitHash>)> {
         (self.input.number()? == VERSION).then_some(())?;
         let total_entries = self.input.number()?;
         let mut hides = [0; 5];
@@ -286,6 +318,11 @@ impl<'a> Decoder<'a> {
             let key = self.input.text()?;
             settings.insert(key, self.commit()?);
         }
+        Some((total_entries, hides, settings))
+    }
+
+    fn context(&mut self) -> Option<Context> {
+        let (total_entries, hides, settings) = self.head()?;
         let mut entries = Vector::new();
         loop {
             match self.input.number()? {

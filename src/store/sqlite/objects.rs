@@ -1,6 +1,8 @@
 //! Contents, commits and their lineages, counts and usage.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rusqlite::{Row, params};
 
@@ -16,8 +18,8 @@ use crate::model::{
     Total, Usage, is_tombstone, preview, tombstone,
 };
 use crate::store::{
-    ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, ListedCommit, Objects,
-    ObjectsMut,
+    Appended, ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, Facts,
+    ListedCommit, Objects, ObjectsMut,
 };
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
@@ -342,6 +344,20 @@ impl Objects for Session<'_> {
         encoding: Encoding,
     ) -> Result<Vec<ListedCommit>> {
         self.list_path(tip, after, limit, encoding)
+    }
+
+    fn appended(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()> {
+        self.appended_on_path(tip, depths, facts, visit)
+    }
+
+    fn settings_at(&self, tip: &CommitHash) -> Result<BTreeMap<String, CommitHash>> {
+        self.settings_on_path(tip)
     }
 
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {

@@ -4,6 +4,11 @@
 //! the way in which the engine finds the next of each without a search. So a path is read oldest first,
 //! whoever wants it newest first.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
 
@@ -14,7 +19,10 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, Operation, TokenCount, ToolUses};
-use crate::store::{CommitRow, ContentRow, ListedCommit};
+use crate::store::{Appended, CommitRow, ContentRow, Facts, ListedCommit};
+
+/// What stands in the text of each commit that sets anything.
+static SETS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"settings\":{"));
 
 /// A part of a path: a lineage, and the depths of the first and the last commit there.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +159,127 @@ impl Session<'_> {
             |row| row,
             visit,
         )
+    }
+
+    /// The commits that set request settings last: those that a checkpoint names, and what came since.
+    pub(super) fn settings_on_path(
+        &self,
+        tip: &CommitHash,
+    ) -> Result<BTreeMap<String, CommitHash>> {
+        let (base, mut settings) = match self.newest_settings(tip)? {
+            Some((base, settings)) => (Some(base), settings),
+            None => (None, BTreeMap::new()),
+        };
+        for at in self.stretches(tip, base.as_ref(), usize::MAX)? {
+            let sql = concat!(
+                "SELECT hash, depth, canonical FROM commits
+                 WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
+                intact!(commits),
+                " ORDER BY depth"
+            );
+            self.scan(sql, [at.lineage, at.first, at.last], |row| {
+                // Few commits set any: the others are held against their names and not read.
+                let (hash, canonical): (CommitHash, _) = (row.get(0)?, row.get_ref(2)?.as_str()?);
+                if SETS.find(canonical.as_bytes()).is_none() && hash.names(canonical.as_bytes()) {
+                    return Ok(true);
+                }
+                let row = commit_row(row, 0)?;
+                let keys = row.commit.settings.into_keys();
+                settings.extend(keys.map(|key| (key, hash)));
+                Ok(true)
+            })?;
+        }
+        Ok(settings)
+    }
+
+    /// The commits at these depths that append anything. Rows alone: what a commit appends stands under
+    /// its seal.
+    pub(super) fn appended_on_path(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()> {
+        let Some(end) = self.place(tip)? else {
+            return Ok(());
+        };
+        let (uses, uses_of) = match facts.links {
+            false => ("NULL", ""),
+            true => (
+                "uses",
+                concat!(
+                    " LEFT JOIN tool_uses ON calls + results > 0 AND
+                         tool_uses.content = commits.content AND ",
+                    intact!(tool_uses)
+                ),
+            ),
+        };
+        let (tokens, tokens_of) = match facts.counts {
+            None => ("NULL, NULL", ""),
+            Some(_) => (
+                "tokens, estimated",
+                concat!(
+                    " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
+                         AND mask = x'' AND ",
+                    intact!(counts)
+                ),
+            ),
+        };
+        let sql = format!(
+            "SELECT commits.hash, depth, contents.hash, role, calls + results, {uses}, {tokens}
+             FROM commits
+             LEFT JOIN contents ON contents.id = commits.content AND {contents}{uses_of}{tokens_of}
+             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ?4 IS ?4
+                 AND commits.content IS NOT NULL AND {commits}
+             ORDER BY depth",
+            contents = intact!(contents),
+            commits = intact!(commits),
+        );
+        let read = |row: &Row<'_>| {
+            let commit: CommitHash = row.get(0)?;
+            let Some(content) = row.get(2)? else {
+                return Err(damaged(format!(
+                    "what commit {commit:.10} appends is missing"
+                )));
+            };
+            let Speaker { role, attached } = row.get(3)?;
+            let uses = row.get_ref(5)?.as_str_or_null()?;
+            Ok(Appended {
+                commit,
+                depth: unsigned(row, 1)?,
+                content,
+                role,
+                attached,
+                uses_tools: row.get::<_, i64>(4)? > 0,
+                links: uses.and_then(ToolUses::links_from_text),
+                count: match row.get_ref(6)? {
+                    ValueRef::Null => None,
+                    _ => Some(TokenCount {
+                        tokens: unsigned(row, 6)?,
+                        estimated: row.get(7)?,
+                    }),
+                },
+            })
+        };
+        let lineages = self.lineages(end)?;
+        for (at, (lineage, last)) in lineages.iter().enumerate().rev() {
+            let begins = lineages.get(at + 1).map_or(0, |(_, fork)| fork + 1);
+            let first = begins.max(number(depths.start));
+            let last = (*last).min(number(depths.end) - 1);
+            if first > last {
+                continue;
+            }
+            let mut failed = None;
+            self.scan(&sql, params![lineage, first, last, facts.counts], |row| {
+                failed = visit(read(row)?).err();
+                Ok(failed.is_none())
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn list_path(

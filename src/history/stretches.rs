@@ -1,0 +1,329 @@
+//! The order of a commit as stretches of one fate.
+//!
+//! Only what changes a conversation is read: hides, edits, restores, priorities, and the messages
+//! that these name. All messages between two of those share one fate, so one entry stands for them in
+//! the fold, whose order stays that of [`Order`]. Deliberately absent: bodies, and who asks.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use imbl::Vector;
+
+use crate::context::{Context, Entry, Order, OrderEntry};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, fingerprint};
+use crate::model::{Commit, EntryId, HideKind, Millis, Operation, Priority, Settings};
+use crate::store::{Appended, CommitRow, Facts, View};
+
+/// The entries at a commit, in order: all that stand, hidden ones included.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// A commit that is stored: all that was appended in a row leads to it.
+    pub(crate) tip: CommitHash,
+    /// How many commits lead to it, itself included.
+    len: u64,
+    /// The commits that were told one by one, oldest first; those that are not stored follow the tip.
+    rows: Vec<CommitRow>,
+    /// Every entry of the order, those too that do not stand any more.
+    pub(crate) stretches: Vec<Stretch>,
+    /// How many hides of each kind are active.
+    hides: [u32; 5],
+    /// The entries that edits edit.
+    pub(crate) edits: HashMap<CommitHash, EntryId>,
+}
+
+/// Neighbouring entries with one fate.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) what: Stood,
+    pub(crate) len: usize,
+    /// What became of them; of entries in a row it names none.
+    pub(crate) fate: OrderEntry,
+    /// Whether they stand: what a hide put in place that was undone does not.
+    pub(crate) stands: bool,
+    /// Whether an active clear or compaction covers them.
+    pub(crate) is_past: bool,
+    /// What hides them.
+    pub(crate) hidden: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Stood {
+    /// Appended one after the other, the first by the commit at this depth.
+    From(u64),
+    One(Box<Entry>),
+}
+
+impl Outline {
+    /// That of a commit.
+    pub(crate) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
+        Self::from(view, tip, view.changes(tip)?)
+    }
+
+    /// The same where at most so many commits on the way are no appends: it costs a look at each for
+    /// each.
+    pub(crate) fn of_few(view: &dyn View, tip: &CommitHash, most: usize) -> Result<Option<Self>> {
+        let changes = view.changes(tip)?;
+        match changes.len() > most {
+            true => Ok(None),
+            false => Self::from(view, tip, changes).map(Some),
+        }
+    }
+
+    /// `rows` are the commits on the path that are no appends.
+    fn from(view: &dyn View, tip: &CommitHash, mut rows: Vec<CommitRow>) -> Result<Self> {
+        let len = view.commit(tip)?.ok_or_else(|| unknown(tip))?.depth + 1;
+        rows.extend(named(view, tip, &rows)?);
+        rows.sort_by_key(|row| row.depth);
+        Self::folded(*tip, len, rows)
+    }
+
+    /// The same after these commits, which need not be stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Order::apply`].
+    pub(crate) fn then(&self, view: &dyn View, next: &[(CommitHash, Commit)]) -> Result<Self> {
+        let mut rows = self.rows.clone();
+        let last = rows.last().map_or(0, |row| row.depth + 1);
+        let next = (last.max(self.len)..).zip(next);
+        let next = next.map(|(depth, (hash, commit))| CommitRow {
+            hash: *hash,
+            commit: commit.clone(),
+            depth,
+        });
+        let next: Vec<CommitRow> = next.collect();
+        let known: HashSet<CommitHash> = rows.iter().map(|row| row.hash).collect();
+        let named = named(view, &self.tip, &next)?.into_iter();
+        rows.extend(named.filter(|row| !known.contains(&row.hash)));
+        rows.extend(next);
+        rows.sort_by_key(|row| row.depth);
+        Self::folded(self.tip, self.len, rows)
+    }
+
+    /// The same with these entries told one by one.
+    pub(crate) fn apart(&self, view: &dyn View, entries: &[EntryId]) -> Result<Self> {
+        let known: HashSet<CommitHash> = self.rows.iter().map(|row| row.hash).collect();
+        let names = entries.iter().map(|id| id.commit);
+        let names: BTreeSet<CommitHash> = names.filter(|name| !known.contains(name)).collect();
+        let found = appends(view, &self.tip, names)?;
+        if found.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut rows = self.rows.clone();
+        rows.extend(found);
+        rows.sort_by_key(|row| row.depth);
+        Self::folded(self.tip, self.len, rows)
+    }
+
+    fn folded(tip: CommitHash, len: u64, rows: Vec<CommitRow>) -> Result<Self> {
+        let kinds: HashMap<CommitHash, HideKind> = rows.iter().filter_map(kind).collect();
+        let mut order = Order::default();
+        let mut runs: HashMap<CommitHash, (u64, usize)> = HashMap::new();
+        let mut next = 0;
+        let ends = rows.iter().map(|row| (row.depth, Some(row)));
+        let stored = rows.iter().filter(|row| row.depth >= len).count() as u64;
+        for (depth, row) in ends.chain([(len + stored, None)]) {
+            if depth > next {
+                let (name, commit) = stand_in(next);
+                order.apply(name, &commit)?;
+                runs.insert(name, (next, (depth - next) as usize));
+            }
+            if let Some(row) = row {
+                order.apply(row.hash, &row.commit)?;
+            }
+            next = depth + 1;
+        }
+        let stands =
+            |entry: &OrderEntry| entry.placed.is_none_or(|(hide, _)| order.is_active(&hide));
+        let stretches = order.entries().map(|entry| {
+            let kind = |hide: &CommitHash| kinds.get(hide).copied();
+            let is_past = |hide: &CommitHash| {
+                matches!(kind(hide), Some(HideKind::Clear | HideKind::Compaction))
+            };
+            let run = runs.get(&entry.id.commit).copied();
+            Stretch {
+                len: run.map_or(1, |(_, len)| len),
+                stands: stands(&entry),
+                is_past: entry.hidden_by.iter().any(is_past),
+                hidden: match (entry.hidden_by.last(), entry.priority) {
+                    (Some(hide), _) => kind(hide).map(HideKind::as_str),
+                    (None, Priority::Skip) => Some("skip"),
+                    (None, _) => None,
+                },
+                what: match run {
+                    Some((first, _)) => Stood::From(first),
+                    None => Stood::One(Box::new(Entry::from(&entry))),
+                },
+                fate: entry,
+            }
+        });
+        let stretches = stretches.collect();
+        Ok(Self {
+            tip,
+            len,
+            hides: order.context().hides,
+            edits: order.edits().collect(),
+            rows,
+            stretches,
+        })
+    }
+
+    /// How many entries the order has.
+    pub(crate) fn entries(&self) -> u64 {
+        self.stretches.iter().map(|s| s.len as u64).sum()
+    }
+
+    /// The context, where its visible entries are read already.
+    pub(crate) fn context_of(&self, view: &dyn View, entries: Vector<Entry>) -> Result<Context> {
+        let mut settings = view.settings_at(&self.tip)?;
+        for row in self.rows.iter().filter(|row| row.depth >= self.len) {
+            let keys = row.commit.settings.keys().cloned();
+            settings.extend(keys.map(|key| (key, row.hash)));
+        }
+        Ok(Context {
+            entries,
+            settings,
+            total_entries: self.entries(),
+            hides: self.hides,
+        })
+    }
+
+    /// The context: costs what is visible.
+    pub(crate) fn context(&self, view: &dyn View) -> Result<Context> {
+        let mut entries = Vector::new();
+        for stretch in self.stretches.iter().filter(|stretch| stretch.fate.visible) {
+            match &stretch.what {
+                Stood::One(entry) => entries.push_back((**entry).clone()),
+                Stood::From(first) => {
+                    let depths = *first..first + stretch.len as u64;
+                    each_appended(view, &self.tip, depths, Facts::default(), &mut |one| {
+                        entries.push_back(Entry::new(EntryId::of(one.commit), one.content, None));
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        self.context_of(view, entries)
+    }
+}
+
+pub(crate) fn kind(row: &CommitRow) -> Option<(CommitHash, HideKind)> {
+    match &row.commit.operation {
+        Operation::Hide(hide) => Some((row.hash, hide.kind)),
+        _ => None,
+    }
+}
+
+/// The appends on the path that these changes name.
+fn named(view: &dyn View, tip: &CommitHash, changes: &[CommitRow]) -> Result<Vec<CommitRow>> {
+    let mut names = BTreeSet::new();
+    let mut name = |id: &EntryId| {
+        names.insert(id.commit);
+    };
+    for row in changes {
+        match &row.commit.operation {
+            Operation::Append { .. } => {}
+            Operation::Edit { target, .. } => name(target),
+            Operation::Hide(hide) => {
+                for interval in &hide.intervals {
+                    [&interval.first, &interval.last]
+                        .into_iter()
+                        .for_each(&mut name);
+                }
+                hide.keep.iter().for_each(&mut name);
+                hide.parts
+                    .iter()
+                    .map(|part| &part.entry)
+                    .for_each(&mut name);
+                let places = hide
+                    .replacements
+                    .iter()
+                    .filter_map(|one| one.before.as_ref());
+                places.for_each(&mut name);
+            }
+            Operation::Restore { target, entries } => {
+                // One that names an append is refused for that.
+                name(&EntryId::of(*target));
+                entries.iter().for_each(&mut name);
+            }
+            Operation::Annotate { targets, .. } => targets.iter().for_each(&mut name),
+        }
+    }
+    appends(view, tip, names)
+}
+
+/// Those of these commits that are appends on the path.
+fn appends(
+    view: &dyn View,
+    tip: &CommitHash,
+    names: BTreeSet<CommitHash>,
+) -> Result<Vec<CommitRow>> {
+    let names: Vec<CommitHash> = names.into_iter().collect();
+    let on_path = view.are_ancestors(&names, tip)?;
+    let rows = view.commits(&names)?.into_iter().zip(on_path);
+    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    let rows = rows.filter_map(|(row, on_path)| row.filter(|row| on_path && appends(row)));
+    Ok(rows.collect())
+}
+
+/// What stands in the fold for the appends from a depth on.
+fn stand_in(depth: u64) -> (CommitHash, Commit) {
+    let name = fingerprint(format!("the appends from depth {depth} on").as_bytes());
+    let content = ContentHash::from_bytes(name);
+    let commit = Commit {
+        parent: None,
+        operation: Operation::Append { content },
+        time: None::<Millis>,
+        settings: Settings::new(),
+        note: None,
+    };
+    (CommitHash::from_bytes(name), commit)
+}
+
+/// The entries that the commits at these depths append.
+pub(crate) fn appended(
+    view: &dyn View,
+    tip: &CommitHash,
+    depths: Range<u64>,
+) -> Result<Vec<Entry>> {
+    let mut entries = Vec::with_capacity((depths.end - depths.start) as usize);
+    each_appended(view, tip, depths, Facts::default(), &mut |one| {
+        entries.push(Entry::new(EntryId::of(one.commit), one.content, None));
+        Ok(())
+    })?;
+    Ok(entries)
+}
+
+/// Tells what the commits at these depths append; each of them does.
+pub(crate) fn each_appended(
+    view: &dyn View,
+    tip: &CommitHash,
+    depths: Range<u64>,
+    facts: Facts,
+    visit: &mut dyn FnMut(Appended) -> Result<()>,
+) -> Result<()> {
+    let damaged = || Error::Damaged {
+        detail: format!("the path to {tip:.10} is not what its index tells"),
+    };
+    let mut next = depths.start;
+    view.appended(tip, depths.clone(), facts, &mut |one| {
+        if one.depth != next {
+            return Err(damaged());
+        }
+        next += 1;
+        visit(one)
+    })?;
+    match next == depths.end {
+        true => Ok(()),
+        false => Err(damaged()),
+    }
+}
+
+/// What is wrong with a commit that isn't here.
+pub(crate) fn unknown(hash: &CommitHash) -> Error {
+    Error::UnknownRevision {
+        text: hash.to_string(),
+        nearest: None,
+    }
+}

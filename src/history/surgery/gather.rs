@@ -1,0 +1,382 @@
+//! A plan's input, gathered from an outline: the visible entries one by one, and of the hidden ones what
+//! the plan asks for.
+//!
+//! Hidden entries that no plan tells apart stand together: so a plan over 200 visible messages costs what
+//! those cost, and one that reaches over a million hidden ones a look at each row, and at no body.
+//! Deliberately absent: the context's settings, and counting what has no count yet.
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
+use std::ops::Range;
+
+use crate::context::plan::{PartLink, PlanEntry, PlanInput, PlanPart, Together};
+use crate::context::{Entry, OrderEntry};
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::history::counts::key;
+use crate::history::load::{self, Fresh};
+use crate::history::stretches::{Outline, Stood, Stretch, each_appended};
+use crate::history::surgery::cut::Cut;
+use crate::history::surgery::needs::Needs;
+use crate::model::pairs::Links;
+use crate::model::tokens::Counter;
+use crate::model::{Encoding, EntryId, Part, Role, TokenCount};
+use crate::store::{Appended, Facts, View};
+
+/// How many bodies are held at once.
+const BODIES: usize = 256;
+/// Entries that are so near to each other are read in one go.
+const NEAR: u64 = 16;
+/// How many entries are first looked at for one that is not attached.
+const LOOK_BACK: u64 = 16;
+
+/// A plan's input on its way.
+pub(super) struct Gather<'a> {
+    view: &'a dyn View,
+    outline: &'a Outline,
+    needs: &'a Needs,
+    /// What visible entries are counted in, if they are.
+    encoding: Option<Encoding>,
+    order: Vec<PlanEntry>,
+    /// Of each entry, whether it calls tools or holds results.
+    uses_tools: Vec<bool>,
+    /// Of each entry, its tokens, if they are known.
+    counts: Vec<Option<TokenCount>>,
+    /// The entries of which only the place is known.
+    ones: Vec<usize>,
+    /// The entries that stand together unread, and the depths of their commits.
+    unread: HashMap<usize, Range<u64>>,
+}
+
+impl<'a> Gather<'a> {
+    /// From an outline in which the entries stand apart that the needs name. The input comes with the
+    /// counts of its visible entries, as far as they are known and asked for.
+    pub(super) fn of(
+        view: &'a dyn View,
+        outline: &'a Outline,
+        needs: &'a Needs,
+        encoding: Option<Encoding>,
+    ) -> Result<(PlanInput, Vec<Option<TokenCount>>)> {
+        let mut gather = Self {
+            view,
+            outline,
+            needs,
+            encoding,
+            order: Vec::new(),
+            uses_tools: Vec::new(),
+            counts: Vec::new(),
+            ones: Vec::new(),
+            unread: HashMap::new(),
+        };
+        for stretch in &outline.stretches {
+            match stretch.what {
+                Stood::One(_) => gather.one(stretch),
+                Stood::From(first) => {
+                    let depths = first..first + stretch.len as u64;
+                    let together = needs.together && !stretch.fate.visible;
+                    match (together, needs.hidden_links) {
+                        (false, _) => gather.each(stretch, depths)?,
+                        (true, true) => gather.split(stretch, depths)?,
+                        (true, false) => gather.whole(stretch, depths)?,
+                    }
+                }
+            }
+        }
+        gather.fill()?;
+        gather.find_hosts()?;
+        gather.read_bodies()?;
+        let visible = gather.order.iter().zip(gather.counts);
+        let visible = visible.filter(|(entry, _)| entry.entry.visible);
+        let counts = visible.map(|(_, count)| count).collect();
+        let input = PlanInput {
+            order: gather.order,
+            edits: outline.edits.clone(),
+        };
+        Ok((input, counts))
+    }
+
+    fn one(&mut self, stretch: &Stretch) {
+        self.ones.push(self.order.len());
+        self.push(stretch.fate.clone(), None, Role::User, false);
+    }
+
+    fn push(&mut self, entry: OrderEntry, run: Option<Together>, role: Role, attached: bool) {
+        self.order.push(PlanEntry {
+            entry,
+            run,
+            role,
+            attached,
+            links: Links::default(),
+            tokens: TokenCount::default(),
+            parts: Vec::new(),
+        });
+        self.uses_tools.push(false);
+        self.counts.push(None);
+    }
+
+    fn appended(&mut self, stretch: &Stretch, one: Appended) -> Result<()> {
+        let entry = OrderEntry {
+            id: EntryId::of(one.commit),
+            content: one.content,
+            ..stretch.fate.clone()
+        };
+        let links = match self.links_count(entry.visible) {
+            true => self.links_of(&one)?,
+            false => Links::default(),
+        };
+        self.push(entry, None, one.role, one.attached);
+        let at = self.order.len() - 1;
+        self.order[at].links = links;
+        self.uses_tools[at] = one.uses_tools;
+        self.counts[at] = one.count;
+        Ok(())
+    }
+
+    /// Whether a plan looks at the calls and results of such entries without their bodies.
+    fn links_count(&self, visible: bool) -> bool {
+        self.needs.no_parts && (visible || self.needs.hidden_links)
+    }
+
+    /// Its calls and results: as they are kept beside it, else from its body.
+    fn links_of(&self, one: &Appended) -> Result<Links> {
+        Ok(match (&one.links, one.uses_tools) {
+            (Some(links), _) => links.clone(),
+            (None, false) => Links::default(),
+            (None, true) => Links::of(&load::content(self.view, &one.content)?),
+        })
+    }
+
+    /// Each entry of a stretch by itself.
+    fn each(&mut self, stretch: &Stretch, depths: Range<u64>) -> Result<()> {
+        let visible = stretch.fate.visible;
+        let facts = Facts {
+            links: self.links_count(visible),
+            counts: self.encoding.filter(|_| visible),
+        };
+        let (view, tip) = (self.view, self.outline.tip);
+        each_appended(view, &tip, depths, facts, &mut |one| {
+            self.appended(stretch, one)
+        })
+    }
+
+    /// A stretch as one, of which no plan asks who speaks.
+    fn whole(&mut self, stretch: &Stretch, depths: Range<u64>) -> Result<()> {
+        if depths.end - depths.start == 1 {
+            return self.each(stretch, depths);
+        }
+        self.unread.insert(self.order.len(), depths.clone());
+        self.run(stretch, depths.clone(), &self.read(&ends(&depths))?);
+        Ok(())
+    }
+
+    /// Entries that stand together, the first and the last of which are read.
+    fn run(&mut self, stretch: &Stretch, depths: Range<u64>, read: &HashMap<u64, Appended>) {
+        let (first, last) = (&read[&depths.start], &read[&(depths.end - 1)]);
+        let entry = OrderEntry {
+            id: EntryId::of(first.commit),
+            content: first.content,
+            ..stretch.fate.clone()
+        };
+        let run = Together {
+            last: EntryId::of(last.commit),
+            len: (depths.end - depths.start) as usize,
+        };
+        self.push(entry, Some(run), Role::Assistant, false);
+    }
+
+    /// The entries at these depths.
+    fn read(&self, depths: &BTreeSet<u64>) -> Result<HashMap<u64, Appended>> {
+        let facts = Facts {
+            links: true,
+            counts: None,
+        };
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for depth in depths {
+            match ranges.last_mut() {
+                Some(last) if depth - last.end < NEAR => last.end = depth + 1,
+                _ => ranges.push(*depth..depth + 1),
+            }
+        }
+        let mut read = HashMap::new();
+        for range in ranges {
+            each_appended(self.view, &self.outline.tip, range, facts, &mut |one| {
+                if depths.contains(&one.depth) {
+                    read.insert(one.depth, one);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(read)
+    }
+
+    /// A stretch in parts: together what no plan tells apart, by itself what it may.
+    fn split(&mut self, stretch: &Stretch, depths: Range<u64>) -> Result<()> {
+        let facts = Facts {
+            links: true,
+            counts: None,
+        };
+        let mut cut = Cut::default();
+        each_appended(
+            self.view,
+            &self.outline.tip,
+            depths.clone(),
+            facts,
+            &mut |one| {
+                let links = self.links_of(&one)?;
+                let is_special = one.role.is_system() || one.attached;
+                cut.take(one.depth, &links, is_special);
+                Ok(())
+            },
+        )?;
+        let apart = cut.apart();
+        let mut runs = Vec::new();
+        let mut next = depths.start;
+        for end in apart.iter().copied().chain([depths.end]) {
+            if next < end {
+                runs.push(next..end);
+            }
+            next = end + 1;
+        }
+        let mut wanted = apart.clone();
+        wanted.extend(runs.iter().flat_map(ends));
+        let mut read = self.read(&wanted)?;
+        let mut runs = runs.into_iter().peekable();
+        let mut apart = apart.into_iter().peekable();
+        loop {
+            let at = match (runs.peek(), apart.peek()) {
+                (Some(run), Some(one)) => run.start.min(*one),
+                (Some(run), None) => run.start,
+                (None, Some(one)) => *one,
+                (None, None) => return Ok(()),
+            };
+            let is_run = runs.peek().is_some_and(|run| run.start == at);
+            match runs.next_if(|run| is_run && run.end - run.start > 1) {
+                Some(run) => self.run(stretch, run, &read),
+                None => {
+                    let one = read.remove(&at).expect("it is among the wanted ones");
+                    self.appended(stretch, one)?;
+                    if is_run {
+                        runs.next();
+                    } else {
+                        apart.next();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks up those of which only the place is known.
+    fn fill(&mut self) -> Result<()> {
+        let ones = mem::take(&mut self.ones);
+        let contents: Vec<ContentHash> = ones
+            .iter()
+            .map(|at| self.order[*at].entry.content)
+            .collect();
+        let rows = load::rows(self.view, &contents)?;
+        let mut users = Vec::new();
+        for at in &ones {
+            let entry = &mut self.order[*at];
+            let row = &rows[&entry.entry.content];
+            (entry.role, entry.attached) = (row.role, row.attached);
+            self.uses_tools[*at] = row.calls + row.results > 0;
+            let counts = self.links_count(self.order[*at].entry.visible);
+            if counts && self.uses_tools[*at] {
+                users.push(*at);
+            }
+        }
+        let of = |at: &usize| self.order[*at].entry.content;
+        let contents: Vec<ContentHash> = users.iter().map(of).collect();
+        let uses = self.view.tool_uses(&contents)?;
+        for ((at, content), uses) in users.iter().zip(&contents).zip(uses) {
+            self.order[*at].links = match uses {
+                Some(uses) => uses.links(),
+                None => Links::of(&load::content(self.view, content)?),
+            };
+        }
+        let Some(encoding) = self.encoding else {
+            return Ok(());
+        };
+        let visible = ones.into_iter().filter(|at| self.order[*at].entry.visible);
+        let visible: Vec<usize> = visible.collect();
+        let key_of = |at: &usize| key(&Entry::from(&self.order[*at].entry));
+        let keys: Vec<_> = visible.iter().map(key_of).collect();
+        for (at, count) in visible.iter().zip(self.view.counts(&keys, encoding)?) {
+            self.counts[*at] = count;
+        }
+        Ok(())
+    }
+
+    /// An attachment belongs to the message before it. Where those before it stand together unread, it
+    /// is seen whether any of them is a message that something can belong to.
+    fn find_hosts(&mut self) -> Result<()> {
+        for at in (0..self.order.len().saturating_sub(1)).rev() {
+            if self.order[at + 1].attached
+                && let Some(depths) = self.unread.remove(&at)
+            {
+                self.order[at].attached = self.all_attached(depths)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn all_attached(&self, depths: Range<u64>) -> Result<bool> {
+        let (mut end, mut page) = (depths.end, LOOK_BACK);
+        while end > depths.start {
+            let start = end.saturating_sub(page).max(depths.start);
+            let mut all = true;
+            let (tip, facts) = (&self.outline.tip, Facts::default());
+            each_appended(self.view, tip, start..end, facts, &mut |one| {
+                all &= one.attached;
+                Ok(())
+            })?;
+            if !all {
+                return Ok(false);
+            }
+            (end, page) = (start, page * 8);
+        }
+        Ok(true)
+    }
+
+    fn is_read(&self, at: usize) -> bool {
+        let (entry, needs) = (&self.order[at], self.needs);
+        let (uses_tools, masked) = (self.uses_tools[at], !entry.entry.mask.is_empty());
+        let parts = uses_tools && (!needs.no_parts || masked);
+        match entry.entry.visible {
+            true => parts || needs.plain_parts || masked,
+            false => parts && needs.hidden_links,
+        }
+    }
+
+    /// The parts of those messages whose parts a plan asks for.
+    fn read_bodies(&mut self) -> Result<()> {
+        let read = (0..self.order.len()).filter(|at| self.is_read(*at));
+        let read: Vec<usize> = read.collect();
+        let encoding = self.encoding.filter(|_| self.needs.part_tokens);
+        let counter = encoding.map(Counter::load);
+        for some in read.chunks(BODIES) {
+            let masks = some.iter().map(|at| &self.order[*at].entry.mask);
+            let stubs = load::stubs(self.view, masks, &Fresh::new())?;
+            let contents = some.iter().map(|at| self.order[*at].entry.content);
+            let contents: Vec<ContentHash> = contents.collect();
+            for (at, whole) in some.iter().zip(load::contents(self.view, &contents)?) {
+                let entry = &mut self.order[*at];
+                let parts = whole.parts.iter().map(|part| PlanPart {
+                    link: PartLink::of(part),
+                    tokens: match (&counter, part) {
+                        (Some(counter), Part::ToolResult { .. }) => counter.part(part).tokens,
+                        _ => 0,
+                    },
+                });
+                entry.parts = parts.collect();
+                let mask = &entry.entry.mask;
+                let shown = mask.apply(whole, |stub| stubs.get(stub).cloned());
+                entry.links = Links::of(&shown);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ends(depths: &Range<u64>) -> BTreeSet<u64> {
+    [depths.start, depths.end - 1].into()
+}

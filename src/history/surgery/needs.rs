@@ -1,0 +1,55 @@
+//! What a plan is to be told.
+
+use crate::model::EntryId;
+
+/// What a plan is to be told beyond the tool calls and results of the visible messages; each costs
+/// reading. By default every entry stands by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The tool calls and results of hidden entries: for plans that reach over them.
+    pub hidden_links: bool,
+    /// The tokens of each tool result: for plans that take outputs out.
+    pub part_tokens: bool,
+    /// The parts of messages that use no tool: for plans that take single parts out.
+    pub plain_parts: bool,
+    /// No parts but of messages of which some are hidden: calls and results are told without a look at
+    /// a body.
+    pub no_parts: bool,
+    /// Hidden entries that no plan tells apart may stand together
+    /// ([`Together`](crate::context::plan::Together)).
+    pub together: bool,
+    /// The entries that stand by themselves all the same, for the plan names them.
+    pub named: Vec<EntryId>,
+}
+
+impl Needs {
+    /// Of plans that take or leave messages whole.
+    pub(super) fn messages() -> Self {
+        Self {
+            no_parts: true,
+            together: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same where they reach over hidden entries.
+    pub(super) fn hidden_too() -> Self {
+        Self {
+            hidden_links: true,
+            ..Self::messages()
+        }
+    }
+
+    /// What either asks for.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.named.extend(other.named);
+        Self {
+            hidden_links: self.hidden_links || other.hidden_links,
+            part_tokens: self.part_tokens || other.part_tokens,
+            plain_parts: self.plain_parts || other.plain_parts,
+            no_parts: self.no_parts && other.no_parts,
+            together: self.together && other.together,
+            named: self.named,
+        }
+    }
+}
