@@ -43,19 +43,31 @@ def zstd():
     library.ZSTD_decompress.argtypes = [
         ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t
     ]
+    library.ZSTD_createDCtx.restype = ctypes.c_void_p
+    library.ZSTD_decompress_usingDict.restype = ctypes.c_size_t
+    library.ZSTD_decompress_usingDict.argtypes = [ctypes.c_void_p] + 3 * [
+        ctypes.c_void_p, ctypes.c_size_t
+    ]
     return library
 
 
 ZSTD = zstd()
 
 
-def unpack(encoding, stored, size):
+def unpack(encoding, stored, size, dictionaries={}):
     """The `size` bytes that were packed."""
-    if encoding == 1:
+    if encoding == 1 or encoding in dictionaries:
         if not 0 <= size <= 1 << 30:
             raise Damaged("an impossible size")
         out = ctypes.create_string_buffer(size + 1)
-        got = ZSTD.ZSTD_decompress(out, size, stored, len(stored))
+        if encoding == 1:
+            got = ZSTD.ZSTD_decompress(out, size, stored, len(stored))
+        else:
+            lean = dictionaries[encoding]
+            frame = ctypes.create_string_buffer(stored, len(stored))
+            context = ZSTD.ZSTD_createDCtx()
+            got = ZSTD.ZSTD_decompress_usingDict(context, out, size, frame, len(stored), lean, len(lean))
+            ZSTD.ZSTD_freeDCtx(ctypes.c_void_p(context))
         if ZSTD.ZSTD_isError(got) or got != size:
             raise Damaged("a compressed body")
         return out.raw[:size]
@@ -466,6 +478,7 @@ class Checker:
                     self.fault("%s %s: its seal" % (table, row[1]))
 
     def contents(self):
+        dictionaries = dict(self.all("SELECT id, data FROM dictionaries WHERE id > 1"))
         rows = self.all(
             "SELECT id, hash, role, size_bytes, calls, results, preview, uses, encoding, body FROM contents"
             " LEFT JOIN bodies ON bodies.content = id LEFT JOIN tool_uses ON tool_uses.content = id"
@@ -476,7 +489,7 @@ class Checker:
             try:
                 if body is None:
                     raise Damaged("its body is missing")
-                body = unpack(encoding, body, size)
+                body = unpack(encoding, body, size, dictionaries)
                 message = read_object(body)
                 if name_of(b"content", body) != name and body not in TOMBSTONES:
                     raise Damaged("its body has another name")

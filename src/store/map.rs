@@ -9,9 +9,9 @@ use std::path::Path;
 use super::{
     AdoptedRow, Appended, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize,
     CountKey, Derived, Dropped, Facts, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow,
-    Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf, Search, SearchMut,
-    SessionRow, SetAside, SourceRow, SourceSize, SourceState, Sources, SourcesMut, Store, TagNote,
-    Tx, View,
+    PressBody, PressedBody, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf,
+    Search, SearchMut, SessionRow, SetAside, SourceRow, SourceSize, SourceState, Sources,
+    SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -101,6 +101,10 @@ impl Store for Map {
 
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
         |_| None
+    }
+
+    fn press_bodies(&self) -> Result<Box<PressBody>> {
+        Ok(Box::new(|_| None))
     }
 
     fn version(&self) -> Result<u64> {
@@ -732,7 +736,7 @@ impl ObjectsMut for MapSession<'_> {
         Ok(is_new)
     }
 
-    fn put_pressed(&self, message: &Sealed<Message>, _: Option<Vec<u8>>) -> Result<bool> {
+    fn put_pressed(&self, message: &Sealed<Message>, _: Option<PressedBody>) -> Result<bool> {
         self.put_content(message)
     }
 

@@ -58,10 +58,13 @@ pub trait Store: Send {
     /// [`crate::Error::Busy`] at once.
     fn write_if_free(&self) -> Result<Box<dyn Tx + '_>>;
 
-    /// How this engine makes the canonical bytes of a message smaller before it keeps them; none: it
-    /// keeps them as they are. It may be called on any thread, ahead of
-    /// [`ObjectsMut::put_pressed`].
+    /// How this engine makes blocks of a source smaller before it keeps them; none: it keeps them as
+    /// they are. It may be called on any thread, ahead of [`SourcesMut::append_pressed`].
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>>;
+
+    /// The same of canonical bytes of messages, ahead of [`ObjectsMut::put_pressed`]: as they would be
+    /// kept now.
+    fn press_bodies(&self) -> Result<Box<PressBody>>;
 
     /// A number that is another one once somebody else has written: cheap enough to be asked for many
     /// times a second. What this store writes itself need not change it.
@@ -103,6 +106,16 @@ pub trait Store: Send {
     ///
     /// [`crate::Error::Busy`] while another process reads what was there before.
     fn scrub(&self) -> Result<()>;
+}
+
+/// How an engine makes canonical bytes smaller, on whatever thread; none: it keeps them as they are.
+pub type PressBody = dyn Fn(&[u8]) -> Option<PressedBody> + Send + Sync;
+
+/// The canonical bytes of a message in fewer bytes.
+pub struct PressedBody {
+    /// The number of the dictionary that they lean on.
+    dictionary: Option<i64>,
+    bytes: Vec<u8>,
 }
 
 /// Reading.

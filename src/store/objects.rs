@@ -11,7 +11,7 @@ use crate::model::pairs::Links;
 use crate::model::{
     Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
 };
-use crate::store::ContentSize;
+use crate::store::{ContentSize, PressedBody};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -319,7 +319,7 @@ pub trait ObjectsMut: Objects {
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
 
     /// The same with its canonical bytes as [`Store::press`](super::Store::press) has made them.
-    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool>;
+    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<PressedBody>) -> Result<bool>;
 
     /// Gives a message that is here its body back, if that was set aside. Whether it was.
     fn heal_content(&self, message: &Sealed<Message>) -> Result<bool>;

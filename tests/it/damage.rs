@@ -17,6 +17,7 @@ use tract::ingest::{ExportOptions, export, session_format};
 use tract::model::{Encoding, Millis, RefName, RefValue};
 
 use crate::conditions;
+use crate::leaning::alike;
 use crate::sandbox::Sandbox;
 
 /// Every kind of object, ref and row, with the journal folded into the file.
@@ -73,9 +74,11 @@ pub fn repository() -> Sandbox {
 fn with_every_kind_of_row() -> Sandbox {
     let sandbox = repository();
     let session = "claude-code/11111111-2222-4333-8444-555555555555";
-    // Enough messages for a summary that is kept.
+    // Enough messages for a summary that is kept, and enough text for a dictionary that is made of it.
     let many = vec![r#"{"role":"user","content":"again"}"#; 65].join(",");
     sandbox.write("many.json", format!(r#"{{"messages":[{many}]}}"#));
+    sandbox.write("alike.json", alike(130, ""));
+    sandbox.ok(&["import", "alike.json", "--as", "alike"]);
     for command in [
         // What a purge leaves behind.
         &["checkout", "-b", "erased", session][..],

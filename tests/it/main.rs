@@ -41,6 +41,7 @@ mod importing;
 mod importing_at_once;
 mod importing_roo;
 mod layers;
+mod leaning;
 mod leaving;
 mod live_requests;
 mod looking;

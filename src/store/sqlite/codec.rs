@@ -17,9 +17,9 @@ use crate::store::CountKey;
 /// Below this a frame's own bytes eat what zstd saves.
 const COMPRESS_FROM_BYTES: usize = 512;
 /// Level 3 is zstd's own default; higher ones cost an import more time than the disk is worth.
-const LEVEL: i32 = 3;
+pub(super) const LEVEL: i32 = 3;
 
-const RAW: i64 = 0;
+pub(super) const RAW: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
 thread_local! {

@@ -79,6 +79,11 @@ impl Memo {
         self.content.set(Some((hash, id)));
     }
 
+    /// How many contents were put here.
+    pub(super) fn grown(&self) -> u64 {
+        self.grown.get()
+    }
+
     /// Counts a content that was put here.
     pub(super) fn grew(&self) -> u64 {
         self.grown.set(self.grown.get() + 1);

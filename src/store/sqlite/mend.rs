@@ -14,7 +14,7 @@ use super::session::Session;
 use super::verify::{body, is_of_pages, sealed_tables, unsound};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::model::{Commit, Message, Operation, Role, is_tombstone, preview};
+use crate::model::{Commit, Message, Operation, Role, ToolUses, is_tombstone, preview};
 use crate::store::SetAside;
 
 /// What stands in listings for a message of which nothing is left.
@@ -50,7 +50,9 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     };
     session.drop_totals()?;
     mending.anew("counts", false)?;
+    mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
+    mending.dictionaries()?;
     match kept.commits {
         // What stood there is told by nothing else where a commit before it is lost.
         true => mending.anew("checkpoints", false)?,
@@ -178,6 +180,29 @@ impl Mending<'_, '_> {
             }
         }
         Ok(kept)
+    }
+
+    /// Gives a dictionary that bodies lean on its number back, where that is what was damaged.
+    fn numbers_of_dictionaries(&self) -> Result<()> {
+        self.session.execute(
+            "UPDATE dictionaries SET id = (
+                 SELECT encoding FROM bodies WHERE encoding > 1
+                   AND encoding NOT IN (SELECT id FROM dictionaries)
+                   AND seal = sealed(encoding, trained, offered, size_bytes, data))
+             WHERE seal IS NOT sealed(id, trained, offered, size_bytes, data)
+               AND EXISTS (SELECT 1 FROM bodies WHERE encoding > 1
+                   AND encoding NOT IN (SELECT id FROM dictionaries)
+                   AND seal = sealed(encoding, trained, offered, size_bytes, data))",
+            [],
+        )
+    }
+
+    /// What leans on a damaged dictionary stands alone from now on, where it can still be read. What
+    /// cannot was set aside, as the dictionary is.
+    fn dictionaries(&self) -> Result<()> {
+        let broken = self.broken("dictionaries");
+        let leaning = format!("encoding IN (SELECT id FROM dictionaries WHERE {broken})");
+        self.session.stand_alone(&leaning).map(|_| ())
     }
 
     /// Writes a content's row.
@@ -493,13 +518,23 @@ impl Mending<'_, '_> {
                  OR seal IS NOT sealed(content, uses)",
             [],
         )?;
-        session.execute(
-            "INSERT INTO tool_uses (content, uses, seal) SELECT id, uses, sealed(id, uses)
-             FROM (SELECT contents.id, tool_uses_of(encoding, body, size_bytes) AS uses
-                   FROM contents JOIN bodies ON content = contents.id WHERE calls + results > 0)
-             WHERE uses IS NOT NULL",
-            [],
-        )?;
+        let using =
+            "SELECT id, encoding, body, size_bytes FROM contents JOIN bodies ON content = id
+             WHERE calls + results > 0 ORDER BY id";
+        let using: Vec<(i64, Option<ToolUses>)> = session.all(using, [], |row| {
+            let bytes = body(session, row.get(1)?, row.get(2)?, row.get(3)?);
+            let message = bytes
+                .and_then(|bytes| Message::from_canonical(std::str::from_utf8(&bytes).ok()?).ok());
+            Ok((row.get(0)?, message.as_ref().and_then(ToolUses::of)))
+        })?;
+        for (id, uses) in using {
+            if let Some(uses) = uses {
+                session.execute(
+                    "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
+                    params![id, uses.to_text()],
+                )?;
+            }
+        }
         if !kept.contents {
             session.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
         }
@@ -525,7 +560,7 @@ fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
         let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
         let encoding = row.get::<_, Option<i64>>(2)?;
         let bytes = match encoding {
-            Some(encoding) => body(encoding, row.get(3)?, row.get(4)?),
+            Some(encoding) => body(session, encoding, row.get(3)?, row.get(4)?),
             None => None,
         };
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -14,7 +14,7 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 16] = [
+const MIGRATIONS: [&str; 17] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
@@ -31,6 +31,7 @@ const MIGRATIONS: [&str; 16] = [
     include_str!("../../../migrations/0014_checks.sql"),
     include_str!("../../../migrations/0015_summaries.sql"),
     include_str!("../../../migrations/0016_collections.sql"),
+    include_str!("../../../migrations/0017_dictionaries.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

@@ -6,8 +6,10 @@
 
 mod aside;
 mod backup;
+mod bodies;
 mod checkpoints;
 mod codec;
+mod dictionary;
 mod grams;
 mod memo;
 mod mend;
@@ -23,9 +25,10 @@ mod search;
 mod session;
 mod sources;
 mod totals;
+mod training;
 mod verify;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,9 +40,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, Room, SetAside, Store, Tx, View};
+use super::{Checked, Fault, PressBody, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
+use dictionary::Dictionary;
 use session::Session;
 
 /// How long a writer waits for another one unless told otherwise.
@@ -96,6 +100,8 @@ pub struct Sqlite {
     holds_more: Cell<bool>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
+    /// The dictionaries that were read.
+    dictionaries: RefCell<Vec<Arc<Dictionary>>>,
     /// How many statements were asked for.
     #[cfg(test)]
     statements: Arc<AtomicU64>,
@@ -250,6 +256,7 @@ impl Sqlite {
             has_written: Cell::new(false),
             holds_more: Cell::new(false),
             owes_scrub: Cell::new(false),
+            dictionaries: RefCell::default(),
             #[cfg(test)]
             statements: Arc::default(),
         })
@@ -308,6 +315,13 @@ impl Store for Sqlite {
         codec::press
     }
 
+    fn press_bodies(&self) -> Result<Box<PressBody>> {
+        let with = Session::read(self)?.newest_dictionary()?;
+        Ok(Box::new(move |bytes| {
+            dictionary::press_body(with.as_ref(), bytes)
+        }))
+    }
+
     fn version(&self) -> Result<u64> {
         let mut version = self
             .connection
@@ -327,7 +341,8 @@ impl Store for Sqlite {
     }
 
     fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        recompress::recompress(self, progress)
+        recompress::recompress(self, progress)?;
+        training::train(self, progress)
     }
 
     fn has_free_room(&self) -> Result<bool> {

@@ -1,12 +1,12 @@
 //! Contents, commits and their lineages, counts and usage.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rusqlite::{Row, params};
 
-use super::codec::{Speaker, blob, damaged, number, pack, packed, unpack, unpack_into, unsigned};
+use super::codec::{Speaker, blob, damaged, number, pack, unsigned};
+use super::dictionary::Packing;
 use super::memo::Place;
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::store::{
     Appended, ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, Facts,
-    ListedCommit, Objects, ObjectsMut,
+    ListedCommit, Objects, ObjectsMut, PressedBody,
 };
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
@@ -40,31 +40,29 @@ pub(super) fn commit_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Commit
 /// The message of a body as it is stored, which must be that of its name.
 pub(super) fn message(
     hash: &ContentHash,
-    encoding: Option<i64>,
-    stored: Option<Vec<u8>>,
+    packed: Option<(Packing, Vec<u8>)>,
     size_bytes: u64,
 ) -> rusqlite::Result<Message> {
-    let canonical = body_text(hash, encoding, stored, size_bytes)?;
+    let canonical = body_text(hash, packed, size_bytes)?;
     Message::from_canonical(&canonical).map_err(|error| damaged(format!("content {hash}: {error}")))
 }
 
 /// The same as its canonical form.
 fn body_text(
     hash: &ContentHash,
-    encoding: Option<i64>,
-    stored: Option<Vec<u8>>,
+    packed: Option<(Packing, Vec<u8>)>,
     size_bytes: u64,
 ) -> rusqlite::Result<String> {
     let wrong = |error: String| damaged(format!("content {hash}: {error}"));
-    let (Some(encoding), Some(stored)) = (encoding, stored) else {
+    let Some((packing, stored)) = packed else {
         return Err(wrong("its body is missing".to_owned()));
     };
-    let body = unpack(encoding, stored, size_bytes)?;
+    let body = packing.unpack(stored, size_bytes)?;
     Ok(canonical(hash, &body)?.to_owned())
 }
 
 /// The text of a body, which must be that of its name.
-fn canonical<'a>(hash: &ContentHash, body: &'a [u8]) -> rusqlite::Result<&'a str> {
+pub(super) fn canonical<'a>(hash: &ContentHash, body: &'a [u8]) -> rusqlite::Result<&'a str> {
     let wrong = |error: String| damaged(format!("content {hash}: {error}"));
     if !hash.names(body) && !is_tombstone(hash, body) {
         return Err(wrong("its body is another one's".to_owned()));
@@ -162,14 +160,14 @@ impl Session<'_> {
             hashes,
             |row| {
                 let hash: ContentHash = row.get(1)?;
-                let text = body_text(&hash, row.get(3)?, row.get(4)?, unsigned(row, 2)?)?;
+                let text = body_text(&hash, self.packed(row, 3)?, unsigned(row, 2)?)?;
                 read(hash, text)
             },
         )
     }
 
     fn put_body(&self, id: i64, message: &Sealed<Message>) -> Result<()> {
-        let (encoding, body) = pack(message.canonical().as_bytes());
+        let (encoding, body) = self.pack_body(message.canonical().as_bytes())?;
         self.execute(
             "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
@@ -241,11 +239,11 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    /// Keeps a message whose bytes `pack` makes as they are stored; whether it is new.
+    /// Keeps a message, as it was packed ahead if it was; whether it is new.
     fn put_message(
         &self,
         message: &Sealed<Message>,
-        pack: impl FnOnce(&[u8]) -> (i64, Cow<'_, [u8]>),
+        pressed: Option<Option<PressedBody>>,
     ) -> Result<bool> {
         let (hash, canonical) = (message.hash(), message.canonical());
         if self.memo.content(&hash).is_some() {
@@ -271,7 +269,10 @@ impl Session<'_> {
             let id = self.must_content_id(&hash)?;
             return self.heal(id, message).map(|_| false);
         }
-        let (encoding, body) = pack(canonical.as_bytes());
+        let (encoding, body) = match pressed {
+            Some(pressed) => self.packed_body(canonical.as_bytes(), pressed)?,
+            None => self.pack_body(canonical.as_bytes())?,
+        };
         self.execute(
             "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
@@ -464,7 +465,8 @@ impl Objects for Session<'_> {
                 return Err(damaged(format!("content {hash}: its body is missing")));
             };
             let stored = row.get_ref(4)?.as_blob()?;
-            let body = unpack_into(&mut buffer, encoding, stored, unsigned(row, 2)?)?;
+            let packing = self.packing(encoding)?;
+            let body = packing.unpack_into(&mut buffer, stored, unsigned(row, 2)?)?;
             failed = visit(unsigned(row, 0)? as usize, canonical(&hash, body)?).err();
             Ok(failed.is_none())
         })?;
@@ -569,7 +571,8 @@ impl Objects for Session<'_> {
             contents,
             |row| {
                 let hash: ContentHash = row.get(1)?;
-                let body = unpack(row.get(2)?, row.get(3)?, unsigned(row, 4)?)?;
+                let packing = self.packing(row.get(2)?)?;
+                let body = packing.unpack(row.get(3)?, unsigned(row, 4)?)?;
                 Ok(is_tombstone(&hash, &body))
             },
         )?;
@@ -696,11 +699,11 @@ impl Objects for Session<'_> {
 
 impl ObjectsMut for Session<'_> {
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
-        self.put_message(message, pack)
+        self.put_message(message, None)
     }
 
-    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<Vec<u8>>) -> Result<bool> {
-        self.put_message(message, |canonical| packed(canonical, pressed))
+    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<PressedBody>) -> Result<bool> {
+        self.put_message(message, Some(pressed))
     }
 
     fn heal_content(&self, message: &Sealed<Message>) -> Result<bool> {
@@ -830,6 +833,7 @@ impl ObjectsMut for Session<'_> {
             "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
         )?;
+        self.forget_pieces_of(id)?;
         self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
         self.drop_totals()?;
         self.execute("DELETE FROM tool_uses WHERE content = ?1", [id])?;

@@ -235,6 +235,9 @@ impl Session<'_> {
             self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
             self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
         }
+        if let Some(first) = contents.iter().min() {
+            self.forget_pieces_of(*first)?;
+        }
         Ok(Dropped {
             commits: commits.len() as u64,
             contents: contents.len() as u64,

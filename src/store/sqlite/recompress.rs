@@ -2,8 +2,8 @@
 //! blocks, of a session that came in little by little, become large ones, and all are packed harder.
 //!
 //! A frame that was packed here bears zstd's own checksum, and others don't: so it is known without a
-//! table, and none is packed twice. Deliberately absent: bodies. Each is a frame of its own, and what
-//! more effort saves of one is less than a hundredth of the file.
+//! table, and none is packed twice. Deliberately absent: bodies, see [`super::training`]; more effort
+//! alone saves less than a hundredth of the file there.
 
 use rusqlite::params;
 use zstd::bulk::Compressor;

@@ -12,7 +12,7 @@ use crate::store::{ContentSize, Room, RoomOf, SourceSize};
 /// What is in a table, by its name; its indexes are counted with it.
 fn kind(table: &str) -> RoomOf {
     match table {
-        "bodies" => RoomOf::Messages,
+        "bodies" | "dictionaries" => RoomOf::Messages,
         "contents" | "tool_uses" => RoomOf::Listings,
         "commits" | "lineages" => RoomOf::Commits,
         "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,

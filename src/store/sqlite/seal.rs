@@ -79,6 +79,9 @@ macro_rules! intact {
     (tag_notes) => { intact!(@ "tag_notes", "tag_notes", "tag", "commit_id", "time", "note") };
     (followers) => { intact!(@ "followers", "followers", "session", "branch") };
     (adopted) => { intact!(@ "adopted", "adopted", "id", "session", "theirs", "ours") };
+    (dictionaries) => {
+        intact!(@derived "dictionaries", "id", "trained", "offered", "size_bytes", "data")
+    };
     (checks) => { intact!(@ "checks", "checks", "id", "time") };
     (collections) => { intact!(@ "collections", "collections", "id", "times", "operation") };
     (purges) => { intact!(@ "purges", "purges", "operation") };

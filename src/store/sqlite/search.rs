@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Row, params};
 
 use super::codec::{blob, number, unsigned};
+use super::dictionary::Packing;
 use super::engine;
 use super::grams::{TermSum, Terms, query};
 use super::objects::{commit_row, message};
@@ -164,7 +165,7 @@ impl SearchMut for Session<'_> {
                         is_over = true;
                         break;
                     };
-                    let body = Body::read(row).map_err(engine)?;
+                    let body = Body::read(self, row).map_err(engine)?;
                     bytes += body.size_bytes;
                     batch.push(body);
                 }
@@ -202,18 +203,16 @@ struct Body {
     id: i64,
     hash: ContentHash,
     size_bytes: u64,
-    encoding: Option<i64>,
-    stored: Option<Vec<u8>>,
+    packed: Option<(Packing, Vec<u8>)>,
 }
 
 impl Body {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(session: &Session<'_>, row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get(0)?,
             hash: row.get(1)?,
             size_bytes: unsigned(row, 2)?,
-            encoding: row.get(3)?,
-            stored: row.get(4)?,
+            packed: session.packed(row, 3)?,
         })
     }
 }
@@ -223,10 +222,10 @@ impl Body {
 fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
     let mut known = Terms::new();
     let mut terms = |body: Body| -> Result<String> {
-        if body.encoding.is_none() {
+        if body.packed.is_none() {
             return Ok(String::new());
         }
-        let message = message(&body.hash, body.encoding, body.stored, body.size_bytes);
+        let message = message(&body.hash, body.packed, body.size_bytes);
         Ok(known.line(&message.map_err(engine)?))
     };
     let all = batch.into_iter().map(|body| (body.id, terms(body)));

@@ -1,6 +1,7 @@
 //! A view or a transaction: one type for both, since a transaction reads as a view does.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 #[cfg(test)]
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use rusqlite::{CachedStatement, Params, Row};
 
 use super::codec::{Key, blob, unsigned};
+use super::dictionary::Dictionary;
 use super::memo::Memo;
 use super::{MANY_MESSAGES, Sqlite, engine, waited};
 use crate::error::{Error, Result};
@@ -44,7 +46,7 @@ impl SourceBlock {
 
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
-    store: &'a Sqlite,
+    pub(super) store: &'a Sqlite,
     pub(super) writes: bool,
     committed: Cell<bool>,
     /// The open operation.
@@ -53,6 +55,8 @@ pub(super) struct Session<'a> {
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
     pub(super) block: RefCell<Option<SourceBlock>>,
+    /// The dictionary that new bodies lean on, once someone asked.
+    pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
     /// What this transaction knows already.
     pub(super) memo: Memo,
 }
@@ -96,6 +100,7 @@ impl<'a> Session<'a> {
             operation: Cell::new(None),
             last_purge: Cell::new(None),
             block: RefCell::new(None),
+            newest_dictionary: RefCell::default(),
             memo: Memo::default(),
         }
     }

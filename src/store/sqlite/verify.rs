@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::types::Value;
 
 use super::Sqlite;
-use super::codec::{Speaker, number, unpack, unpack_any, unpack_spans, unsigned};
+use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
 use super::grams::Terms;
 use super::seal::intact;
 use super::session::Session;
@@ -149,7 +149,7 @@ impl Check<'_, '_, '_> {
             let found = indexed.take(row.get(10)?);
             let body = match row.get::<_, Option<i64>>(1)? {
                 None => Err("its body is missing"),
-                Some(encoding) => body(encoding, row.get(2)?, row.get(3)?)
+                Some(encoding) => body(session, encoding, row.get(2)?, row.get(3)?)
                     .filter(|body| hash.names(body) || is_tombstone(&hash, body))
                     .and_then(|body| String::from_utf8(body).ok())
                     .and_then(|body| Some((Message::from_canonical(&body).ok()?, body.len())))
@@ -373,10 +373,16 @@ pub(super) fn is_of_pages(line: &str) -> bool {
 }
 
 /// A body's bytes, whatever its row says of their number.
-pub(super) fn body(encoding: i64, stored: Vec<u8>, size_bytes: i64) -> Option<Vec<u8>> {
+pub(super) fn body(
+    session: &Session<'_>,
+    encoding: i64,
+    stored: Vec<u8>,
+    size_bytes: i64,
+) -> Option<Vec<u8>> {
+    let packing = session.packing(encoding).ok()?;
     let size_bytes = u64::try_from(size_bytes).ok();
-    let as_told = size_bytes.and_then(|size| unpack(encoding, stored.clone(), size).ok());
-    as_told.or_else(|| unpack_any(encoding, stored).ok())
+    let as_told = size_bytes.and_then(|size| packing.unpack(stored.clone(), size).ok());
+    as_told.or_else(|| packing.unpack_any(stored).ok())
 }
 
 /// What a table is, if it can be made again from the rest.
