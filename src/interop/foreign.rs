@@ -24,11 +24,9 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["mapping", "say", "ask"]) || is_amp(item.clone())) {
         return Some(0);
     }
-    if let Some(object) = head.object() {
-        let own = object.has_any(&["trajectory", "mapping", "nextMessageId"]);
-        if own || object.has("info") && object.has("messages") {
-            return Some(0);
-        }
+    let own = ["trajectory", "mapping", "nextMessageId"];
+    if head.object().is_some_and(|object| object.has_any(&own)) {
+        return Some(0);
     }
     head.first(|record| {
         is_gemini_lines(record)
@@ -113,7 +111,6 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
         (has(&["nextMessageId"]), "an Amp thread"),
         (has(&["agent", "steps"]), "an ATIF trajectory"),
         (has(&["trajectory", "info"]), "a SWE-agent trajectory"),
-        (has(&["info", "messages"]), "an OpenCode session"),
     ];
     let mut named = named.into_iter();
     named.find(|(is, _)| *is).map(|(_, name)| name)

@@ -28,6 +28,7 @@ mod head;
 mod lines;
 mod openai;
 mod openai_stream;
+mod opencode;
 pub(crate) mod records;
 pub mod redacted;
 mod remarks;

@@ -1,6 +1,6 @@
 //! Pictures and files as far as providers agree on them.
 
-use crate::model::{Media, MediaSource};
+use crate::model::{Media, MediaSource, Part};
 
 /// What stands in place of a picture that cannot be sent.
 pub(super) const IMAGE_WORD: &str = "[image]";
@@ -57,6 +57,34 @@ pub(super) fn image_at(url: String, detail: Option<String>) -> Media {
         name: None,
         detail,
         source,
+    }
+}
+
+/// A picture or a file by its address, which may be a data URL that holds it.
+pub fn attachment(url: String, media_type: Option<String>, name: Option<String>) -> Part {
+    let media = image_at(url, None);
+    let media = Media {
+        media_type: media_type.or(media.media_type),
+        name,
+        ..media
+    };
+    let is_image = |kind: &str| kind.starts_with("image/");
+    match media.media_type.as_deref().is_some_and(is_image) {
+        true => Part::Image(media),
+        false => Part::File(media),
+    }
+}
+
+/// The address of a picture or a file, a data URL where its bytes are here; none if only a provider
+/// has it.
+pub fn address(media: &Media) -> Option<String> {
+    match &media.source {
+        MediaSource::Url(url) => Some(url.clone()),
+        MediaSource::Base64(data) => {
+            let media_type = media.media_type.as_deref().unwrap_or_default();
+            Some(format!("data:{media_type};base64,{data}"))
+        }
+        MediaSource::FileId(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ pub mod anthropic;
 pub mod attached;
 pub mod gemini;
 pub mod json;
-mod media;
+pub mod media;
 pub mod name;
 pub mod openai;
 mod repair;

@@ -36,6 +36,7 @@ WORDS = {
     "claude_code": ["interop/claude_code", "wire/anthropic"],
     "codex": ["interop/codex", "wire/responses"],
     "gemini": ["interop/gemini", "wire/gemini.rs"],
+    "opencode": ["interop/opencode"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],

@@ -122,6 +122,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "claude-code",
         "codex",
         "gemini",
+        "opencode",
         "roo",
         "openai",
         "anthropic",

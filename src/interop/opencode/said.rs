@@ -1,0 +1,348 @@
+//! One message of the file: what the model is sent of it.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{BY_THE_USER, CLEARED, PROVIDER, SUMMARY_ASKED};
+use crate::interop::Step;
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::wire::Notes;
+use crate::wire::json::{Object, Raw, decode, quoted, string};
+use crate::wire::media::attachment;
+
+/// A message, as far as it is read.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Its id.
+    pub(super) id: String,
+    /// `user` or `assistant`.
+    pub(super) role: String,
+    /// When it began.
+    pub(super) created: Option<Millis>,
+    /// What is sent of it: nothing, a message, or a reply and what its calls gave back.
+    pub(super) steps: Vec<Step>,
+    /// Whether it asks for a summary, and from which message on the tool keeps what was said.
+    pub(super) compaction: Option<Option<String>>,
+    /// The message that it is the summary for.
+    pub(super) summary_of: Option<String>,
+    /// Each part's id, and where its part or, of a call, its result stands: the step and the place.
+    pub(super) places: Vec<(String, usize, u32)>,
+    /// Outputs that were cleared later: the step, the place, when, and what is sent instead.
+    pub(super) cleared: Vec<(usize, u32, Option<Millis>, Message)>,
+    /// Sessions that its calls started.
+    pub(super) started: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Record<'a> {
+    info: Info<'a>,
+    #[serde(default)]
+    parts: Vec<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Info<'a> {
+    id: String,
+    role: String,
+    time: Value,
+    #[serde(rename = "parentID")]
+    parent: Raw<'a>,
+    #[serde(rename = "modelID")]
+    model_id: Raw<'a>,
+    model: Value,
+    summary: Raw<'a>,
+    finish: Raw<'a>,
+    error: Value,
+    tokens: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Piece<'a> {
+    id: Raw<'a>,
+    r#type: String,
+    text: Raw<'a>,
+    ignored: bool,
+    mime: Raw<'a>,
+    url: Raw<'a>,
+    filename: Raw<'a>,
+    metadata: Value,
+    #[serde(rename = "tail_start_id")]
+    tail_start: Raw<'a>,
+    tool: Raw<'a>,
+    #[serde(rename = "callID")]
+    call: Raw<'a>,
+    state: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct State<'a> {
+    status: String,
+    input: Raw<'a>,
+    output: Raw<'a>,
+    error: Raw<'a>,
+    time: Value,
+    metadata: Value,
+    attachments: Raw<'a>,
+}
+
+/// Reads a message.
+pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, String> {
+    let bad = |error: serde_json::Error| format!("a message: {error}");
+    let record: Record<'_> = serde_json::from_str(text).map_err(bad)?;
+    let pieces = record.parts.iter().map(|raw| {
+        let piece = serde_json::from_str::<Piece<'_>>(raw.get());
+        piece.map(|piece| (*raw, piece)).map_err(bad)
+    });
+    let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+    let info = record.info;
+    let mut found = Said {
+        id: info.id,
+        role: info.role,
+        created: millis(&info.time["created"]),
+        ..Said::default()
+    };
+    match found.role.as_str() {
+        "user" => found.user(pieces, &info.model, span, notes),
+        "assistant" if is_sent(&info.error, &pieces) => {
+            let done = string(info.finish).is_some() && info.error.is_null();
+            let is_summary = done && decode::<bool>(info.summary) == Some(true);
+            found.summary_of = string(info.parent).filter(|_| is_summary);
+            found.reply(pieces, span, notes);
+            let model = string(info.model_id).map(|model| quoted(&model));
+            let model = model.map(|model| ("model".to_owned(), model));
+            if let Some(first) = found.steps.first_mut() {
+                first.settings = Settings::from_iter(model);
+            }
+            let is_reply = |step: &&mut Step| {
+                step.message()
+                    .is_some_and(|message| message.role == Role::Assistant)
+            };
+            if let Some(last) = found.steps.iter_mut().rev().find(is_reply) {
+                last.usage = usage(&info.tokens);
+            }
+        }
+        _ => {}
+    }
+    for message in found.steps.iter().filter_map(Step::message) {
+        depth::check_message(message).map_err(|error| error.to_string())?;
+    }
+    Ok(found)
+}
+
+/// Whether a reply is sent again: one that failed is not, one that was cut off is if it holds more
+/// than reasoning.
+fn is_sent(error: &Value, pieces: &[(&RawValue, Piece<'_>)]) -> bool {
+    let aborted = error["name"] == "MessageAbortedError";
+    let says = |(_, piece): &(&RawValue, Piece<'_>)| {
+        !["step-start", "reasoning"].contains(&piece.r#type.as_str())
+    };
+    error.is_null() || aborted && pieces.iter().any(says)
+}
+
+fn millis(value: &Value) -> Option<Millis> {
+    value.as_f64().map(|millis| Millis(millis as i64))
+}
+
+/// What the provider counted. The tool counts what was cached, and the reasoning, apart.
+fn usage(tokens: &Value) -> Option<Usage> {
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let cache = &tokens["cache"];
+    let input = [&tokens["input"], &cache["read"], &cache["write"]].map(count);
+    let output = [&tokens["output"], &tokens["reasoning"]].map(count);
+    let sum = |counts: &[u64]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+    let (input_tokens, output_tokens) = (sum(&input), sum(&output));
+    (input_tokens > 0 || output_tokens > 0).then_some(Usage {
+        input_tokens,
+        output_tokens,
+    })
+}
+
+impl Said {
+    fn append(&mut self, role: Role, parts: Vec<Part>, time: Option<Millis>, span: Span) {
+        self.steps.push(Step {
+            time: time.or(self.created),
+            ..Step::append(Message::new(role, parts), span)
+        });
+    }
+
+    fn place(&mut self, piece: &Piece<'_>, step: usize, part: usize) {
+        if let Some(id) = string(piece.id) {
+            self.places.push((id, step, part as u32));
+        }
+    }
+
+    fn user(
+        &mut self,
+        pieces: Vec<(&RawValue, Piece<'_>)>,
+        model: &Value,
+        span: Span,
+        notes: &mut Notes,
+    ) {
+        let mut parts = Vec::new();
+        for (raw, piece) in pieces {
+            let part = match piece.r#type.as_str() {
+                "text" if piece.ignored => continue,
+                "text" => match string(piece.text).filter(|text| !text.is_empty()) {
+                    Some(text) => Part::Text { text },
+                    None => continue,
+                },
+                "compaction" => {
+                    self.compaction = Some(string(piece.tail_start));
+                    Part::text(SUMMARY_ASKED)
+                }
+                "subtask" => Part::text(BY_THE_USER),
+                "file" => match file(&piece) {
+                    Some(part) => part,
+                    // What it says stands in texts beside it.
+                    None => continue,
+                },
+                "agent" | "patch" | "retry" | "snapshot" | "step-finish" | "step-start" => continue,
+                kind => opaque(raw, kind, notes),
+            };
+            self.place(&piece, 0, parts.len());
+            parts.push(part);
+        }
+        if !parts.is_empty() {
+            self.append(Role::User, parts, None, span);
+            let model = model["modelID"].as_str().map(quoted);
+            let model = model.map(|model| ("model".to_owned(), model));
+            self.steps[0].settings = Settings::from_iter(model);
+        }
+    }
+
+    fn reply(&mut self, pieces: Vec<(&RawValue, Piece<'_>)>, span: Span, notes: &mut Notes) {
+        let (mut parts, mut results, mut last) = (Vec::new(), Vec::new(), None);
+        for (raw, piece) in pieces {
+            let step = self.steps.len();
+            let part = match piece.r#type.as_str() {
+                // Another call of the model in the same message.
+                "step-start" if !results.is_empty() => {
+                    self.append(Role::Assistant, std::mem::take(&mut parts), None, span);
+                    self.append(Role::Tool, std::mem::take(&mut results), last, span);
+                    continue;
+                }
+                "text" => match string(piece.text).filter(|text| !text.is_empty()) {
+                    Some(text) => Part::Text { text },
+                    None => continue,
+                },
+                "reasoning" => thinking(&piece),
+                "tool" => {
+                    let state: State<'_> = decode(piece.state).unwrap_or_default();
+                    let call = string(piece.call).unwrap_or_default();
+                    if let Some(child) = state.metadata["sessionId"].as_str() {
+                        self.started.push(child.to_owned());
+                    }
+                    if let Some(content) = given(&state) {
+                        let result = |content| Part::ToolResult {
+                            call: call.clone(),
+                            content,
+                            is_error: state.status == "error",
+                        };
+                        last = millis(&state.time["end"]).or(last);
+                        if !state.time["compacted"].is_null() {
+                            let stub = result(vec![Part::text(CLEARED)]);
+                            let stub = Message::new(Role::Tool, vec![stub]);
+                            let when = millis(&state.time["compacted"]);
+                            let place = results.len() as u32;
+                            self.cleared.push((step + 1, place, when, stub));
+                        }
+                        results.push(result(content));
+                    }
+                    Part::ToolCall {
+                        id: call,
+                        name: string(piece.tool).unwrap_or_default(),
+                        arguments: state.input.map_or("{}", RawValue::get).to_owned(),
+                        kind: None,
+                    }
+                }
+                "file" => match file(&piece) {
+                    Some(part) => part,
+                    None => continue,
+                },
+                "agent" | "compaction" | "patch" | "retry" | "snapshot" | "step-finish"
+                | "step-start" | "subtask" => continue,
+                kind => opaque(raw, kind, notes),
+            };
+            self.place(&piece, step, parts.len());
+            parts.push(part);
+        }
+        if !parts.is_empty() {
+            self.append(Role::Assistant, parts, None, span);
+        }
+        if !results.is_empty() {
+            self.append(Role::Tool, results, last, span);
+        }
+    }
+}
+
+/// What a call gave back; none while it runs.
+fn given(state: &State<'_>) -> Option<Vec<Part>> {
+    let text = |raw: Raw<'_>| {
+        let text = string(raw).or_else(|| Some(raw?.get().to_owned()));
+        text.filter(|text| !text.is_empty()).map(Part::text)
+    };
+    match state.status.as_str() {
+        "completed" => {
+            let files = decode::<Vec<Piece<'_>>>(state.attachments).unwrap_or_default();
+            let said = text(state.output).into_iter();
+            Some(said.chain(files.iter().filter_map(file)).collect())
+        }
+        "error" => Some(text(state.error).into_iter().collect()),
+        _ => None,
+    }
+}
+
+/// A picture or a file; none of a text or a directory, whose contents the tool has told in words.
+fn file(piece: &Piece<'_>) -> Option<Part> {
+    let media_type = string(piece.mime);
+    if let Some("text/plain" | "application/x-directory") = media_type.as_deref() {
+        return None;
+    }
+    Some(attachment(
+        string(piece.url)?,
+        media_type,
+        string(piece.filename),
+    ))
+}
+
+/// Reasoning, with what its provider needs to take it back.
+fn thinking(piece: &Piece<'_>) -> Part {
+    let meta = &piece.metadata;
+    let text_at = |value: &Value| value.as_str().map(str::to_owned);
+    let text = string(piece.text).unwrap_or_default();
+    if let Some(data) = meta["anthropic"]["redactedData"].as_str() {
+        let block = Object::typed("redacted_thinking").string("data", data);
+        return Part::Opaque {
+            provider: "anthropic".to_owned(),
+            data: block.finish(),
+        };
+    }
+    let (provider, signature) = match meta {
+        meta if meta["anthropic"].is_object() => {
+            (Some("anthropic"), text_at(&meta["anthropic"]["signature"]))
+        }
+        meta if meta["openai"].is_object() => (
+            Some("openai"),
+            text_at(&meta["openai"]["reasoningEncryptedContent"]),
+        ),
+        _ => (None, None),
+    };
+    Part::Thinking {
+        text,
+        signature,
+        provider: provider.map(str::to_owned),
+    }
+}
+
+fn opaque(raw: &RawValue, kind: &str, notes: &mut Notes) -> Part {
+    notes.opaque(kind);
+    Part::Opaque {
+        provider: PROVIDER.to_owned(),
+        data: raw.get().to_owned(),
+    }
+}

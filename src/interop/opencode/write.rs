@@ -1,0 +1,384 @@
+//! The exporter: a reply and what its calls gave back as one record, the session around them.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use super::PROVIDER;
+use super::ids::id;
+use super::said::said;
+use crate::error::Result;
+use crate::interop::chat::write::{with_results, write_all};
+use crate::interop::records::rewritten;
+use crate::interop::remarks::Remarks;
+use crate::interop::spans::members;
+use crate::interop::{Action, Document, Outgoing, Step};
+use crate::model::{Millis, Part, Role, Span};
+use crate::wire::Notes;
+use crate::wire::json::{Object, array, is_object, quoted, text_at};
+use crate::wire::media::address;
+
+/// The version that new sessions say they are of; its readers ask no more of one.
+const VERSION: &str = "1.2.0";
+/// Which of the tool's agents new messages are by.
+const AGENT: &str = "build";
+/// Whose model it is, where nobody has said so.
+const ANYBODY: &str = "anthropic";
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(
+    messages: &[Outgoing],
+    document: &Document,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(document);
+    let mut writing = Writing {
+        document,
+        time: document.now.unwrap_or(Millis(0)),
+        parts: 0,
+        prompt: None,
+        provider: document.provider.clone(),
+    };
+    let mut records = Vec::new();
+    for (number, (outgoing, parts)) in (0..).zip(with_results(messages, &mut remarks)) {
+        writing.time = outgoing.time.unwrap_or(writing.time);
+        let mut known = outgoing.records.iter().chain(&outgoing.replaces);
+        let record = match known.find(|record| holds(record, &parts)) {
+            Some(record) => record.clone(),
+            None => writing.anew(number, outgoing, &parts, &mut remarks),
+        };
+        writing.read(&record);
+        records.push(record);
+    }
+    let info = writing.session();
+    let messages = array(&records);
+    let session = match &document.source {
+        Some(source) => rewritten(source.trim_start_matches('\u{feff}'), |key, value| {
+            Some(match key {
+                "messages" => messages.clone(),
+                // All that is written is said, so nothing is taken back.
+                "info" => rewritten(value, |key, value| {
+                    (key != "revert").then(|| value.to_owned())
+                })
+                .finish(),
+                _ => value.to_owned(),
+            })
+        }),
+        None => Object::new().raw("info", &info).raw("messages", &messages),
+    };
+    write_all(out, &session.finish())?;
+    Ok(remarks.into_words())
+}
+
+/// Whether a record says just these parts, as the tool sends them.
+fn holds(record: &str, parts: &[&Part]) -> bool {
+    let Ok(mut said) = said(record, Span::default(), &mut Notes::default()) else {
+        return false;
+    };
+    for (step, part, _, stub) in std::mem::take(&mut said.cleared) {
+        if let Some(Step {
+            action: Action::Append(message),
+            ..
+        }) = said.steps.get_mut(step)
+        {
+            message
+                .parts
+                .splice(part as usize..=part as usize, stub.parts);
+        }
+    }
+    let messages = said.steps.iter().filter_map(Step::message);
+    // Calls of several steps stand before all of their results.
+    let (results, spoken): (Vec<&Part>, Vec<&Part>) = messages
+        .flat_map(|message| &message.parts)
+        .partition(|part| matches!(part, Part::ToolResult { .. }));
+    spoken.into_iter().chain(results).eq(parts.iter().copied())
+}
+
+/// A member of a record, as it is written.
+fn member(record: &str, key: &str) -> Option<String> {
+    let (members, _) = members(record.as_bytes(), 0);
+    let found = members.into_iter().find(|(name, _)| name == key);
+    found.map(|(_, at)| record[at].to_owned())
+}
+
+/// What a provider needs to take something back.
+fn beneath(provider: &str, key: &str, value: &str) -> String {
+    let own = Object::new().string(key, value).finish();
+    Object::new().raw(provider, &own).finish()
+}
+
+struct Writing<'a> {
+    document: &'a Document,
+    time: Millis,
+    /// How many parts were made.
+    parts: u64,
+    /// The user's message that replies answer.
+    prompt: Option<String>,
+    provider: Option<String>,
+}
+
+impl Writing<'_> {
+    /// Takes from a record what those after it say again.
+    fn read(&mut self, record: &str) {
+        let record: Value = serde_json::from_str(record).unwrap_or_default();
+        let info = &record["info"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if info["role"] == "user" {
+            self.prompt = text(&info["id"]);
+        }
+        let provider = text(&info["providerID"]).or_else(|| text(&info["model"]["providerID"]));
+        self.provider = provider.or(self.provider.take());
+    }
+
+    /// The session, if there is none yet.
+    fn session(&self) -> String {
+        let document = self.document;
+        let now = document.now.unwrap_or(self.time).0.to_string();
+        let time = Object::new().raw("created", &now).raw("updated", &now);
+        let title = document.title.as_deref().unwrap_or("Untitled");
+        Object::new()
+            .string("id", &document.session_id)
+            .string(
+                "slug",
+                &document.session_id.to_lowercase().replace('_', "-"),
+            )
+            .string("projectID", "global")
+            .string("directory", &document.cwd)
+            .string("title", title)
+            .string("version", VERSION)
+            .raw("time", &time.finish())
+            .finish()
+    }
+
+    /// A record made anew: with what stood beside the message before it was changed.
+    fn anew(
+        &mut self,
+        number: u64,
+        outgoing: &Outgoing,
+        parts: &[&Part],
+        remarks: &mut Remarks,
+    ) -> String {
+        let made = self.document.new_id(number);
+        let new = id("msg", self.time, number, &made);
+        let old = outgoing.replaces.first().or(outgoing.records.first());
+        let info = old.and_then(|old| member(old, "info"));
+        let message = info.as_deref().and_then(|info| text_at(info, "id"));
+        let message = message.unwrap_or(new);
+        let info = match info {
+            // What it was is no summary and no failure any more.
+            Some(info) => rewritten(&info, |key, value| {
+                let stale = ["error", "summary"].contains(&key) && !outgoing.is_summary;
+                (!stale).then(|| value.to_owned())
+            })
+            .finish(),
+            None => self.info(&message, outgoing),
+        };
+        let mut written = Vec::new();
+        // Two calls of one id are answered in turn.
+        let mut results: Vec<&Part> = parts.to_vec();
+        results.retain(|part| matches!(part, Part::ToolResult { .. }));
+        for part in parts {
+            let of = |made: &Self| {
+                let id = id(
+                    "prt",
+                    made.time,
+                    made.parts,
+                    &made.document.new_id(!made.parts),
+                );
+                Object::new()
+                    .string("id", &id)
+                    .string("sessionID", &made.document.session_id)
+                    .string("messageID", &message)
+            };
+            match self.part(part, &mut results, of(self)) {
+                Some(part) => written.push(part.finish()),
+                None if matches!(part, Part::ToolResult { .. }) => continue,
+                None => remarks.add("a block of another provider"),
+            }
+            self.parts += 1;
+        }
+        Object::new()
+            .raw("info", &info)
+            .raw("parts", &array(&written))
+            .finish()
+    }
+
+    fn info(&self, id: &str, outgoing: &Outgoing) -> String {
+        let millis = self.time.0.to_string();
+        let provider = self.provider.as_deref().unwrap_or(ANYBODY);
+        let model = outgoing.settings.get("model").cloned();
+        let model = model.unwrap_or_else(|| quoted("unknown"));
+        let info = Object::new()
+            .string("id", id)
+            .string("sessionID", &self.document.session_id);
+        if outgoing.message.role != Role::Assistant {
+            let model = Object::new()
+                .string("providerID", provider)
+                .raw("modelID", &model);
+            return info
+                .string("role", "user")
+                .raw("time", &Object::new().raw("created", &millis).finish())
+                .string("agent", AGENT)
+                .raw("model", &model.finish())
+                .finish();
+        }
+        let time = Object::new()
+            .raw("created", &millis)
+            .raw("completed", &millis);
+        let path = Object::new()
+            .string("cwd", &self.document.cwd)
+            .string("root", &self.document.cwd);
+        let usage = outgoing.usage.unwrap_or_default();
+        let cache = Object::new().raw("read", "0").raw("write", "0");
+        let tokens = Object::new()
+            .raw("input", &usage.input_tokens.to_string())
+            .raw("output", &usage.output_tokens.to_string())
+            .raw("reasoning", "0")
+            .raw("cache", &cache.finish());
+        let info = info
+            .string("role", "assistant")
+            .raw("time", &time.finish())
+            .optional("parentID", self.prompt.as_deref())
+            .raw("modelID", &model)
+            .string("providerID", provider)
+            .string("mode", AGENT)
+            .string("agent", AGENT)
+            .raw("path", &path.finish())
+            .raw("cost", "0")
+            .raw("tokens", &tokens.finish())
+            .string("finish", "stop");
+        info.finish()
+    }
+
+    /// A part, in what it stands in; none where the tool has no such part.
+    fn part(&self, part: &Part, results: &mut Vec<&Part>, new: Object) -> Option<Object> {
+        let millis = self.time.0.to_string();
+        let time = || {
+            Object::new()
+                .raw("start", &millis)
+                .raw("end", &millis)
+                .finish()
+        };
+        Some(match part {
+            Part::Text { text } => new.string("type", "text").string("text", text),
+            Part::Thinking {
+                text,
+                signature,
+                provider,
+            } => {
+                let new = new.string("type", "reasoning").string("text", text);
+                let new = new.raw("time", &time());
+                match (provider.as_deref(), signature) {
+                    (Some("anthropic"), Some(signature)) => {
+                        new.raw("metadata", &beneath("anthropic", "signature", signature))
+                    }
+                    (Some("openai"), Some(sealed)) => {
+                        let key = "reasoningEncryptedContent";
+                        new.raw("metadata", &beneath("openai", key, sealed))
+                    }
+                    _ => new,
+                }
+            }
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
+                let answers =
+                    |part: &&Part| matches!(part, Part::ToolResult { call, .. } if call == id);
+                let found = results.iter().position(answers);
+                let given = found.map(|at| results.remove(at));
+                let given = given.and_then(|part| match part {
+                    Part::ToolResult {
+                        content, is_error, ..
+                    } => Some((content, *is_error)),
+                    _ => None,
+                });
+                let input = match is_object(arguments) {
+                    true => arguments.clone(),
+                    false => Object::new().string("input", arguments).finish(),
+                };
+                let state = self.state(&input, name, given, &time());
+                new.string("type", "tool")
+                    .string("callID", id)
+                    .string("tool", name)
+                    .raw("state", &state)
+            }
+            Part::ToolResult { .. } => return None,
+            Part::Image(media) | Part::File(media) => {
+                let mime = media.media_type.as_deref();
+                new.string("type", "file")
+                    .string("mime", mime.unwrap_or("application/octet-stream"))
+                    .optional("filename", media.name.as_deref())
+                    .string("url", &address(media)?)
+            }
+            Part::Opaque { provider, data } if provider == PROVIDER => {
+                let ids = ["id", "sessionID", "messageID"];
+                let own = rewritten(data, |key, value| {
+                    (!ids.contains(&key)).then(|| value.to_owned())
+                });
+                let own = own.finish();
+                let (members, _) = members(own.as_bytes(), 0);
+                let members = members.into_iter();
+                return Some(members.fold(new, |new, (key, at)| new.raw(&key, &own[at])));
+            }
+            Part::Opaque { provider, data } if provider == "anthropic" => {
+                let sealed = text_at(data, "data")?;
+                new.string("type", "reasoning")
+                    .string("text", "")
+                    .raw("time", &time())
+                    .raw("metadata", &beneath("anthropic", "redactedData", &sealed))
+            }
+            Part::Opaque { .. } => return None,
+        })
+    }
+
+    fn state(
+        &self,
+        input: &str,
+        name: &str,
+        given: Option<(&Vec<Part>, bool)>,
+        time: &str,
+    ) -> String {
+        let Some((content, is_error)) = given else {
+            let time = Object::new().raw("start", &self.time.0.to_string());
+            let state = Object::new()
+                .string("status", "running")
+                .raw("input", input);
+            return state.raw("time", &time.finish()).finish();
+        };
+        let texts = content.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        let state = Object::new();
+        if is_error {
+            let state = state.string("status", "error").raw("input", input);
+            return state.string("error", &text).raw("time", time).finish();
+        }
+        let files = content.iter().filter_map(|part| match part {
+            Part::Image(media) | Part::File(media) => {
+                let mime = media.media_type.as_deref();
+                let file = Object::typed("file")
+                    .string("mime", mime.unwrap_or("application/octet-stream"))
+                    .optional("filename", media.name.as_deref());
+                Some(file.string("url", &address(media)?).finish())
+            }
+            _ => None,
+        });
+        let files: Vec<String> = files.collect();
+        let state = state
+            .string("status", "completed")
+            .raw("input", input)
+            .string("output", &text)
+            .string("title", name)
+            .raw("metadata", "{}")
+            .raw("time", time);
+        match files.is_empty() {
+            true => state.finish(),
+            false => state.raw("attachments", &array(&files)).finish(),
+        }
+    }
+}
