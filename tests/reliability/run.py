@@ -270,39 +270,43 @@ class Bench:
 
     def kills(self):
         """Writers of every kind, killed at random moments; what they had said was done is there."""
-        work, said, lap = None, [], 0
+        work, said, hushed, lap = None, [], {}, 0
         for number in range(self.options.rounds):
             if lap == 0:
-                work, said = self.fresh("killed"), []
+                work, said, hushed = self.fresh("killed"), [], {}
                 self.disk.plain(work, ["init"])
                 lap = 40
             lap -= 1
             try:
-                self.kill(work, said, number)
+                self.kill(work, said, hushed, number)
             except Trouble as trouble:
                 self.found(f"kill {number}: {trouble}", work)
                 lap = 0
             self.count("kill rounds")
 
-    def kill(self, work, said, number):
+    def kill(self, work, said, hushed, number):
         chance = self.chance
         ends = time.monotonic() + chance.uniform(0.01, 0.25)
         lines, lock, living = [], threading.Lock(), set()
         over = threading.Event()
 
         def writer(who):
-            turn = 0
+            # What this one has written that nobody is to know, since it was last erased.
+            turn, hush = 0, hushed.setdefault(who, [])
             while not over.is_set():
                 turn += 1
                 text = f"r{number}w{who}t{turn}"
-                kind = (turn + who) % 6
+                kind = chance.randrange(6)
                 arguments = ["commit", "-r", "user", "-m", text]
-                if kind == 4:
+                if kind == 3:
+                    arguments[-1] = f"hush{who}-{text}."
+                elif kind == 4:
                     arguments = ["import", str(DATA / "claude-code/compaction.jsonl")]
                 elif kind == 5:
                     arguments = chance.choice([
-                        ["truncate", "--keep", "5"], ["undo"], ["annotate", ":1", "--pin"],
+                        ["truncate", "--keep", "5"], ["undo"], ["annotate", ":1", "--pin"], ["gc"],
                         ["backup", "--force", f"copy{who}.db"], ["bundle", "--force", f"some{who}.bundle", "main"],
+                        ["purge", "--match", f"hush{who}-", "--force"], ["purge", "--match", f"hush{who}-", "--force"],
                     ])
                 with lock:
                     if over.is_set():
@@ -317,8 +321,13 @@ class Bench:
                     living.discard(process)
                 if "panicked" in err or process.returncode == 3:
                     lines.append(("trouble", f"{arguments}: exit {process.returncode}: {err.strip()}"))
-                if process.returncode == 0 and kind < 4:
+                if process.returncode == 0 and kind == 3:
+                    hush.append(arguments[-1])
+                elif process.returncode == 0 and kind < 4:
                     lines.append(("said", text))
+                elif process.returncode == 0 and arguments[0] == "purge":
+                    lines.extend(("erased", text) for text in hush)
+                    hush.clear()
 
         threads = [threading.Thread(target=writer, args=(who,)) for who in range(3)]
         for thread in threads:
@@ -341,6 +350,12 @@ class Bench:
         for text in said:
             if text not in there:
                 raise Trouble(f"{text} was acknowledged and is gone")
+        erased = [text for kind, text in lines if kind == "erased"]
+        self.count("messages erased", len(erased))
+        held = [path.read_bytes() for path in (work / ".tract").iterdir() if path.is_file()]
+        for text in erased:
+            if text in there or any(text.encode() in bytes for bytes in held):
+                raise Trouble(f"{text} was erased and is there")
 
     # --- many at once ---
 
