@@ -15,7 +15,7 @@ use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::tokens::Counter;
 use crate::model::{Message, Sealed, TokenCount};
 use crate::store::crew::{Crew, with_crew, workers};
-use crate::store::{PressBody, PressedBody};
+use crate::store::{Prepare, Prepared};
 
 /// A file below this is done before a thread would be of use.
 const WORTH_THREADS_BYTES: u64 = 256 << 10;
@@ -50,7 +50,7 @@ pub(super) struct Worked {
     /// Its tokens, if they are wanted.
     pub(super) count: Option<TokenCount>,
     /// As the store keeps it.
-    pub(super) pressed: Option<PressedBody>,
+    pub(super) prepared: Prepared,
     /// The secrets in it, if they are looked for.
     pub(super) secrets: SecretCounts,
 }
@@ -90,7 +90,7 @@ pub(super) struct Making<'a> {
     pub(super) secrets: Option<&'a Secrets>,
     /// Whether secrets are left out; out of the records they are already.
     pub(super) redacts: bool,
-    pub(super) press: &'a PressBody,
+    pub(super) prepare: &'a Prepare,
 }
 
 impl Making<'_> {
@@ -108,7 +108,7 @@ impl Making<'_> {
         let worked = Worked {
             secrets: found,
             count: self.counter.map(|counter| counter.message(&message)),
-            pressed: (self.press)(message.canonical().as_bytes()),
+            prepared: (self.prepare)(&message),
         };
         Ready {
             message,

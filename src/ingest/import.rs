@@ -213,12 +213,12 @@ pub(super) fn take_in(
             progress: &mut *progress,
         };
         let upheaval = intake.upheaval;
-        let press = repo.store.press_bodies()?;
+        let prepare = repo.store.preparing()?;
         let making = Making {
             counter: request.counter,
             secrets: request.secrets,
             redacts: file.redacted.is_some(),
-            press: &*press,
+            prepare: &*prepare,
         };
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
         let read = read_ahead(file.input.size_bytes(), making, &mut intake, read);

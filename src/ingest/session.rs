@@ -396,10 +396,10 @@ impl<'a> Session<'a> {
         let (count, is_new) = match worked {
             Some(Worked {
                 count,
-                pressed,
+                prepared,
                 secrets,
             }) => {
-                let is_new = tx.put_pressed(message, pressed)?;
+                let is_new = tx.put_prepared(message, prepared)?;
                 if is_new {
                     for (kind, count) in secrets {
                         *self.secrets.entry(kind).or_default() += count;

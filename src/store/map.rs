@@ -9,8 +9,8 @@ use std::path::Path;
 use super::{
     AdoptedRow, Appended, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize,
     CountKey, Derived, Dropped, Facts, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow,
-    PressBody, PressedBody, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf,
-    Search, SearchMut, SessionRow, SetAside, SourceRow, SourceSize, SourceState, Sources,
+    Prepare, Prepared, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf,
+    Search, SearchMut, SessionRow, SetAside, Shown, SourceRow, SourceSize, SourceState, Sources,
     SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
@@ -103,8 +103,11 @@ impl Store for Map {
         |_| None
     }
 
-    fn press_bodies(&self) -> Result<Box<PressBody>> {
-        Ok(Box::new(|_| None))
+    fn preparing(&self) -> Result<Box<Prepare>> {
+        Ok(Box::new(|message| Prepared {
+            shown: Shown::of(message),
+            body: None,
+        }))
     }
 
     fn version(&self) -> Result<u64> {
@@ -736,7 +739,7 @@ impl ObjectsMut for MapSession<'_> {
         Ok(is_new)
     }
 
-    fn put_pressed(&self, message: &Sealed<Message>, _: Option<PressedBody>) -> Result<bool> {
+    fn put_prepared(&self, message: &Sealed<Message>, _: Prepared) -> Result<bool> {
         self.put_content(message)
     }
 

@@ -23,7 +23,7 @@ mod map;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::model::Millis;
+use crate::model::{Message, Millis, Sealed, ToolUses, preview};
 
 pub use fault::{Checked, Fault, SetAside};
 pub use objects::{
@@ -62,9 +62,9 @@ pub trait Store: Send {
     /// they are. It may be called on any thread, ahead of [`SourcesMut::append_pressed`].
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>>;
 
-    /// The same of canonical bytes of messages, ahead of [`ObjectsMut::put_pressed`]: as they would be
-    /// kept now.
-    fn press_bodies(&self) -> Result<Box<PressBody>>;
+    /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_prepared`], on any
+    /// thread: as it would be kept now.
+    fn preparing(&self) -> Result<Box<Prepare>>;
 
     /// A number that is another one once somebody else has written: cheap enough to be asked for many
     /// times a second. What this store writes itself need not change it.
@@ -108,11 +108,33 @@ pub trait Store: Send {
     fn scrub(&self) -> Result<()>;
 }
 
-/// How an engine makes canonical bytes smaller, on whatever thread; none: it keeps them as they are.
-pub type PressBody = dyn Fn(&[u8]) -> Option<PressedBody> + Send + Sync;
+/// Works out what an engine keeps of a message.
+pub type Prepare = dyn Fn(&Sealed<Message>) -> Prepared + Send + Sync;
+
+/// What is kept of a message beside its name, worked out without the database.
+pub struct Prepared {
+    shown: Shown,
+    /// Its canonical bytes in fewer of them, if that is worth it.
+    body: Option<PressedBody>,
+}
+
+/// What listings show of a message.
+struct Shown {
+    preview: String,
+    uses: Option<String>,
+}
+
+impl Shown {
+    fn of(message: &Message) -> Self {
+        Self {
+            preview: preview(message),
+            uses: ToolUses::of(message).map(|uses| uses.to_text()),
+        }
+    }
+}
 
 /// The canonical bytes of a message in fewer bytes.
-pub struct PressedBody {
+struct PressedBody {
     /// The number of the dictionary that they lean on.
     dictionary: Option<i64>,
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use crate::model::pairs::Links;
 use crate::model::{
     Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
 };
-use crate::store::{ContentSize, PressedBody};
+use crate::store::{ContentSize, Prepared};
 
 /// A commit with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -318,8 +318,8 @@ pub trait ObjectsMut: Objects {
     /// body was set aside it is whole again.
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
 
-    /// The same with its canonical bytes as [`Store::press`](super::Store::press) has made them.
-    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<PressedBody>) -> Result<bool>;
+    /// The same with what [`Store::preparing`](super::Store::preparing) has worked out of it.
+    fn put_prepared(&self, message: &Sealed<Message>, prepared: Prepared) -> Result<bool>;
 
     /// Gives a message that is here its body back, if that was set aside. Whether it was.
     fn heal_content(&self, message: &Sealed<Message>) -> Result<bool>;

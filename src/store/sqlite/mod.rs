@@ -40,7 +40,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, PressBody, Room, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Shown, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use dictionary::Dictionary;
@@ -315,10 +315,11 @@ impl Store for Sqlite {
         codec::press
     }
 
-    fn press_bodies(&self) -> Result<Box<PressBody>> {
+    fn preparing(&self) -> Result<Box<Prepare>> {
         let with = Session::read(self)?.newest_dictionary()?;
-        Ok(Box::new(move |bytes| {
-            dictionary::press_body(with.as_ref(), bytes)
+        Ok(Box::new(move |message| Prepared {
+            shown: Shown::of(message),
+            body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
         }))
     }
 

@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::store::{
     Appended, ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, Facts,
-    ListedCommit, Objects, ObjectsMut, PressedBody,
+    ListedCommit, Objects, ObjectsMut, Prepared, Shown,
 };
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
@@ -239,16 +239,16 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    /// Keeps a message, as it was packed ahead if it was; whether it is new.
-    fn put_message(
-        &self,
-        message: &Sealed<Message>,
-        pressed: Option<Option<PressedBody>>,
-    ) -> Result<bool> {
+    /// Keeps a message, of which something may be worked out already; whether it is new.
+    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool> {
         let (hash, canonical) = (message.hash(), message.canonical());
         if self.memo.content(&hash).is_some() {
             return Ok(false);
         }
+        let (shown, body) = match prepared {
+            Some(Prepared { shown, body }) => (shown, Some(body)),
+            None => (Shown::of(message), None),
+        };
         // Most that is put here is new: whether it is, the index says on the way.
         let id = self.next_id("contents")?;
         let put = self.changed(
@@ -259,7 +259,7 @@ impl Session<'_> {
                 id,
                 hash,
                 Speaker::from(&**message),
-                preview(message),
+                shown.preview,
                 number(canonical.len() as u64),
                 number(message.calls().count() as u64),
                 number(message.results().count() as u64),
@@ -269,18 +269,18 @@ impl Session<'_> {
             let id = self.must_content_id(&hash)?;
             return self.heal(id, message).map(|_| false);
         }
-        let (encoding, body) = match pressed {
-            Some(pressed) => self.packed_body(canonical.as_bytes(), pressed)?,
+        let (encoding, body) = match body {
+            Some(body) => self.packed_body(canonical.as_bytes(), body)?,
             None => self.pack_body(canonical.as_bytes())?,
         };
         self.execute(
             "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body.as_ref()],
         )?;
-        if let Some(uses) = ToolUses::of(message) {
+        if let Some(uses) = shown.uses {
             self.execute(
                 "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
-                params![id, uses.to_text()],
+                params![id, uses],
             )?;
         }
         self.memo.saw_content(hash, id);
@@ -702,8 +702,8 @@ impl ObjectsMut for Session<'_> {
         self.put_message(message, None)
     }
 
-    fn put_pressed(&self, message: &Sealed<Message>, pressed: Option<PressedBody>) -> Result<bool> {
-        self.put_message(message, Some(pressed))
+    fn put_prepared(&self, message: &Sealed<Message>, prepared: Prepared) -> Result<bool> {
+        self.put_message(message, Some(prepared))
     }
 
     fn heal_content(&self, message: &Sealed<Message>) -> Result<bool> {

@@ -410,16 +410,15 @@ mod tests {
     #[test]
     fn what_was_packed_ahead_with_a_dictionary_that_is_gone_is_packed_again() {
         let (store, hashes) = trained(200);
-        let press = store.press_bodies().expect("a way");
+        let prepare = store.preparing().expect("a way");
         let [late, later] = [700, 701].map(|number| Sealed::new(message(number)));
-        let pressed = |of: &Sealed<Message>| press(of.canonical().as_bytes());
         let tx = store.write().expect("the lock");
-        assert!(tx.put_pressed(&late, pressed(&late)).expect("kept"));
+        assert!(tx.put_prepared(&late, prepare(&late)).expect("kept"));
         tx.commit().expect("durable");
         assert_eq!(leaning(&store), 201);
         purge(&store, &hashes[0]);
         let tx = store.write().expect("the lock");
-        assert!(tx.put_pressed(&later, pressed(&later)).expect("kept"));
+        assert!(tx.put_prepared(&later, prepare(&later)).expect("kept"));
         tx.commit().expect("durable");
         assert_eq!(leaning(&store), 0);
         let view = store.read().expect("a view");
