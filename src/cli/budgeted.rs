@@ -212,7 +212,11 @@ fn within_turn(
         extent,
         summary: None,
     };
-    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &[&plan])?;
+    let would = repo.compare(
+        app.call(on, "…"),
+        &outcome::options(app, repo, false)?,
+        &[&plan],
+    )?;
     let does = |it: &tract::Result<Surgery>| it.as_ref().is_ok_and(|it| !it.is_nothing());
     let command = shell_word(command);
     let hint = format!("tract compact --keep 1 --exec {command} takes what is in the turn");

@@ -4,7 +4,7 @@
 use tract::Error;
 use tract::history::surgery::{Plan, Prune, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
-use tract::model::{EntryId, ProviderCount, TokenCount};
+use tract::model::{EntryId, ProviderCount, Total};
 use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
 
 use super::{App, Failure, Ui};
@@ -15,10 +15,17 @@ const LINES: usize = 20;
 /// What other commands would reach, by their names.
 type Gentler = Vec<(&'static str, Surgery)>;
 
-/// How this command is to be carried out.
+/// How this command is to be carried out. Of what it touches only a dry run lists more than the first.
 pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, Failure> {
-    let encoding = app.encoding(repo)?;
-    Ok(SurgeryOptions { encoding, dry_run })
+    Ok(SurgeryOptions {
+        encoding: app.encoding(repo)?,
+        dry_run,
+        told: match (dry_run, app.ui.is_terminal()) {
+            (false, _) => 1,
+            (true, true) => LINES,
+            (true, false) => usize::MAX,
+        },
+    })
 }
 
 /// What `--to-budget` and `--by-our-count` ask for.
@@ -89,7 +96,7 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String, Failure> {
         Truncate::new(Reach::ToBudget(TokenBudget { tokens, as_counted }))
     };
     let plans: [&dyn Plan; 3] = [&Prune::default(), &to(max * 80 / 100), &to(max)];
-    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &plans)?;
+    let would = repo.compare(app.call(on, "…"), &options(app, repo, false)?, &plans)?;
     let does = |would: &Result<Surgery, Error>| would.as_ref().is_ok_and(|it| !it.is_nothing());
     let prune = does(&would[0]).then_some("tract prune");
     let truncate = match (does(&would[1]), does(&would[2])) {
@@ -141,7 +148,7 @@ pub fn foretell(
         if !touched.is_empty() {
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
             ui.print(Label::Strong.of(title))?;
-            list(&repo, ui, touched, &how)?;
+            list(&repo, ui, touched.told(), touched.all(), &how)?;
         }
     }
     let (before, after) = (surgery.before, surgery.after);
@@ -183,7 +190,8 @@ pub fn foresee(
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
     let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &Prune::default()];
-    let mut would = repo.compare(call, app.encoding(repo)?, &plans)?.into_iter();
+    let options = options(app, repo, true)?;
+    let mut would = repo.compare(call, &options, &plans)?.into_iter();
     let wanted = would.next().expect("one for each plan")?;
     let mut gentler = Vec::new();
     for (name, would) in [name, "prune"].into_iter().zip(would) {
@@ -218,8 +226,14 @@ pub struct List {
 }
 
 /// The messages one to a line, a tool's result with its call.
-pub fn list(repo: &Repo, ui: &mut Ui, touched: &[Touched], list: &List) -> Result<(), Failure> {
-    let listed = &touched[..touched.len().min(list.limit)];
+pub fn list(
+    repo: &Repo,
+    ui: &mut Ui,
+    told: &[Touched],
+    all: Total,
+    list: &List,
+) -> Result<(), Failure> {
+    let listed = &told[..told.len().min(list.limit)];
     let entries: Vec<EntryId> = listed.iter().map(|one| one.id).collect();
     let calls = repo.calls_of(&entries)?;
     let cells = |one: &Touched| {
@@ -230,31 +244,23 @@ pub fn list(repo: &Repo, ui: &mut Ui, touched: &[Touched], list: &List) -> Resul
         ]
     };
     let mut rows: Vec<Vec<Line>> = listed.iter().map(cells).collect();
-    let count = |of: &[Touched]| plural(of.len() as u64, "message");
-    let sum = |of: &[Touched]| {
-        tokens(TokenCount {
-            tokens: of.iter().map(|one| one.tokens.tokens).sum(),
-            estimated: of.iter().any(|one| one.tokens.estimated),
-        })
-    };
-    let rest = &touched[listed.len()..];
-    if !rest.is_empty() {
-        let more = format!("{} more", grouped(rest.len() as u64));
-        rows.push(vec!["  …".into(), Label::Dim.of(more), sum(rest).into()]);
+    let mut rest = all;
+    listed.iter().for_each(|one| rest.remove(one.tokens));
+    if rest.messages > 0 {
+        let more = format!("{} more", grouped(rest.messages));
+        let more = Label::Dim.of(more);
+        rows.push(vec!["  …".into(), more, tokens(rest.sum()).into()]);
     }
-    if list.sum && touched.len() > 1 {
-        rows.push(vec![
-            "  =".into(),
-            Label::Strong.of(count(touched)),
-            sum(touched).into(),
-        ]);
+    if list.sum && all.messages > 1 {
+        let count = Label::Strong.of(plural(all.messages, "message"));
+        rows.push(vec!["  =".into(), count, tokens(all.sum()).into()]);
     }
     let width = ui.width_cols();
     for (at, mut line) in table::lines(&rows, &[2]).into_iter().enumerate() {
         let room = width.map(|width| width.saturating_sub(line.width_cols() + 2));
         if let Some(one) = listed.get(at) {
             line = line + "  " + row::said(calls[at].as_deref(), &one.preview, room);
-        } else if at == listed.len() && !rest.is_empty() {
+        } else if at == listed.len() && rest.messages > 0 {
             line += "  ";
             line.fit(Label::Dim.of(list.others), width);
         }

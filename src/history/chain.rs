@@ -14,6 +14,10 @@ use crate::store::{Tx, View};
 /// Commits since the last checkpoint before another is worth writing, at least.
 const CHECKPOINT_COMMITS: u64 = 256;
 
+/// How many visible entries a checkpoint may name at any time: to read more of them from it costs no less
+/// than to read them from the path.
+const LARGE: usize = 100_000;
+
 /// The end of a path while commits are added to it.
 pub(crate) struct Chain<'a> {
     tip: Option<CommitHash>,
@@ -24,8 +28,19 @@ pub(crate) struct Chain<'a> {
     /// What changes the conversation up to a commit on the way, where someone knows that already, and
     /// the commits that came after it.
     outline: Option<(&'a Outline, Vec<(CommitHash, Commit)>)>,
+    /// The context at a commit to come, where someone has folded it already.
+    foreseen: Option<Foreseen>,
+    /// Whether the last commit was folded into more than what is visible.
+    took_whole: bool,
     /// Commits since a checkpoint, once known.
     since: Option<u64>,
+}
+
+/// A commit that is not made yet, and the context at it.
+pub(crate) struct Foreseen {
+    commit: CommitHash,
+    context: Context,
+    takes_whole: bool,
 }
 
 impl<'a> Chain<'a> {
@@ -37,6 +52,8 @@ impl<'a> Chain<'a> {
             first: None,
             context: empty.then(Context::default),
             outline: None,
+            foreseen: None,
+            took_whole: false,
             since: empty.then_some(0),
         }
     }
@@ -48,6 +65,8 @@ impl<'a> Chain<'a> {
             first: None,
             context: None,
             outline: None,
+            foreseen: None,
+            took_whole: false,
             since: None,
         }
     }
@@ -57,12 +76,32 @@ impl<'a> Chain<'a> {
         tip: Option<CommitHash>,
         context: Context,
         outline: Option<&'a Outline>,
+        foreseen: Option<Foreseen>,
     ) -> Self {
         Self {
             context: Some(context),
             outline: outline.map(|outline| (outline, Vec::new())),
+            foreseen,
             ..Self::at(tip)
         }
+    }
+
+    /// The tip, to which drafts were tried, and the context there.
+    pub(crate) fn foreseen(self) -> Option<Foreseen> {
+        Some(Foreseen {
+            commit: self.tip?,
+            context: self.context?,
+            takes_whole: self.took_whole,
+        })
+    }
+
+    /// What changes the conversation up to the tip, where it began with what changes it up to another.
+    pub(crate) fn outline(&self, view: &dyn View) -> Result<Option<Outline>> {
+        let (outline, ahead) = match &self.outline {
+            Some((outline, ahead)) => (outline, ahead),
+            None => return Ok(None),
+        };
+        outline.then(view, ahead).map(Some)
     }
 
     /// The last commit.
@@ -162,11 +201,16 @@ impl<'a> Chain<'a> {
         }
         self.context(view)?;
         let before = self.context.take();
+        if let Some(foreseen) = self.foreseen.take_if(|foreseen| foreseen.commit == hash) {
+            self.context = Some(foreseen.context);
+            return Ok(foreseen.takes_whole);
+        }
         let within = before.as_ref();
         let within = within.and_then(|context| self.within_visible(context, commit));
         let known = within.as_ref().unwrap_or(commit);
         let next = before.and_then(|context| context.advance(hash, known));
         let takes_whole = next.is_none() || within.is_some();
+        self.took_whole = takes_whole;
         self.context = Some(match (next, &self.outline, &self.tip) {
             (Some(next), ..) => next,
             (None, Some((outline, ahead)), _) => outline.then(view, ahead)?.context(view)?,
@@ -226,7 +270,7 @@ impl<'a> Chain<'a> {
         // Whether a checkpoint is due depends on how much is visible, so that none takes longer to
         // write than what it spares. To know that costs reading what is visible: where nothing was
         // folded, it is looked at now and then only.
-        let due = takes_whole
+        let due = (takes_whole && self.context(tx)?.entries.len() <= LARGE)
             || (since >= CHECKPOINT_COMMITS && (!append || since % CHECKPOINT_COMMITS == 0) && {
                 let visible = self.context(tx)?.entries.len() as u64;
                 2 * since >= visible

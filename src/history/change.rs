@@ -1,13 +1,16 @@
 //! What became of the visible entries between two contexts of one path, and how that is told.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Index;
+
+use imbl::Vector;
 
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::history::counts::Counts;
 use crate::history::load::{self, Fresh};
-use crate::model::{EntryId, Role, TokenCount, preview};
+use crate::model::{EntryId, Role, TokenCount, Total, preview};
 use crate::store::View;
 
 /// A visible entry with its place, from 0.
@@ -35,6 +38,106 @@ pub struct Touched {
     pub preview: String,
     /// Its tokens: before the change, or, for one that is new or comes back, after it.
     pub tokens: TokenCount,
+}
+
+/// Messages that a change touches: as many of them one by one as were asked for, and what all come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TouchedList {
+    told: Vec<Touched>,
+    all: Total,
+}
+
+impl TouchedList {
+    /// The first of them, as many as were asked for.
+    pub fn told(&self) -> &[Touched] {
+        &self.told
+    }
+
+    /// What all of them come to.
+    pub fn all(&self) -> Total {
+        self.all
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.messages as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Index<usize> for TouchedList {
+    type Output = Touched;
+
+    /// One that is told by itself.
+    fn index(&self, at: usize) -> &Touched {
+        &self.told[at]
+    }
+}
+
+/// Where two contexts of one path differ: places, from 0, in the one or the other.
+#[derive(Debug, Default)]
+pub(crate) struct Difference {
+    /// How many stand at the beginning of both.
+    pub(crate) kept: usize,
+    /// What goes: places before.
+    pub(crate) hidden: Vec<usize>,
+    /// What is new or comes back: places after.
+    pub(crate) shown: Vec<usize>,
+    /// What stays with other parts or another text: places before, and after.
+    pub(crate) changed: Vec<(usize, usize)>,
+}
+
+impl Difference {
+    /// Entries of both stand in one order, so those of the shorter stretch are looked up by name, and
+    /// the longer is only gone through.
+    pub(crate) fn between(before: &Context, after: &Context) -> Self {
+        let same = |(one, other): &(&Entry, &Entry)| is_same(one, other);
+        let (old, new) = (&before.entries, &after.entries);
+        let kept = old.iter().zip(new).take_while(same).count();
+        let room = old.len().min(new.len()) - kept;
+        let backwards = old.iter().rev().zip(new.iter().rev());
+        let last = backwards.take(room).take_while(same).count();
+        let (old_end, new_end) = (old.len() - last, new.len() - last);
+        let is_shorter = old_end < new_end;
+        let (short, short_end, long, long_end) = match is_shorter {
+            true => (old, old_end, new, new_end),
+            false => (new, new_end, old, old_end),
+        };
+        fn between(
+            entries: &Vector<Entry>,
+            from: usize,
+            to: usize,
+        ) -> impl Iterator<Item = (usize, &Entry)> {
+            entries.iter().enumerate().take(to).skip(from)
+        }
+        let names = between(short, kept, short_end).map(|(at, entry)| (entry.id, (at, entry)));
+        let mut names: HashMap<EntryId, (usize, &Entry)> = names.collect();
+        let (mut only_long, mut changed) = (Vec::new(), Vec::new());
+        for (at, entry) in between(long, kept, long_end) {
+            match names.remove(&entry.id) {
+                None => only_long.push(at),
+                Some((_, it)) if is_same(it, entry) => {}
+                Some((there, _)) if is_shorter => changed.push((there, at)),
+                Some((there, _)) => changed.push((at, there)),
+            }
+        }
+        let mut only_short: Vec<usize> = names.into_values().map(|(at, _)| at).collect();
+        only_short.sort_unstable();
+        let (hidden, shown) = match is_shorter {
+            true => (only_short, only_long),
+            false => (only_long, only_short),
+        };
+        Self {
+            kept,
+            hidden,
+            shown,
+            changed,
+        }
+    }
 }
 
 impl Change {
@@ -68,6 +171,7 @@ impl Change {
     }
 
     /// The place from which on the contexts differ, from 0; none: they don't.
+    #[cfg(test)]
     pub(crate) fn begins(&self) -> Option<usize> {
         let all = self.gained.iter().chain(&self.lost);
         all.map(|(at, _)| *at).min()
@@ -84,6 +188,7 @@ impl Change {
     }
 
     /// What stays with other parts or another text, as it was before.
+    #[cfg(test)]
     pub(crate) fn altered(&self) -> Vec<&Placed> {
         unlike(&self.lost, &self.gained, true)
     }
@@ -139,4 +244,78 @@ pub(crate) fn told<'a>(
         }
     });
     Ok(told.collect())
+}
+
+/// The same of entries of which each comes with its tokens; as many one by one as `limit` says.
+pub(crate) fn told_some(
+    view: &dyn View,
+    context: &Context,
+    places: &[usize],
+    count: impl Fn(usize) -> TokenCount,
+    limit: usize,
+    fresh: &Fresh<'_>,
+) -> Result<TouchedList> {
+    let first = &places[..places.len().min(limit)];
+    let placed = |at: &usize| (*at, context.entries[*at].clone());
+    let entries: Vec<Placed> = first.iter().map(placed).collect();
+    let mut counts = Counts::default();
+    counts.add(
+        entries.iter().map(|(_, entry)| entry),
+        first.iter().map(|at| count(*at)),
+    );
+    let mut all = Total::default();
+    all.extend(places.iter().map(|at| count(*at)));
+    Ok(TouchedList {
+        told: told(view, &entries, &counts, fresh)?,
+        all,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::history::laws::commands::{Draw, command};
+    use crate::history::{On, Repo};
+    use crate::model::Millis;
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            source_file: Some(file!()),
+            ..crate::conditions::laws(64)
+        })]
+
+        /// Where two contexts differ is the same, whichever is the shorter.
+        #[test]
+        fn a_difference_says_by_place_what_a_change_says(
+            draws in prop::collection::vec(any::<Draw>(), 1..24),
+        ) {
+            let repo = Repo::ephemeral().expect("made");
+            let mut before = Context::default();
+            for (at, draw) in draws.into_iter().enumerate() {
+                // What is not allowed here changes nothing.
+                let _ = command(&repo, draw, Millis(at as i64));
+                let Some(tip) = repo.head(&On::Head).expect("a head").commit() else {
+                    continue;
+                };
+                let after = repo.context(&tip).expect("a context");
+                for (before, after) in [(&before, &after), (&after, &before)] {
+                    let change = Change::between(before, after);
+                    let differ = Difference::between(before, after);
+                    let places = |placed: Vec<&Placed>| -> Vec<usize> {
+                        placed.into_iter().map(|(at, _)| *at).collect()
+                    };
+                    prop_assert_eq!(&differ.hidden, &places(change.hidden()));
+                    prop_assert_eq!(&differ.shown, &places(change.shown()));
+                    let mut altered: Vec<usize> = differ.changed.iter().map(|(at, _)| *at).collect();
+                    altered.sort_unstable();
+                    prop_assert_eq!(altered, places(change.altered()));
+                    let all = before.entries.len();
+                    prop_assert_eq!(differ.kept, change.begins().unwrap_or(all).min(all));
+                }
+                before = after;
+            }
+        }
+    }
 }

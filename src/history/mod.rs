@@ -58,7 +58,7 @@ pub use budget::{Budget, BudgetAction, BudgetTarget, Verdict, Within};
 pub use bundle::{Arrival, ArrivedRef, BundleTip, Bundled, Unbundled};
 pub use cache::{Cache, CacheStats};
 pub use call::{Call, On};
-pub use change::Touched;
+pub use change::{Touched, TouchedList};
 pub use config::Config;
 pub use erase::{Erased, Erasing, Erasure};
 pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};

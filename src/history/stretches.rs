@@ -12,8 +12,10 @@ use imbl::Vector;
 use crate::context::{Context, Entry, Order, OrderEntry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, fingerprint};
-use crate::model::{Commit, EntryId, HideKind, Millis, Operation, Priority, Settings};
-use crate::store::{Appended, CommitRow, Facts, View};
+use crate::model::{
+    Commit, Encoding, EntryId, HideKind, Millis, Operation, Priority, Settings, TokenCount,
+};
+use crate::store::{Appended, CommitRow, CountKey, Facts, View};
 
 /// The entries at a commit, in order: all that stand, hidden ones included.
 #[derive(Clone, Debug)]
@@ -187,6 +189,43 @@ impl Outline {
             total_entries: self.entries(),
             hides: self.hides,
         })
+    }
+
+    /// The tokens of the visible entries, as far as they are known.
+    pub(crate) fn counts(
+        &self,
+        view: &dyn View,
+        encoding: Encoding,
+    ) -> Result<Vec<Option<TokenCount>>> {
+        let mut counts = Vec::new();
+        let (mut ones, mut keys) = (Vec::new(), Vec::new());
+        let facts = Facts {
+            links: false,
+            counts: Some(encoding),
+        };
+        for stretch in self.stretches.iter().filter(|stretch| stretch.fate.visible) {
+            match &stretch.what {
+                Stood::One(entry) => {
+                    ones.push(counts.len());
+                    keys.push(CountKey {
+                        content: entry.content,
+                        mask: entry.mask.key(),
+                    });
+                    counts.push(None);
+                }
+                Stood::From(first) => {
+                    let depths = *first..first + stretch.len as u64;
+                    each_appended(view, &self.tip, depths, facts, &mut |one| {
+                        counts.push(one.count);
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        for (at, count) in ones.into_iter().zip(view.counts(&keys, encoding)?) {
+            counts[at] = count;
+        }
+        Ok(counts)
     }
 
     /// The context: costs what is visible.

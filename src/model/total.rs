@@ -29,13 +29,17 @@ impl Total {
         self.estimates -= u64::from(count.estimated);
     }
 
-    /// The tokens of a context of these messages.
-    pub fn count(&self) -> TokenCount {
-        let sum = TokenCount {
+    /// Their tokens alone.
+    pub fn sum(&self) -> TokenCount {
+        TokenCount {
             tokens: self.tokens,
             estimated: self.estimates > 0,
-        };
-        context_total((self.messages > 0).then_some(sum))
+        }
+    }
+
+    /// The tokens of a context of these messages.
+    pub fn count(&self) -> TokenCount {
+        context_total((self.messages > 0).then_some(self.sum()))
     }
 }
 

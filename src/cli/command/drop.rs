@@ -1,6 +1,6 @@
 //! `tract drop`: single messages or parts out.
 
-use tract::history::Named;
+use tract::history::{Named, SurgeryOptions};
 use tract::render::plural;
 
 use crate::cli::{App, Failure, Typed, outcome};
@@ -38,7 +38,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = Typed::new("drop").revs(&args.named);
     let what = what.flag("--force", args.force).line();
     let call = app.call(&on, &what);
-    let options = outcome::options(app, &repo, args.dry_run)?;
+    // All that went is held against what was named.
+    let options = SurgeryOptions {
+        told: usize::MAX,
+        ..outcome::options(app, &repo, args.dry_run)?
+    };
     let done = repo.drop_named(call, &named, args.force, &options)?;
     if done.is_nothing() {
         app.ui.status("Nothing to drop: it is hidden already");
@@ -57,7 +61,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Named::Entry(id) | Named::Part(id, _) => *id,
     });
     let entries: Vec<_> = entries.collect();
-    let touched = done.hidden.iter().chain(&done.changed);
+    let touched = done.hidden.told().iter().chain(done.changed.told());
     let partners = outcome::partners(touched.map(|one| one.id), &entries);
     outcome::tell(app, &on, &format!("{did}{partners}"), &done);
     Ok(())

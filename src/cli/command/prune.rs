@@ -118,9 +118,7 @@ fn over(
     repo: &Repo,
 ) -> Result<String, Failure> {
     let truncate = Truncate::new(Reach::ToBudget(budget));
-    let would = repo
-        .compare(call, options.encoding, &[&truncate])?
-        .remove(0);
+    let would = repo.compare(call, options, &[&truncate])?.remove(0);
     let next = match would {
         Ok(_) => {
             let line = Typed::new("truncate").option("--to-budget", Some(share));
@@ -162,7 +160,7 @@ fn with_less_left_alone(
     // Whether anything at all stands before the newest turns.
     let before = limited(turns, 0, 0);
     let plans: [&dyn Plan; 4] = [&others[0], &others[1], &others[2], &before];
-    let would = repo.compare(call, options.encoding, &plans)?;
+    let would = repo.compare(call, options, &plans)?;
     let would = would.into_iter().collect::<Result<Vec<_>, _>>()?;
     let does = |at: &usize| !would[*at].is_nothing();
     let fits = |at: &usize| {

@@ -63,7 +63,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             return outcome::foretell(app, "restore", &done, &[]);
         }
         let moved = plural(done.shown.len() as u64, "message");
-        let at = done.shown.first().map_or(0, |first| first.number);
+        let at = done.shown.told().first().map_or(0, |first| first.number);
         outcome::tell(app, &on, &format!("Moved {moved} to :{at}"), &done);
         app.ui.status(format!("Cache: {}", outcome::kept(&done)));
         return Ok(());

@@ -8,7 +8,7 @@ use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, On, Repo, Shown, TagRow};
 use tract::ingest::agents;
-use tract::model::{Head, Message, Operation, Part};
+use tract::model::{Head, Message, Operation, Part, Total};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
@@ -261,15 +261,19 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Fa
     ];
     for (title, touched) in lists {
         if !touched.is_empty() {
-            let total: u64 = touched.iter().map(|one| one.tokens.tokens).sum();
+            let mut all = Total::default();
+            all.extend(touched.iter().map(|one| one.tokens));
             let count = plural(touched.len() as u64, "message");
-            heading(ui, &format!("{title} {count}, {} tokens", grouped(total)))?;
+            heading(
+                ui,
+                &format!("{title} {count}, {} tokens", grouped(all.tokens)),
+            )?;
             let list = outcome::List {
                 limit,
                 others: "(--full)",
                 sum: false,
             };
-            outcome::list(repo, ui, touched, &list)?;
+            outcome::list(repo, ui, touched, all, &list)?;
         }
     }
     if !shown.still_hidden.is_empty() {

@@ -80,7 +80,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let options = outcome::options(app, &repo, args.dry_run)?;
     let plans: [&dyn Plan; 2] = [&truncate, &Prune::default()];
     let done = match args.dry_run {
-        true => repo.compare(call, options.encoding, &plans)?,
+        true => repo.compare(call, &options, &plans)?,
         false => vec![repo.truncate(call, &truncate, &options)],
     };
     let mut done = done.into_iter();
@@ -93,7 +93,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             };
             let newest = Truncate::new(Reach::Keep(1));
             let plans: [&dyn Plan; 2] = [&newest, &Prune::default()];
-            let would = repo.compare(call, options.encoding, &plans)?;
+            let would = repo.compare(call, &options, &plans)?;
             let does = |at: usize| would[at].as_ref().ok().filter(|it| !it.is_nothing());
             let fits = does(0).is_some_and(|it| match reach {
                 Reach::ToBudget(budget) => outcome::left(it, budget) <= budget.tokens,

@@ -134,7 +134,7 @@ impl Repo {
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])
         })?;
-        let summary = surgery.shown.iter().map(|shown| shown.tokens).sum();
+        let summary = surgery.shown.all().sum();
         Ok(Compaction {
             surgery,
             replaced: counts.into_iter().sum(),

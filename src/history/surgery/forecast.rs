@@ -1,15 +1,17 @@
 //! What drafts would change, before they are committed.
 
-use crate::context::Entry;
+use std::collections::HashMap;
+
 use crate::error::Result;
 use crate::history::append::Committed;
-use crate::history::change::{Change, Touched, told};
-use crate::history::counts::{Counting, Counts};
+use crate::history::chain::Foreseen;
+use crate::history::change::{Difference, TouchedList, told_some};
 use crate::history::load::Fresh;
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
+use crate::history::surgery::options::SurgeryOptions;
 use crate::history::surgery::scene::{Scene, Size};
-use crate::model::{Draft, Encoding, Millis, Operation, TokenCount};
+use crate::model::{Draft, Millis, Operation, TokenCount};
 
 /// What a plan changed or, in a dry run, would change.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +23,11 @@ pub struct Surgery {
     /// The context after.
     pub after: Size,
     /// What goes, oldest first.
-    pub hidden: Vec<Touched>,
+    pub hidden: TouchedList,
     /// What comes back or is put in place, oldest first.
-    pub shown: Vec<Touched>,
+    pub shown: TouchedList,
     /// What stays with other parts or another text, oldest first.
-    pub changed: Vec<Touched>,
+    pub changed: TouchedList,
     /// How much of the beginning stays as it is: what a provider's prompt cache can still use.
     pub kept: Size,
     /// What the provider says of the context before.
@@ -70,8 +72,19 @@ impl Repo {
         scene: &Scene,
         drafts: &[Draft],
         now: Millis,
-        encoding: Encoding,
+        options: &SurgeryOptions,
     ) -> Result<Surgery> {
+        Ok(self.foresee(scene, drafts, now, options)?.0)
+    }
+
+    /// The same, with the last commit and its context.
+    pub(super) fn foresee(
+        &self,
+        scene: &Scene,
+        drafts: &[Draft],
+        now: Millis,
+        options: &SurgeryOptions,
+    ) -> Result<(Surgery, Option<Foreseen>)> {
         let view = self.store.read()?;
         let mut chain = scene.chain();
         let drafts = drafts
@@ -82,28 +95,42 @@ impl Repo {
         let fresh: Fresh<'_> = messages
             .map(|message| (message.hash(), &**message))
             .collect();
-        let after = chain.context(&*view)?;
-        let change = Change::between(&scene.context, after);
+        let after = chain.context(&*view)?.clone();
+        let differ = Difference::between(&scene.context, &after);
 
-        // Most are known; what isn't stored yet is counted.
-        let mut known = Counts::default();
-        known.add(&scene.context.entries, scene.counts.iter().copied());
-        let gained: Vec<&Entry> = change.gained.iter().map(|(_, entry)| entry).collect();
-        let (counts, _) = Counting::new(encoding, None).fill(&*view, &gained, &fresh)?;
-        known.add(gained, counts);
-        let counts: Vec<TokenCount> = after.entries.iter().map(|entry| known.get(entry)).collect();
+        // Of what stays as it is the tokens are known; what is not stored yet is counted.
+        let altered = differ.changed.iter().map(|(_, at)| *at);
+        let gained: Vec<usize> = differ.shown.iter().copied().chain(altered).collect();
+        let counts = scene.count(&*view, chain.outline(&*view)?, &after, &gained, &fresh)?;
+        let new: HashMap<usize, TokenCount> = gained.iter().copied().zip(counts).collect();
+        let mut total = scene.total();
+        for at in &differ.hidden {
+            total.remove(scene.counts[*at]);
+        }
+        for (at, _) in &differ.changed {
+            total.remove(scene.counts[*at]);
+        }
+        total.extend(new.values().copied());
 
-        let kept = change.begins().unwrap_or(scene.counts.len());
-        let told = |entries| told(&*view, entries, &known, &fresh);
-        Ok(Surgery {
+        let (was, is) = (|at: usize| scene.counts[at], |at: usize| new[&at]);
+        let told = |context, places: &[usize], count: &dyn Fn(usize) -> TokenCount| {
+            told_some(&*view, context, places, count, options.told, &fresh)
+        };
+        let changed: Vec<usize> = differ.changed.iter().map(|(at, _)| *at).collect();
+        let surgery = Surgery {
             commits: Vec::new(),
             before: scene.size(),
-            after: Size::of(&counts),
-            hidden: told(change.hidden())?,
-            shown: told(change.shown())?,
-            changed: told(change.altered())?,
-            kept: Size::of(&scene.counts[..kept.min(scene.counts.len())]),
+            after: Size {
+                messages: after.entries.len(),
+                tokens: total.count(),
+            },
+            hidden: told(&scene.context, &differ.hidden, &was)?,
+            shown: told(&after, &differ.shown, &is)?,
+            changed: told(&scene.context, &changed, &was)?,
+            kept: Size::of(&scene.counts[..differ.kept]),
             provider: scene.says(&*view)?,
-        })
+        };
+        drop(after);
+        Ok((surgery, chain.foreseen()))
     }
 }

@@ -12,6 +12,7 @@ mod gather;
 #[cfg(test)]
 mod laws;
 mod needs;
+mod options;
 mod pick;
 mod prune;
 mod redact;
@@ -30,6 +31,7 @@ pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary};
 pub use forecast::Surgery;
 pub use needs::Needs;
+pub use options::SurgeryOptions;
 pub use pick::Picked;
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored, StillHidden};
@@ -39,15 +41,6 @@ pub use truncate::{Fraction, Marker, Reach, Truncate};
 
 /// How often a plan is made anew because another process committed in between.
 const ATTEMPTS: usize = 5;
-
-/// How to carry a plan out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SurgeryOptions {
-    /// What tokens are counted in.
-    pub encoding: Encoding,
-    /// Make no commit; say only what it would change.
-    pub dry_run: bool,
-}
 
 /// A plan with all that it is to know beside the scene.
 pub trait Plan {
@@ -107,7 +100,7 @@ impl Repo {
         let mut attempt = 1;
         loop {
             let drafts = plan(&scene)?;
-            let mut surgery = self.forecast(&scene, &drafts, call.now, options.encoding)?;
+            let (mut surgery, foreseen) = self.foresee(&scene, &drafts, call.now, options)?;
             if options.dry_run || drafts.is_empty() {
                 return Ok(surgery);
             }
@@ -116,7 +109,7 @@ impl Repo {
                 ..CommitOptions::default()
             };
             let keep = |making: &mut Making<'_>| scene.keep_total(making.tx);
-            match self.make(call, &drafts, &how, |_| scene.chain(), keep) {
+            match self.make(call, &drafts, &how, |_| scene.chain_to(foreseen), keep) {
                 Err(Error::RefMoved { .. }) if attempt < ATTEMPTS => attempt += 1,
                 done => {
                     (surgery.commits, ()) = done?;
@@ -131,15 +124,15 @@ impl Repo {
     ///
     /// ```
     /// use tract::history::surgery::{Clear, Reach, Truncate};
-    /// use tract::history::{Call, CommitOptions, Repo};
-    /// use tract::model::{Draft, Encoding, Message, Role};
+    /// use tract::history::{Call, CommitOptions, Repo, SurgeryOptions};
+    /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
     /// let drafts = ["one", "two", "three"].map(|text| Draft::append(Message::text(Role::User, text)));
     /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
     /// let (clear, truncate) = (Clear { all: false }, Truncate::new(Reach::Keep(1)));
-    /// let would = repo.compare(Call::default(), Encoding::default(), &[&clear, &truncate])?;
+    /// let would = repo.compare(Call::default(), &SurgeryOptions::default(), &[&clear, &truncate])?;
     /// let hidden: Vec<usize> = would.iter().flatten().map(|plan| plan.hidden.len()).collect();
     /// assert_eq!(hidden, [3, 1]);
     /// # Ok::<(), tract::Error>(())
@@ -151,15 +144,16 @@ impl Repo {
     pub fn compare(
         &self,
         call: Call<'_>,
-        encoding: Encoding,
+        options: &SurgeryOptions,
         plans: &[&dyn Plan],
     ) -> Result<Vec<Result<Surgery>>> {
+        let encoding = options.encoding;
         let needs = plans.iter().map(|plan| plan.needs());
         let needs = needs.reduce(Needs::and).unwrap_or_default();
         let scene = self.scene(call.on, encoding, &needs)?;
         let would = plans.iter().map(|plan| {
             let drafts = plan.drafts(self, &scene, encoding)?;
-            self.forecast(&scene, &drafts, call.now, encoding)
+            self.forecast(&scene, &drafts, call.now, options)
         });
         Ok(would.collect())
     }
@@ -252,7 +246,7 @@ mod tests {
 
         let repo = talk();
         let plans: [&dyn Plan; 3] = [&clear, &keep, &prune];
-        let (work, would) = work::of(|| repo.compare(call, options.encoding, &plans));
+        let (work, would) = work::of(|| repo.compare(call, &options, &plans));
         would.expect("compared").into_iter().for_each(done);
         assert_eq!(work, Work { bodies: 3, ..once });
     }

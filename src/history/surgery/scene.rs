@@ -5,8 +5,9 @@ use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::call::On;
-use crate::history::chain::Chain;
-use crate::history::counts;
+use crate::history::chain::{Chain, Foreseen};
+use crate::history::counts::{self, Counting};
+use crate::history::load::Fresh;
 use crate::history::provider::{self, ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
@@ -15,6 +16,9 @@ use crate::history::surgery::needs::Needs;
 use crate::model::tokens::context_total;
 use crate::model::{Encoding, TokenCount, Total};
 use crate::store::{Tx, View};
+
+/// From how many entries on they are counted in the order of the path.
+const MANY: usize = 1_024;
 
 /// A context in two figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,9 +82,7 @@ impl Scene {
         if tx.last_purge()? != self.purge {
             return Ok(());
         }
-        let mut total = Total::default();
-        total.extend(self.counts.iter().copied());
-        tx.put_total(&tip, self.encoding, total)
+        tx.put_total(&tip, self.encoding, self.total())
     }
 
     /// The context's size.
@@ -88,9 +90,56 @@ impl Scene {
         Size::of(&self.counts)
     }
 
+    /// What the visible entries come to.
+    pub(super) fn total(&self) -> Total {
+        let mut total = Total::default();
+        total.extend(self.counts.iter().copied());
+        total
+    }
+
     /// The path on from here.
     pub(super) fn chain(&self) -> Chain<'_> {
-        Chain::outlined(self.tip, self.context.clone(), self.outline.as_ref())
+        self.chain_to(None)
+    }
+
+    /// The same where the context at a commit on it is known.
+    pub(super) fn chain_to(&self, foreseen: Option<Foreseen>) -> Chain<'_> {
+        Chain::outlined(
+            self.tip,
+            self.context.clone(),
+            self.outline.as_ref(),
+            foreseen,
+        )
+    }
+
+    /// The tokens of the entries at these places of a context to which `outline` leads; `fresh` are
+    /// messages that may not be stored yet. Where there are many, all are counted in the order of the
+    /// path: to find each by its name costs more.
+    pub(super) fn count(
+        &self,
+        view: &dyn View,
+        outline: Option<Outline>,
+        context: &Context,
+        places: &[usize],
+        fresh: &Fresh<'_>,
+    ) -> Result<Vec<TokenCount>> {
+        let entries: Vec<&Entry> = places.iter().map(|at| &context.entries[*at]).collect();
+        let mut counting = Counting::new(self.encoding, None);
+        let Some(outline) = outline.filter(|_| places.len() > MANY) else {
+            return Ok(counting.fill(view, &entries, fresh)?.0);
+        };
+        let known = outline.counts(view, self.encoding)?;
+        let known: Vec<Option<TokenCount>> = places.iter().map(|at| known[*at]).collect();
+        let missing = entries
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none());
+        let missing: Vec<&Entry> = missing.map(|(entry, _)| *entry).collect();
+        let mut counted = counting.fill(view, &missing, fresh)?.0.into_iter();
+        let counts = known
+            .into_iter()
+            .map(|known| known.or_else(|| counted.next()));
+        Ok(counts.flatten().collect())
     }
 }
 

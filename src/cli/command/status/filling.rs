@@ -5,7 +5,7 @@ use tract::history::{Large, On, Repo, Stuff, Surgery};
 use tract::model::TokenCount;
 use tract::render::{Label, Line, grouped, plural, row, table, tokens};
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, outcome};
 
 /// Says it below the status; `can_prune`: whether a prune would be carried out.
 pub fn tell(
@@ -105,7 +105,11 @@ fn prune(
         ..Prune::default()
     };
     let plans: [&dyn Plan; 2] = [&Prune::default(), &all];
-    let would = repo.compare(app.call(on, "…"), app.encoding(repo)?, &plans)?;
+    let would = repo.compare(
+        app.call(on, "…"),
+        &outcome::options(app, repo, false)?,
+        &plans,
+    )?;
     let gain = |would: &Surgery| {
         let gain = TokenCount {
             tokens: would.delta().unsigned_abs(),

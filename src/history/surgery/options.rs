@@ -1,0 +1,25 @@
+//! How a plan is carried out.
+
+use crate::model::Encoding;
+
+/// How to carry a plan out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SurgeryOptions {
+    /// What tokens are counted in.
+    pub encoding: Encoding,
+    /// Make no commit; say only what it would change.
+    pub dry_run: bool,
+    /// How many of the messages that it touches are told one by one, of each kind; all, unless told
+    /// otherwise.
+    pub told: usize,
+}
+
+impl Default for SurgeryOptions {
+    fn default() -> Self {
+        Self {
+            encoding: Encoding::default(),
+            dry_run: false,
+            told: usize::MAX,
+        }
+    }
+}
