@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
+use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
@@ -58,6 +59,50 @@ impl Fingerprint {
     /// The hash of all bytes so far; more may follow.
     pub fn value(&self) -> HashBytes {
         self.0.clone().finalize().into()
+    }
+
+    /// Where it stands, without the bytes of a block that is not whole yet.
+    pub fn mark(&self) -> FingerprintMark {
+        let mut bytes = [0; MARK_BYTES];
+        bytes.copy_from_slice(&self.0.serialize()[..MARK_BYTES]);
+        FingerprintMark(bytes)
+    }
+
+    /// Goes on from a mark; the next bytes are those at [`FingerprintMark::size_bytes`].
+    pub fn from_mark(mark: &FingerprintMark) -> Self {
+        let mut state = SerializedState::<Sha256>::default();
+        state[..MARK_BYTES].copy_from_slice(&mark.0);
+        // Of a state without a begun block any is one.
+        Self(Sha256::deserialize(&state).unwrap_or_default())
+    }
+}
+
+/// Where a [`Fingerprint`] stood at its last whole block: from there it goes on without the bytes before.
+/// It holds none of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FingerprintMark([u8; MARK_BYTES]);
+
+/// The state between two blocks, and how many blocks there were.
+const MARK_BYTES: usize = 40;
+/// How many bytes SHA-256 takes at once.
+const HASH_BLOCK_BYTES: u64 = 64;
+
+impl FingerprintMark {
+    /// A mark read back from where it was stored; none where these bytes are none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; MARK_BYTES] {
+        &self.0
+    }
+
+    /// How many bytes are hashed.
+    pub fn size_bytes(&self) -> u64 {
+        let (_, blocks) = self.0.split_at(MARK_BYTES - 8);
+        let blocks = u64::from_le_bytes(blocks.try_into().expect("eight bytes are left"));
+        blocks.saturating_mul(HASH_BLOCK_BYTES)
     }
 }
 
@@ -253,6 +298,23 @@ mod tests {
             canonical(&"a\"b\\c/\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}é\u{2028}😀"),
             "\"a\\\"b\\\\c/\\b\\t\\n\\f\\r\\u0000\\u001f\u{7f}é\u{2028}😀\""
         );
+    }
+
+    #[test]
+    fn a_fingerprint_goes_on_from_its_mark() {
+        let bytes: Vec<u8> = (0..300_u32).map(|byte| byte as u8).collect();
+        for at in [0, 1, 63, 64, 65, 128, 299, 300] {
+            let mut first = Fingerprint::default();
+            first.update(&bytes[..at]);
+            let mark = FingerprintMark::from_bytes(first.mark().as_bytes()).expect("a mark");
+            assert_eq!(mark.size_bytes(), at as u64 / 64 * 64);
+            let mut next = Fingerprint::from_mark(&mark);
+            next.update(&bytes[at / 64 * 64..]);
+            assert_eq!(next.value(), fingerprint(&bytes), "at {at}");
+            let begun = &bytes[at / 64 * 64..at];
+            let holds = |part: &&[u8]| mark.as_bytes().windows(part.len()).any(|it| it == *part);
+            assert!(begun.len() < 2 || !holds(&begun), "no text is in it");
+        }
     }
 
     #[test]

@@ -145,6 +145,7 @@ fn comes_back(
     let again = Repo::ephemeral().expect("a repository");
     let file = SessionInput {
         redacted: None,
+        file: None,
         problem: None,
         input: Box::new(&*out),
         format,

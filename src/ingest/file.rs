@@ -1,4 +1,4 @@
-//! A file as an importer's input, and its fingerprint. One that its tool has compressed since is read
+//! A file as an importer's input. One that its tool has compressed since is read
 //! as what it was.
 
 use std::io;
@@ -7,8 +7,8 @@ use std::path::Path;
 use super::packed::{self, Packed};
 use super::plain::PlainFile;
 use crate::error::{Error, Result};
-use crate::hash::{Fingerprint, HashBytes};
 use crate::interop::{Input, Problem};
+use crate::store::FileStamp;
 
 /// How much of a source is read, kept and compressed at once.
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
@@ -50,6 +50,15 @@ impl FileInput {
                 path: path.to_owned(),
             }),
             _ => Ok(Self(Kind::Packed(packed))),
+        }
+    }
+
+    /// What the file was when it was opened to whoever looks at it without reading; whether its bytes are
+    /// read as they are.
+    pub(super) fn stamp(&self) -> (FileStamp, bool) {
+        match &self.0 {
+            Kind::Plain(file) => (file.stamp(), true),
+            Kind::Packed(packed) => (packed.stamp(), false),
         }
     }
 
@@ -111,14 +120,4 @@ pub(crate) fn blocks(
         at += got as u64;
     }
     Ok(())
-}
-
-/// The SHA-256 of the first `size_bytes` bytes.
-pub(crate) fn fingerprint(input: &dyn Input, size_bytes: u64) -> Result<HashBytes> {
-    let mut hash = Fingerprint::default();
-    blocks(input, 0, size_bytes, |block| {
-        hash.update(block);
-        Ok(())
-    })?;
-    Ok(hash.value())
 }

@@ -11,9 +11,10 @@ use std::path::Path as FilePath;
 
 use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
+use super::growth::Growth;
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
-use super::report::ImportReport;
+use super::report::{ImportReport, REDACTED};
 use super::session::Session;
 use super::slices::Slices;
 use super::source::SourceFile;
@@ -25,7 +26,7 @@ use crate::interop::{Format, Problem, Sink};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue};
-use crate::store::{Store, Tx, View};
+use crate::store::{FollowedFile, Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
 const SLICE_WORK: usize = 4_000;
@@ -35,6 +36,9 @@ const SLICE_RECORDS: usize = 16_000;
 const ATTEMPTS: usize = 8;
 /// How long a file may be for its last attempt to keep others from writing: about a second's work.
 const HELD_BYTES: u64 = 32 << 20;
+
+/// How much may be new in a file to be taken in at once.
+const GROWN_BYTES: u64 = 4 << 20;
 
 /// What to import, and how.
 pub struct ImportRequest<'a> {
@@ -56,6 +60,18 @@ pub struct ImportRequest<'a> {
     pub secrets: Option<&'a Secrets>,
     /// Whether `[redacted:KIND]` comes in, in place of those that it looks for.
     pub redaction: Redaction,
+    /// How much of a file that was here before is read again.
+    pub reading: Reading,
+}
+
+/// How much of a file that was here before is read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What has come since, and a little of what was there, where that is enough to go on.
+    New,
 }
 
 /// Whether an import leaves secrets out.
@@ -69,9 +85,6 @@ pub enum Redaction {
     /// Never: no session came in without them, [`redacts`] says.
     Never,
 }
-
-/// What stands among what a session's file lacks if its secrets were left out.
-const REDACTED: &str = "secrets (redacted)";
 
 /// Whether any session came in without its secrets.
 ///
@@ -103,6 +116,7 @@ impl<'a> ImportRequest<'a> {
             counter: None,
             secrets: None,
             redaction: Redaction::Never,
+            reading: Reading::Whole,
         }
     }
 }
@@ -160,6 +174,18 @@ fn start(
     is_strict: bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport> {
+    let goes_on = request.reading == Reading::New
+        && request.format.is_none()
+        && !is_strict
+        && (request.secrets.is_none() || request.redaction != Redaction::Always);
+    if goes_on && let Some((growth, file)) = Growth::of(&*repo.store, path)? {
+        match grow(repo, &file, &growth, request, progress) {
+            // Whoever was first, or whatever reaches further back: all of it is read.
+            Ok(None) | Err(Error::Overtaken { .. }) => {}
+            Ok(Some(report)) => return Ok(report),
+            Err(error) => return Err(error),
+        }
+    }
     let mut file = SessionInput::open(path, request.format)?;
     if let Some(secrets) = request.secrets {
         let redacts = match request.redaction {
@@ -203,6 +229,7 @@ pub(super) fn take_in(
             store: &*repo.store,
             request,
             file,
+            growth: None,
             holds,
             upheaval: Upheaval::of(&*repo.store.read()?)?,
             slices: Slices::of(&*repo.store, share),
@@ -242,6 +269,68 @@ pub(super) fn take_in(
     unreachable!("the last attempt ends it")
 }
 
+/// Takes in what is new in a file; none, and nothing is changed, where its end alone does not tell it.
+fn grow(
+    repo: &Repo,
+    file: &SessionInput<'_>,
+    growth: &Growth,
+    request: &ImportRequest<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<ImportReport>> {
+    let (mut done, store) = (Done::default(), &*repo.store);
+    // A little is one transaction.
+    let holds = growth.work_bytes(file) <= GROWN_BYTES;
+    let share = if holds { usize::MAX } else { SLICE_WORK };
+    let mut intake = Intake {
+        store,
+        request,
+        file,
+        growth: Some(growth),
+        holds,
+        upheaval: Upheaval::of(&*store.read()?)?,
+        slices: Slices::of(store, share),
+        current: None,
+        sessions: Vec::new(),
+        problems: Problems::default(),
+        done: &mut done,
+        progress,
+    };
+    let prepare = store.preparing()?;
+    let making = Making {
+        counter: request.counter,
+        secrets: request.secrets,
+        redacts: false,
+        prepare: &*prepare,
+    };
+    let mut tells_all = false;
+    read_ahead(growth.work_bytes(file), making, &mut intake, |sink| {
+        tells_all = growth.read(file, sink)?;
+        Ok(())
+    })?;
+    let [session] = &mut intake.sessions[..] else {
+        return Ok(None);
+    };
+    // Which title counts, and how much is lacking in all, depends on what was said before.
+    let known = &growth.session;
+    let is_titled = session.end.title.is_some() && known.title.is_some();
+    let is_retitled = is_titled && session.end.title != known.title;
+    if !tells_all || is_retitled || session.end.absent != growth.absent {
+        return Ok(None);
+    }
+    session.end.title = session.end.title.take().or_else(|| known.title.clone());
+    session.end.cwd = known.cwd.clone().or(session.end.cwd.take());
+    session.end.absent.clone_from(&known.absent);
+    #[cfg(test)]
+    GROWN.set(GROWN.get() + 1);
+    intake.finish().map(Some)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many files were gone on with.
+    pub(super) static GROWN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// What takes out things that no ref leads to, and so what an import has kept until now.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Upheaval {
@@ -272,6 +361,8 @@ struct Intake<'a> {
     store: &'a dyn Store,
     request: &'a ImportRequest<'a>,
     file: &'a SessionInput<'a>,
+    /// Where it goes on, if it was here before and is not read whole.
+    growth: Option<&'a Growth>,
     /// Whether nobody else may write from the first slice to the end.
     holds: bool,
     /// What it must not have come to since it began.
@@ -304,6 +395,16 @@ impl Intake<'_> {
 
     /// Where each session belongs, and whether anything of them was purged.
     fn place(&mut self, file: &SourceFile<'_>) -> Result<(Vec<Placement>, bool)> {
+        if let Some(growth) = self.growth {
+            if !self.holds {
+                self.slices.end()?;
+            }
+            let placed = self
+                .sessions
+                .iter()
+                .map(|session| Placement::grown(growth.name(), growth.tip, session));
+            return Ok((placed.collect(), false));
+        }
         let read;
         let view: &dyn View = match self.holds {
             true => self.slices.tx()?,
@@ -344,7 +445,10 @@ impl Intake<'_> {
             stem,
             ..
         } = self.file;
-        let file = SourceFile::of(&**input)?;
+        let file = match self.growth {
+            Some(growth) => SourceFile::grown(&**input, (growth.source.size_bytes, &growth.hash))?,
+            None => SourceFile::of(&**input)?,
+        };
         let (placed, purged) = self.place(&file)?;
         let mut slices = match self.holds {
             true => self.slices,
@@ -391,6 +495,24 @@ impl Intake<'_> {
         };
         tx.begin_operation(self.request.now, self.request.what)?;
         let mut reports = Vec::with_capacity(self.sessions.len());
+        if let (Some(source), Some(from), [session]) = (source, &self.file.file, &self.sessions[..])
+            && self.file.redacted.is_none()
+        {
+            let settings = session.settings.clone();
+            let remembered = file.remembered(from, source, settings, self.request.now);
+            let known = tx.followed(&remembered.path)?;
+            let is_known = known.is_some_and(|known| {
+                let time = known.time;
+                known
+                    == FollowedFile {
+                        time,
+                        ..remembered.clone()
+                    }
+            });
+            if !is_known && file.is_end_of(&*tx, source)? {
+                tx.put_followed(&remembered)?;
+            }
+        }
         for (index, (mut session, place)) in self.sessions.drain(..).zip(placed).enumerate() {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
@@ -439,6 +561,9 @@ impl Taker for Intake<'_> {
                 let (tool, counter) = (self.file.format.name, self.request.counter);
                 let mut session = Session::begin(self.slices.tx()?, tool, start, counter)?;
                 session.looked_for = self.request.secrets;
+                if let Some(growth) = self.growth {
+                    session.go_on(growth.from, &growth.after, &growth.settings);
+                }
                 self.current = Some(session);
                 Ok(())
             }

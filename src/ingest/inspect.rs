@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::file::FileInput;
+use super::plain;
 use super::tool_dirs::stem;
 use crate::error::{Error, Result};
 use crate::interop::redacted::RedactedInput;
@@ -12,6 +13,7 @@ use crate::interop::{
 };
 use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::{HideKind, Role, preview, reads_as_typed};
+use crate::store::FileStamp;
 
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
@@ -27,6 +29,8 @@ pub(super) struct SessionInput<'a> {
     pub(super) stem: String,
     /// The secrets that are left out of it; none: they are not looked for.
     pub(super) redacted: Option<SecretCounts>,
+    /// The file, by its absolute path, and what it was when it was opened; none: it is no file.
+    pub(super) file: Option<(String, FileStamp)>,
 }
 
 impl SessionInput<'_> {
@@ -43,6 +47,17 @@ impl SessionInput<'_> {
             }
             (Some(format), _) | (None, Some(format)) => format,
         };
+        let (stamp, _) = input.stamp();
+        Ok(Self::of_known(path, input, format, stamp))
+    }
+
+    /// A file that is open, of which the format is known.
+    pub(super) fn of_known(
+        path: &Path,
+        input: FileInput,
+        format: &'static Format,
+        stamp: FileStamp,
+    ) -> Self {
         let own = &*stem(path);
         let absolute = std::path::absolute(path).unwrap_or_default();
         let directory = absolute.parent().and_then(Path::file_name);
@@ -50,13 +65,14 @@ impl SessionInput<'_> {
         let directory = directory.filter(|_| is_common);
         let stem = directory.map_or(own.into(), |directory| directory.to_string_lossy());
         let stem = stem.into_owned();
-        Ok(Self {
+        Self {
             problem: input.problem(),
             input: Box::new(input),
             format,
             stem,
             redacted: None,
-        })
+            file: plain::absolute(path).map(|path| (path, stamp)),
+        }
     }
 
     /// The same without its secrets.

@@ -16,6 +16,9 @@ mod earlier;
 mod export;
 mod file;
 mod folder;
+#[cfg(test)]
+mod growing;
+mod growth;
 mod import;
 mod inspect;
 pub mod kin;
@@ -47,8 +50,10 @@ pub use agents::agents;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::FileInput;
 pub use folder::FolderInput;
-pub use import::{ImportRequest, Progress, Redaction, import, import_strict, redacts};
+pub use growth::{last_taken_in, looks_known};
+pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
+pub use plain::stamp;
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,

@@ -13,6 +13,7 @@ use std::io::{self, BufReader, Read};
 
 use super::plain::PlainFile;
 use crate::interop::{Input, Problem};
+use crate::store::FileStamp;
 
 /// How many bytes tell a compressed file.
 pub(super) const MAGIC_BYTES: u64 = 4;
@@ -46,6 +47,11 @@ impl Packed {
             reader: RefCell::new(None),
             file,
         })
+    }
+
+    /// What the compressed file was when it was opened.
+    pub(super) fn stamp(&self) -> FileStamp {
+        self.file.stamp()
     }
 
     /// What is wrong with it.

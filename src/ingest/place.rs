@@ -97,6 +97,20 @@ impl Placement {
         })
     }
 
+    /// The place of a session whose file has grown at its end.
+    pub(super) fn grown(name: &RefName, old: CommitHash, session: &Session) -> Self {
+        Self {
+            name: name.clone(),
+            old: Some(old),
+            outcome: match session.paths[0].tip == Some(old) {
+                true => Outcome::Unchanged,
+                false => Outcome::Grown,
+            },
+            is_older: false,
+            is_left: false,
+        }
+    }
+
     /// Refuses to go on if the ref is elsewhere by now.
     ///
     /// # Errors

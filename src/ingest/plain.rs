@@ -4,22 +4,73 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use crate::error::{Error, Result};
 use crate::interop::Input;
+use crate::store::FileStamp;
 
 /// An open file, as long as it was when it was opened.
 pub(super) struct PlainFile {
     file: Arc<File>,
     size_bytes: u64,
+    stamp: FileStamp,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes this thread has read of files.
+    pub(super) static READ_BYTES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// What a file is to whoever looks at it without reading.
+fn stamp_of(facts: &fs::Metadata) -> FileStamp {
+    let since = facts
+        .modified()
+        .ok()
+        .map(|time| match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+        });
+    #[cfg(unix)]
+    let file = std::os::unix::fs::MetadataExt::ino(facts).cast_signed();
+    #[cfg(not(unix))]
+    let file = 0;
+    FileStamp {
+        size_bytes: facts.len(),
+        modified_ns: since.unwrap_or_default(),
+        file,
+    }
+}
+
+/// What a file is now to whoever looks at it without reading.
+///
+/// # Errors
+///
+/// [`Error::Io`] if it cannot be looked at.
+pub fn stamp(path: &Path) -> Result<FileStamp> {
+    let facts = std::fs::metadata(path).map_err(Error::io(path))?;
+    Ok(stamp_of(&facts))
+}
+
+/// A path as files are known by it: without links; none where it is no text.
+pub(super) fn absolute(path: &Path) -> Option<String> {
+    let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    real.ok()?.to_str().map(str::to_owned)
 }
 
 impl PlainFile {
+    /// What it was to whoever looked at it when it was opened.
+    pub(super) fn stamp(&self) -> FileStamp {
+        self.stamp
+    }
+
     /// Another reader of the same bytes.
     pub(super) fn again(&self) -> Self {
         Self {
             file: Arc::clone(&self.file),
             size_bytes: self.size_bytes,
+            stamp: self.stamp,
         }
     }
 
@@ -52,6 +103,7 @@ impl PlainFile {
         Ok(Self {
             file: Arc::new(file),
             size_bytes: meta.len(),
+            stamp: stamp_of(&meta),
         })
     }
 }
@@ -65,7 +117,10 @@ impl Input for PlainFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         let want = buffer.len().min(left);
-        std::os::unix::fs::FileExt::read_at(&*self.file, &mut buffer[..want], offset)
+        let got = std::os::unix::fs::FileExt::read_at(&*self.file, &mut buffer[..want], offset)?;
+        #[cfg(test)]
+        READ_BYTES.set(READ_BYTES.get() + got as u64);
+        Ok(got)
     }
 
     #[cfg(windows)]

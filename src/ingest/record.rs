@@ -238,6 +238,7 @@ impl<'a> Recorder<'a> {
         };
         let file = SessionInput {
             redacted: None,
+            file: None,
             input: Box::new(whole.as_ref()),
             problem: None,
             format: self.request.format,

@@ -5,6 +5,9 @@ use crate::interop::{Format, Problem, SessionEnd};
 use crate::model::secret::SecretCounts;
 use crate::model::{HideKind, RefName};
 
+/// What stands among what a session's file lacks if its secrets were left out.
+pub(super) const REDACTED: &str = "secrets (redacted)";
+
 /// What an import found and did.
 #[derive(Clone, Debug)]
 pub struct ImportReport {

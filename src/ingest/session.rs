@@ -23,7 +23,7 @@ use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement,
-    Role, Sealed, Span,
+    Role, Sealed, Settings, Span,
 };
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
@@ -79,6 +79,10 @@ pub(super) struct Session<'a> {
     working: Working,
     /// The last commit, where it was made here and nobody else has written since: nothing follows it.
     newest: Option<CommitHash>,
+    /// The settings in force on the main path, by the steps that were told.
+    pub(super) settings: Settings,
+    /// The commit of the first step, where that is here and only those after it are to come in.
+    begins_at: Option<CommitHash>,
 }
 
 /// A step that is held back.
@@ -166,7 +170,22 @@ impl<'a> Session<'a> {
             work: 0,
             working: Working::default(),
             newest: None,
+            settings: Settings::new(),
+            begins_at: None,
         })
+    }
+
+    /// Begins at a commit that is the first step; `after` are the commits behind it on the session's path, and
+    /// `settings` what is in force there.
+    pub(super) fn go_on(&mut self, at: CommitHash, after: &[CommitRow], settings: &Settings) {
+        self.begins_at = Some(at);
+        self.resumed = None;
+        self.sharing = Sharing::No;
+        self.chain = Chain::at(Some(at));
+        self.beside = Beside::After(Some(at));
+        self.known = Some(Known::of_rows(after));
+        self.paths[0].tip = Some(at);
+        self.settings.clone_from(settings);
     }
 
     /// From here on others may have written.
@@ -180,6 +199,22 @@ impl<'a> Session<'a> {
             self.in_pieces |= ready.in_pieces;
             self.working.keep(ready)
         });
+        if self.paths.len() == 1 {
+            let settings = step.settings.iter();
+            self.settings
+                .extend(settings.map(|(key, value)| (key.clone(), value.clone())));
+        }
+        if let Some(commit) = self.begins_at.take() {
+            let StepId(id) = self.number();
+            self.made[id] = Some(Made {
+                commit,
+                replacements: 0,
+                entry: Some(EntryId::of(commit)),
+                ends: None,
+                beside: Beside::After(Some(commit)),
+            });
+            return Ok(());
+        }
         if self.sharing != Sharing::Undecided {
             return self.take(tx, step);
         }

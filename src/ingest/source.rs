@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::file::{BLOCK_BYTES, blocks, fingerprint};
+use super::file::{BLOCK_BYTES, blocks};
 use super::slices::Slices;
 use crate::error::Result;
 use crate::hash::{CommitHash, Fingerprint, HashBytes};
 use crate::interop::{Format, Input};
-use crate::model::{RefName, Span};
+use crate::model::{Millis, RefName, Settings, Span};
 use crate::store::crew::{with_crew, workers};
-use crate::store::{Records, SourceRow, SourceState, View};
+use crate::store::{FileStamp, FollowedFile, Records, SourceRow, SourceState, View};
 
 /// How many commits' records are asked for at once.
 const RECORDS: usize = 500;
@@ -39,12 +39,52 @@ pub(super) struct Kept {
 
 impl<'a> SourceFile<'a> {
     pub(super) fn of(input: &'a dyn Input) -> Result<Self> {
-        let whole = fingerprint(input, input.size_bytes())?;
-        Ok(Self {
+        Self::from(input, BTreeMap::new())
+    }
+
+    /// A file that has grown: what was there before is not read again.
+    pub(super) fn grown(
+        input: &'a dyn Input,
+        (size_bytes, hash): (u64, &Fingerprint),
+    ) -> Result<Self> {
+        Self::from(input, [(size_bytes, hash.clone())].into())
+    }
+
+    fn from(input: &'a dyn Input, beginnings: BTreeMap<u64, Fingerprint>) -> Result<Self> {
+        let mut file = Self {
             input,
-            whole,
-            beginnings: RefCell::default(),
-        })
+            whole: HashBytes::default(),
+            beginnings: RefCell::new(beginnings),
+        };
+        file.whole = file.beginning(input.size_bytes())?.value();
+        Ok(file)
+    }
+
+    /// What is needed to go on with it once it has grown.
+    pub(super) fn remembered(
+        &self,
+        (path, stamp): &(String, FileStamp),
+        source: u64,
+        settings: Settings,
+        time: Millis,
+    ) -> FollowedFile {
+        let beginnings = self.beginnings.borrow();
+        let whole = beginnings.get(&self.input.size_bytes());
+        FollowedFile {
+            path: path.clone(),
+            source,
+            stamp: *stamp,
+            hashed: whole
+                .map(Fingerprint::mark)
+                .unwrap_or_else(|| Fingerprint::default().mark()),
+            settings,
+            time,
+        }
+    }
+
+    /// Whether a kept source ends where it does.
+    pub(super) fn is_end_of(&self, view: &dyn View, source: u64) -> Result<bool> {
+        Ok(view.source(source)?.is_some_and(|source| self.is(&source)))
     }
 
     /// Whether the kept source is this file.

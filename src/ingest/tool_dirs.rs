@@ -50,6 +50,36 @@ impl ToolDirs {
         })
     }
 
+    /// The folders in which the tools keep sessions, whether they are there or not; without links where they
+    /// are.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for (format, directory) in &self.0 {
+            let Some(home) = &format.home else { continue };
+            let names = home.beside.iter().copied();
+            let own = std::iter::once(home.everywhere.folder).chain(names);
+            folders.extend(own.map(|name| directory.join(name)));
+        }
+        for folder in &mut folders {
+            if let Ok(real) = fs::canonicalize(&*folder) {
+                *folder = real;
+            }
+        }
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    /// Every file in those folders that could be a session, those of sub-agents too, by path. What cannot be
+    /// read is passed over.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let folders = self.folders();
+        let mut files: Vec<PathBuf> = folders.iter().flat_map(|it| walk_directory(it)).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
     fn newest_first(&self, files: impl Fn(&Path, &Home) -> Vec<PathBuf>) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (format, directory) in &self.0 {

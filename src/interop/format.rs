@@ -8,7 +8,7 @@ use std::fmt;
 use super::head::SourceHead;
 use super::running::ReadRunning;
 use super::stream::reader::EventReader;
-use super::{Descent, Exporter, Importer};
+use super::{Continuer, Descent, Exporter, Importer};
 use crate::model::Millis;
 
 /// One session format.
@@ -26,6 +26,8 @@ pub struct Format {
     pub sniff: fn(&SourceHead<'_>) -> Option<usize>,
     /// Reads a source.
     pub read: Importer,
+    /// Goes on with a source from the middle, where the format can.
+    pub go_on: Option<Continuer>,
     /// Writes one.
     pub write: Exporter,
     /// How its records become events, if it is a stream of them.
@@ -128,6 +130,7 @@ impl Format {
             shape,
             sniff: |_| None,
             read,
+            go_on: None,
             write,
             events: None,
             provider: None,

@@ -58,15 +58,20 @@ impl<'b> SourceLine<'b> {
 impl<'a> Lines<'a> {
     /// From the beginning; a UTF-8 byte order mark is passed over.
     pub fn new(input: &'a dyn Input) -> Result<Self> {
+        Self::from(input, 0)
+    }
+
+    /// From the line that begins at `offset`, which counts as the first.
+    pub fn from(input: &'a dyn Input, offset: u64) -> Result<Self> {
         let mut lines = Self {
             input,
             buffer: Vec::new(),
             start: 0,
-            base: 0,
+            base: offset,
             number: 0,
         };
         lines.fill()?;
-        if lines.buffer.starts_with(b"\xef\xbb\xbf") {
+        if offset == 0 && lines.buffer.starts_with(b"\xef\xbb\xbf") {
             lines.start = 3;
         }
         Ok(lines)

@@ -26,6 +26,7 @@ pub mod formats;
 mod gemini;
 mod head;
 mod lines;
+mod midway;
 mod openai;
 mod openai_stream;
 mod opencode;
@@ -55,6 +56,7 @@ pub use descent::{Base, Bases, Descent};
 pub use format::{Everywhere, Format, Home, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
+pub use midway::{Continuer, Midway};
 pub use stream::{EventReader, EventStream, Telling, messages_of};
 
 pub use records::json_error;

@@ -299,7 +299,16 @@ pub(super) trait LineReader {
 
 /// Hands all records of `input` to `reader`; returns how many lone surrogates became U+FFFD.
 pub(super) fn each_line(input: &dyn Input, reader: &mut dyn LineReader) -> Result<u64> {
-    let mut lines = Lines::new(input)?;
+    each_line_from(input, 0, reader)
+}
+
+/// The same of the lines from `offset` on, where one begins; they are counted from there.
+pub(super) fn each_line_from(
+    input: &dyn Input,
+    offset: u64,
+    reader: &mut dyn LineReader,
+) -> Result<u64> {
+    let mut lines = Lines::from(input, offset)?;
     let (mut bytes, mut records, mut lone_surrogates) = (0, 0, 0);
     while let Some(line) = lines.next_line()? {
         bytes = line.span.offset + line.span.len;

@@ -9,7 +9,7 @@ use super::*;
 use crate::Error;
 use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
-use crate::hash::{CommitHash, ContentHash, HashPrefix, fingerprint};
+use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint};
 use crate::model::searched::Literals;
 use crate::model::{
     Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation, PURGED,
@@ -38,6 +38,7 @@ pub(crate) fn run(make: Make<'_>) {
     sources_grow_and_read_back(make);
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
+    a_followed_file_is_kept_as_long_as_its_source(make);
     configuration_reads_back(make);
     what_is_remembered_of_refs_reads_back(make);
     searches_miss_nothing(make);
@@ -1609,6 +1610,49 @@ fn what_is_remembered_of_what_is_gone_goes_too(make: Make<'_>) {
         assert!(tx.commit_row_is_here(&unmade));
         assert!(!tx.commit_row_is_here(&stray));
     });
+}
+
+fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
+    let store = make();
+    let name = branch("session");
+    let mut hash = Fingerprint::default();
+    hash.update(&[b'a'; 100]);
+    let file = |source, size_bytes, time| FollowedFile {
+        path: "/home/u/s.jsonl".into(),
+        source,
+        stamp: FileStamp {
+            size_bytes,
+            modified_ns: -1,
+            file: 7,
+        },
+        hashed: hash.mark(),
+        settings: [("model".to_owned(), "\"m\"".to_owned())].into(),
+        time: Millis(time),
+    };
+    let missing = store
+        .write()
+        .expect("a transaction")
+        .put_followed(&file(1, 1, 1));
+    assert!(matches!(missing, Err(Error::Overtaken { .. })));
+    let id = writing(&*store, |tx| {
+        let id = tx.put_source(&name, "codex", None).expect("kept");
+        tx.put_followed(&file(id, 1, 5)).expect("kept");
+        tx.put_followed(&file(id, 100, 4)).expect("kept");
+        id
+    });
+    let found = reading(&*store, |view| view.followed("/home/u/s.jsonl"));
+    assert_eq!(found, Some(file(id, 100, 4)));
+    assert_eq!(reading(&*store, |view| view.followed("s.jsonl")), None);
+    assert_eq!(
+        reading(&*store, |view| view.last_followed()),
+        Some(Millis(4))
+    );
+    writing(&*store, |tx| tx.purge_source(id).expect("erased"));
+    assert_eq!(
+        reading(&*store, |view| view.followed("/home/u/s.jsonl")),
+        None
+    );
+    assert_eq!(reading(&*store, |view| view.last_followed()), None);
 }
 
 fn older_sources_go_where_newer_ones_say_the_same(make: Make<'_>) {

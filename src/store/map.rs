@@ -8,10 +8,10 @@ use std::path::Path;
 
 use super::{
     AdoptedRow, Appended, ByReach, Checked, Collections, CommitRow, ContentRow, ContentSize,
-    CountKey, Derived, Dropped, Facts, Fault, Hit, ListedCommit, Objects, ObjectsMut, OperationRow,
-    Prepare, Prepared, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room, RoomOf,
-    Search, SearchMut, SessionRow, SetAside, Shown, SourceRow, SourceSize, SourceState, Sources,
-    SourcesMut, Store, TagNote, Tx, View,
+    CountKey, Derived, Dropped, Facts, Fault, FollowedFile, Hit, ListedCommit, Objects, ObjectsMut,
+    OperationRow, Prepare, Prepared, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room,
+    RoomOf, Search, SearchMut, SessionRow, SetAside, Shown, SourceRow, SourceSize, SourceState,
+    Sources, SourcesMut, Store, TagNote, Tx, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -46,6 +46,7 @@ struct Maps {
     sources: Vec<(SourceRow, Vec<u8>)>,
     last_source: u64,
     records: BTreeMap<(CommitHash, u64), Vec<Span>>,
+    followed: BTreeMap<String, FollowedFile>,
     sessions: BTreeMap<RefName, SessionRow>,
     resumes: BTreeMap<(String, String), ResumeRow>,
 }
@@ -676,6 +677,15 @@ impl Sources for MapSession<'_> {
         Ok(commits.iter().map(of).collect())
     }
 
+    fn followed(&self, path: &str) -> Result<Option<FollowedFile>> {
+        Ok(self.maps.borrow().followed.get(path).cloned())
+    }
+
+    fn last_followed(&self) -> Result<Option<Millis>> {
+        let maps = self.maps.borrow();
+        Ok(maps.followed.values().map(|file| file.time).max())
+    }
+
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
         Ok(self.maps.borrow().sessions.get(name).cloned())
     }
@@ -1087,6 +1097,14 @@ impl SourcesMut for MapSession<'_> {
         Ok(())
     }
 
+    fn put_followed(&self, file: &FollowedFile) -> Result<()> {
+        let source = file.source;
+        self.source(source)?.ok_or_else(|| overtaken(source))?;
+        let followed = &mut self.maps.borrow_mut().followed;
+        followed.insert(file.path.clone(), file.clone());
+        Ok(())
+    }
+
     fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
         self.maps
             .borrow_mut()
@@ -1138,6 +1156,7 @@ impl SourcesMut for MapSession<'_> {
         let before = maps.sources.len();
         maps.sources.retain(|(row, _)| stays.contains(&row.id));
         maps.records.retain(|(_, source), _| stays.contains(source));
+        maps.followed.retain(|_, file| stays.contains(&file.source));
         Ok(((before - maps.sources.len()) as u64, kept_bytes))
     }
 
@@ -1145,6 +1164,7 @@ impl SourcesMut for MapSession<'_> {
         let maps = &mut *self.maps.borrow_mut();
         maps.sources.retain(|(row, _)| row.id != id);
         maps.records.retain(|(_, source), _| *source != id);
+        maps.followed.retain(|_, file| file.source != id);
         Ok(())
     }
 }

@@ -35,7 +35,10 @@ pub use refs::{
 };
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
-pub use sources::{Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources, SourcesMut};
+pub use sources::{
+    FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources,
+    SourcesMut,
+};
 
 /// An engine: hands out views and transactions. A thread may own it.
 pub trait Store: Send {

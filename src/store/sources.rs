@@ -3,8 +3,8 @@
 use std::slice;
 
 use crate::error::Result;
-use crate::hash::{CommitHash, HashBytes, fingerprint};
-use crate::model::{RefName, Span};
+use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
+use crate::model::{Millis, RefName, Settings, Span};
 use crate::store::SourceSize;
 
 /// A kept source: the bytes of one imported file.
@@ -73,6 +73,36 @@ pub struct ResumeRow {
     pub digest: HashBytes,
 }
 
+/// A session's file as it came in: what is needed to go on with it where it has grown. Derived: it may be
+/// forgotten at any time, and what is damaged is as if it were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowedFile {
+    /// The file, by its absolute path.
+    pub path: String,
+    /// The source that its bytes are kept in.
+    pub source: u64,
+    /// What the file was to whoever looks at it without reading.
+    pub stamp: FileStamp,
+    /// Where the hash of its bytes stood.
+    pub hashed: FingerprintMark,
+    /// The settings in force at its end, as its reader told them.
+    pub settings: Settings,
+    /// When it came in.
+    pub time: Millis,
+}
+
+/// What a file is to whoever looks at it without reading: the same stamp is no proof that nothing in it has
+/// changed, another one proves that something has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileStamp {
+    /// Its length.
+    pub size_bytes: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// Which file of its file system it is; 0 where that is not known.
+    pub file: i64,
+}
+
 /// The records behind a commit: source and spans, newest source first.
 pub type Records = Vec<(u64, Vec<Span>)>;
 
@@ -109,6 +139,12 @@ pub trait Sources {
     fn records_of(&self, commit: &CommitHash) -> Result<Records> {
         Ok(self.records(slice::from_ref(commit))?.remove(0))
     }
+
+    /// The file of this path as it came in.
+    fn followed(&self, path: &str) -> Result<Option<FollowedFile>>;
+
+    /// When a file last came in that can be gone on with.
+    fn last_followed(&self) -> Result<Option<Millis>>;
 
     /// What is known of a session.
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>>;
@@ -160,6 +196,13 @@ pub trait SourcesMut: Sources {
 
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
+
+    /// Keeps what is needed to go on with a file; a repeat replaces.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Overtaken`] if its source is gone.
+    fn put_followed(&self, file: &FollowedFile) -> Result<()>;
 
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()>;

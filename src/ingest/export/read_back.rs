@@ -115,6 +115,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
     let repo = Repo::ephemeral()?;
     let file = SessionInput {
         redacted: None,
+        file: None,
         problem: None,
         input: Box::new(input),
         format,

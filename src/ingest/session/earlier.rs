@@ -15,7 +15,7 @@ use crate::hash::CommitHash;
 use crate::history::load;
 use crate::interop::{Action, StepId, Was};
 use crate::model::{Commit, Hide, Message, Operation, Part, Sealed};
-use crate::store::{Tx, View};
+use crate::store::{CommitRow, Tx, View};
 
 /// The commits that a session's own refs led to before this import, by what they come after.
 pub(super) struct Known(HashMap<Option<CommitHash>, Vec<Commit>>);
@@ -36,6 +36,16 @@ impl Known {
             }
         }
         Ok(Self(after))
+    }
+
+    /// These commits alone.
+    pub(super) fn of_rows(rows: &[CommitRow]) -> Self {
+        let mut after: HashMap<_, Vec<Commit>> = HashMap::new();
+        for row in rows {
+            let next = after.entry(row.commit.parent).or_default();
+            next.push(row.commit.clone());
+        }
+        Self(after)
     }
 }
 

@@ -12,7 +12,7 @@ use super::record::{
     Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, is_true,
 };
 use crate::error::{Error, Result};
-use crate::interop::records::{self, LineReader, each_line};
+use crate::interop::records::{self, LineReader, each_line_from};
 use crate::interop::{Input, Problem, SessionEnd, Sink};
 use crate::model::Span;
 use crate::wire::json::{Raw, decode, string, word};
@@ -199,12 +199,17 @@ fn hash(text: &str) -> u64 {
 impl Index {
     /// Reads all of `input`.
     pub(super) fn read(input: &dyn Input, sink: &mut dyn Sink) -> Result<Self> {
+        Self::read_from(input, 0, sink)
+    }
+
+    /// Reads the lines of `input` from `offset` on.
+    pub(super) fn read_from(input: &dyn Input, offset: u64, sink: &mut dyn Sink) -> Result<Self> {
         let mut reader = Reader {
             index: Self::default(),
             input,
             sink,
         };
-        let lone_surrogates = each_line(input, &mut reader)?;
+        let lone_surrogates = each_line_from(input, offset, &mut reader)?;
         let mut index = reader.index;
         index.end.lone_surrogates = lone_surrogates;
         index.settle_queue();

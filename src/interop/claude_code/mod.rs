@@ -36,6 +36,7 @@ pub static CLAUDE_CODE: Format = Format {
             record.has("parentUuid") || kind.is_some_and(|kind| OWN_TYPES.contains(&&*kind))
         })
     },
+    go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
     attaches: true,

@@ -232,6 +232,33 @@ impl<'i> Tree<'i> {
         path
     }
 
+    /// Whether all of it can be told without what stands before its first record: each record follows one
+    /// that is here, in one conversation; nothing is compacted; and no record leads elsewhere.
+    pub(super) fn is_one_path(&self) -> bool {
+        let entries = &self.index.entries;
+        let nodes = entries.iter().enumerate();
+        let mut nodes = nodes.filter(|(_, entry)| entry.kind != Kind::Queued);
+        // A mirror or a compaction is more than a record of the path.
+        let is_plain = |entry: &Entry| {
+            let Entry { kind, .. } = entry;
+            !matches!(
+                kind,
+                Kind::Mirror(_) | Kind::Boundary | Kind::Summary | Kind::Micro
+            )
+        };
+        let Some((first, entry)) = nodes.next() else {
+            return false;
+        };
+        let begins = is_plain(entry) && self.is_main(first as u32);
+        let hangs_here = |(at, entry): (usize, &Entry)| {
+            let parent = entry.parent.and_then(|name| self.index.by_uuid.get(&name));
+            let is_here = parent.is_some_and(|parent| (*parent as usize) < at);
+            is_plain(entry) && is_here && self.is_main(at as u32)
+        };
+        let leads_here = |(name, _): (Name, usize)| self.index.by_uuid.contains_key(&name);
+        begins && nodes.all(hangs_here) && self.index.last_prompt.is_none_or(leads_here)
+    }
+
     /// The items of the main path, and which of its records earlier versions took for left behind:
     /// they went from a failed request to the word of it at once.
     pub(super) fn main(&self) -> (Vec<Item>, HashSet<u32>) {

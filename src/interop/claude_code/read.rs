@@ -13,9 +13,10 @@ use super::path::{Item, Tree};
 use super::record::{Attachment, MessageHead, ProgressData, Record, time};
 use crate::error::Result;
 use crate::interop::lines::mend;
+use crate::interop::midway::Plain;
 use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId, Was,
+    Action, BranchStart, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink,
+    Step, StepEntry, StepId, Was,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::json::string;
@@ -40,6 +41,8 @@ struct Reader<'a> {
     input: &'a dyn Input,
     sink: &'a mut dyn Sink,
     steps: usize,
+    /// The model in force where it is not the first step of all that is read.
+    model: Option<String>,
     covered: Vec<bool>,
     notes: Notes,
     end: SessionEnd,
@@ -72,18 +75,7 @@ pub(super) fn import(
     let index = Index::read(input, sink)?;
     let tree = Tree::new(&index, sink)?;
     sink.session(session(&index, &tree, options))?;
-    let mut reader = Reader {
-        index: &index,
-        input,
-        sink,
-        steps: 0,
-        covered: vec![false; index.entries.len()],
-        notes: Notes::default(),
-        end: index.end.clone(),
-        left: HashSet::new(),
-        silent: HashSet::new(),
-        lacks_words: false,
-    };
+    let mut reader = Reader::new(&index, input, sink);
     let (items, left) = tree.main();
     reader.left = left;
     let main = reader.path(items, Vec::new())?;
@@ -109,6 +101,37 @@ pub(super) fn import(
     reader.end()
 }
 
+/// Goes on from the middle: what is there must be one path, which hangs on its first record and neither
+/// compacts nor takes anything back. All else is for whoever knows the whole tree.
+pub(super) fn go_on(
+    input: &dyn Input,
+    from: Midway<'_>,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<bool> {
+    let mut found = Plain::of(sink);
+    let index = Index::read_from(input, from.offset, &mut found)?;
+    let tree = Tree::new(&index, &mut found)?;
+    if !found.is_plain || !tree.is_one_path() || session(&index, &tree, options).id != from.id {
+        return Ok(false);
+    }
+    found.session(SessionStart::new(from.id))?;
+    let mut reader = Reader::new(&index, input, &mut found);
+    let (items, left) = tree.main();
+    if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
+        return Ok(false);
+    }
+    reader.left = left;
+    let model = from.settings.get("model");
+    reader.model = model.and_then(|model| serde_json::from_str(model).ok());
+    reader.path(items, Vec::new())?;
+    if !tree.other_leaves(&reader.covered).is_empty() || !tree.agents().is_empty() {
+        return Ok(false);
+    }
+    reader.end()?;
+    Ok(found.is_plain)
+}
+
 fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> SessionStart {
     let recorded = index.session_id.clone();
     if tree.agent_file {
@@ -130,6 +153,24 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
     SessionStart::new(recorded.unwrap_or_else(|| options.stem.to_owned()))
 }
 
+impl<'a> Reader<'a> {
+    fn new(index: &'a Index, input: &'a dyn Input, sink: &'a mut dyn Sink) -> Self {
+        Self {
+            index,
+            input,
+            sink,
+            steps: 0,
+            model: None,
+            covered: vec![false; index.entries.len()],
+            notes: Notes::default(),
+            end: index.end.clone(),
+            left: HashSet::new(),
+            silent: HashSet::new(),
+            lacks_words: false,
+        }
+    }
+}
+
 impl Reader<'_> {
     fn entry(&self, record: u32) -> &Entry {
         &self.index.entries[record as usize]
@@ -149,7 +190,10 @@ impl Reader<'_> {
             let mut next = Told {
                 item,
                 step: None,
-                model: told.last().and_then(|told| told.model.clone()),
+                model: match told.last() {
+                    Some(told) => told.model.clone(),
+                    None => self.model.clone(),
+                },
                 results: Vec::new(),
                 cleared: Vec::new(),
             };

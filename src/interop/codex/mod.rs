@@ -36,6 +36,7 @@ pub static CODEX: Format = Format {
                 || legacy && record.text("type").is_none()
         })
     },
+    go_on: Some(session::go_on),
     home: Some(Home {
         variable: Some("CODEX_HOME"),
         directory: ".codex",

@@ -9,10 +9,11 @@ use super::history::{prompt_text, typed};
 use super::inherited::Inherited;
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
-use crate::interop::records::{self, LineReader, each_line};
+use crate::interop::midway::Plain;
+use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::{
-    Action, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
-    Was,
+    Action, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry,
+    StepId, Was,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
@@ -28,6 +29,25 @@ pub(super) fn import(
     let mut reader = Reader::new(sink, options);
     reader.end.lone_surrogates = each_line(input, &mut reader)?;
     reader.finish()
+}
+
+/// Goes on from the middle: no compaction and no rollback, which reach back as far as they like.
+pub(super) fn go_on(
+    input: &dyn Input,
+    from: Midway<'_>,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<bool> {
+    let mut found = Plain::of(sink);
+    found.session(SessionStart::new(from.id))?;
+    let mut reader = Reader::new(&mut found, options);
+    reader.started = true;
+    from.id.clone_into(&mut reader.id);
+    reader.settings.clone_from(from.settings);
+    reader.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    let reaches_back = reader.reaches_back;
+    reader.finish()?;
+    Ok(found.is_plain && !reaches_back)
 }
 
 /// What is known of the session before it is told.
@@ -59,6 +79,8 @@ pub(super) struct Reader<'s> {
     pub(super) time: Option<Millis>,
     opening: Option<Opening>,
     started: bool,
+    /// Whether a record told of what came long before it.
+    reaches_back: bool,
     id: String,
     /// The file's own system prompt, until it is told.
     pub(super) own_system: Option<SystemPrompt>,
@@ -98,6 +120,7 @@ impl<'s> Reader<'s> {
             time: None,
             opening: None,
             started: false,
+            reaches_back: false,
             id: String::new(),
             own_system: None,
             group: None,
@@ -147,7 +170,10 @@ impl<'s> Reader<'s> {
             ("response_item", Some(payload), _) => return self.item(payload),
             ("event_msg", Some(payload), _) => return self.event(payload, prompt),
             ("turn_context", Some(payload), _) => return self.turn_context(payload),
-            ("compacted", Some(payload), _) => return self.compacted(payload),
+            ("compacted", Some(payload), _) => {
+                self.reaches_back = true;
+                return self.compacted(payload);
+            }
             ("inter_agent_communication", Some(payload), _) => {
                 match responses::communication(payload, &mut self.notes) {
                     Meaning::Aside => kind,
@@ -436,6 +462,7 @@ impl<'s> Reader<'s> {
             "task_started" | "task_complete" | "turn_started" | "turn_complete"
             | "turn_aborted" => self.boundary()?,
             "thread_rolled_back" => {
+                self.reaches_back = true;
                 self.start()?;
                 self.boundary()?;
                 let turns = decode::<usize>(event.num_turns).unwrap_or(0);

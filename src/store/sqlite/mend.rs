@@ -49,6 +49,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         sealed,
     };
     session.drop_totals()?;
+    session.execute("DELETE FROM followed", [])?;
     mending.anew("counts", false)?;
     mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
@@ -442,7 +443,7 @@ impl Mending<'_, '_> {
 
     /// Rows that stand for themselves alone.
     fn rows(&mut self) -> Result<()> {
-        const OTHERS: [&str; 15] = [
+        const OTHERS: [&str; 16] = [
             "contents",
             "commits",
             "lineages",
@@ -456,6 +457,7 @@ impl Mending<'_, '_> {
             "operations",
             "sources",
             "source_blocks",
+            "followed",
             "quarantine",
             "checks",
         ];

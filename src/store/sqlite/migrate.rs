@@ -14,7 +14,7 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
@@ -32,6 +32,7 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("../../../migrations/0015_summaries.sql"),
     include_str!("../../../migrations/0016_collections.sql"),
     include_str!("../../../migrations/0017_dictionaries.sql"),
+    include_str!("../../../migrations/0018_followed.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

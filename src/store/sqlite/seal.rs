@@ -72,6 +72,10 @@ macro_rules! intact {
     (commit_records) => {
         intact!(@ "commit_records", "commit_records", "commit_id", "source", "spans")
     };
+    (followed) => {
+        intact!(@derived "followed", "path", "source", "size_bytes", "modified_ns", "file",
+            "hashed", "settings", "time")
+    };
     (sessions) => { intact!(@ "sessions", "sessions", "name", "title", "cwd", "absent") };
     (resumes) => {
         intact!(@ "resumes", "resumes", "tool", "session", "commit_id", "messages", "digest")

@@ -8,10 +8,11 @@ use super::codec::{
 use super::seal::{intact, neighbours};
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, HashBytes, fingerprint};
-use crate::model::{RefName, Span};
+use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
+use crate::model::{Millis, RefName, Span};
 use crate::store::{
-    Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut,
+    FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState,
+    Sources, SourcesMut,
 };
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
@@ -164,6 +165,40 @@ impl Sources for Session<'_> {
         Ok(found)
     }
 
+    fn followed(&self, path: &str) -> Result<Option<FollowedFile>> {
+        let sql = concat!(
+            "SELECT path, source, size_bytes, modified_ns, file, hashed, settings, time FROM followed
+             WHERE path = ?1 AND ",
+            intact!(followed)
+        );
+        let found = self.first(sql, [path], |row| {
+            let hashed = FingerprintMark::from_bytes(row.get_ref(5)?.as_blob()?);
+            let settings = serde_json::from_str(row.get_ref(6)?.as_str()?).ok();
+            let (Some(hashed), Some(settings)) = (hashed, settings) else {
+                return Ok(None);
+            };
+            Ok(Some(FollowedFile {
+                path: row.get(0)?,
+                source: unsigned(row, 1)?,
+                stamp: FileStamp {
+                    size_bytes: unsigned(row, 2)?,
+                    modified_ns: row.get(3)?,
+                    file: row.get(4)?,
+                },
+                hashed,
+                settings,
+                time: Millis(row.get(7)?),
+            }))
+        })?;
+        Ok(found.flatten())
+    }
+
+    fn last_followed(&self) -> Result<Option<Millis>> {
+        let sql = concat!("SELECT max(time) FROM followed WHERE ", intact!(followed));
+        let found = self.first(sql, [], |row| row.get::<_, Option<i64>>(0))?;
+        Ok(found.flatten().map(Millis))
+    }
+
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
         let sql = concat!(
             "SELECT title, cwd, absent FROM sessions WHERE name = ?1 AND ",
@@ -275,6 +310,26 @@ impl SourcesMut for Session<'_> {
             "INSERT OR REPLACE INTO commit_records (commit_id, source, spans, seal)
              VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
             params![commit, number(source), pack_spans(spans)],
+        )
+    }
+
+    fn put_followed(&self, file: &FollowedFile) -> Result<()> {
+        self.must_source(file.source)?;
+        let settings = serde_json::to_string(&file.settings).map_err(Error::store)?;
+        self.execute(
+            "INSERT OR REPLACE INTO followed
+                 (path, source, size_bytes, modified_ns, file, hashed, settings, time, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
+            params![
+                file.path,
+                number(file.source),
+                number(file.stamp.size_bytes),
+                file.stamp.modified_ns,
+                file.stamp.file,
+                &file.hashed.as_bytes()[..],
+                settings,
+                file.time.0
+            ],
         )
     }
 

@@ -392,6 +392,7 @@ fn derived(table: &str) -> Option<&'static str> {
         "counts" => Some("token counts"),
         "totals" | "summaries" => Some("totals"),
         "tool_uses" => Some("calls of tools"),
+        "followed" => Some("followed files"),
         _ => None,
     }
 }
