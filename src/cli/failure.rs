@@ -71,6 +71,23 @@ impl Failure {
         }
     }
 
+    /// The same failure with an exit code that no client takes for a word against what it is about to do:
+    /// Claude Code, for one, holds on where a hook ends with 2.
+    ///
+    /// # Source
+    ///
+    /// Claude Code's documentation of hooks, "Exit code 2 behavior".
+    pub fn never_blocks(self) -> Self {
+        match self {
+            Self::Said(Exit::Usage, what, hint) => Self::Said(Exit::NotAllowed, what, hint),
+            Self::Quiet(Exit::Usage) => Self::Quiet(Exit::NotAllowed),
+            Self::Tract(error) if exit(&error) == Exit::Usage => {
+                Self::Said(Exit::NotAllowed, sentence(&error), hint(&error))
+            }
+            other => other,
+        }
+    }
+
     /// What is wrong, on one line.
     pub fn line(&self) -> Line {
         let what = match self {

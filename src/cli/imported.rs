@@ -158,7 +158,7 @@ fn tell(
     };
     for session in &sessions[..listed] {
         app.ui.status(headline(repo, report.format, session, app)?);
-        if alone || is_verbose {
+        if (alone || is_verbose) && !session.is_of_end {
             details(session, is_verbose, app);
         }
         if let Some(begins_in) = &session.end.begins_in
@@ -232,8 +232,13 @@ fn headline(
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
             let new = plural(session.new_commits, "new commit");
-            ("Updated", format!(": {new}, now {size}"))
+            let now = match session.is_of_end {
+                true => String::new(),
+                false => format!(", now {size}"),
+            };
+            ("Updated", format!(": {new}{now}"))
         }
+        Outcome::Unchanged if session.is_of_end => ("Nothing new in", String::new()),
         Outcome::Unchanged => ("Nothing new in", format!(": {size}")),
         Outcome::Rewritten => (
             "Imported",

@@ -45,6 +45,7 @@ mod template;
 mod typed;
 mod ui;
 mod user_config;
+mod watching;
 
 use std::any::TypeId;
 use std::ffi::OsString;
@@ -69,7 +70,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Bring in, take out",
         &[
-            "init", "import", "export", "resume", "record", "bundle", "unbundle", "demo",
+            "init", "import", "watch", "export", "resume", "record", "bundle", "unbundle", "demo",
         ],
     ),
     ("Look", &["status", "log", "show", "view", "diff", "find"]),
@@ -241,6 +242,7 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    let is_hook = arguments.iter().any(|argument| argument == "--hook");
     let mut root = root();
     root.build();
     // Up to the mistake the arguments say which command it is.
@@ -257,7 +259,11 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     }
     let hint = usage_hint(error, name);
     let mut ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
-    Failure::Said(Exit::Usage, what, Some(hint)).report(&mut ui)
+    let failure = Failure::Said(Exit::Usage, what, Some(hint));
+    match is_hook {
+        true => failure.never_blocks().report(&mut ui),
+        false => failure.report(&mut ui),
+    }
 }
 
 /// What the language says of a text that is no number, and what is wanted.

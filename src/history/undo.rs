@@ -193,7 +193,7 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         }
         let undone = state.see(&operation);
         reversed |= operation.reversal != Reversal::None;
-        if undone || operation.reversal != Reversal::None {
+        if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
         }
         let moves = view.moves(operation.id)?;
@@ -223,6 +223,12 @@ fn writes_elsewhere(operation: &OperationRow) -> bool {
     operation.what.split(' ').next() == Some("resume")
 }
 
+/// Whether nobody asked for an operation when it came: what a watch takes in beside one's own work is not
+/// what an undo means.
+fn is_unattended(operation: &OperationRow) -> bool {
+    operation.what.split(' ').next() == Some("watch")
+}
+
 /// The operation that the newest undo reversed, if nothing but undoes and redoes came since.
 fn newest_undone(view: &dyn View) -> Result<u64> {
     let mut open = Open::default();
@@ -234,7 +240,8 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
         if is_forgotten(view, operation.id)? {
             break;
         }
-        if operation.reversal == Reversal::None && !view.moves(operation.id)?.is_empty() {
+        let is_plain = operation.reversal == Reversal::None && !is_unattended(&operation);
+        if is_plain && !view.moves(operation.id)?.is_empty() {
             return Err(Error::NothingToRedo {
                 since: undone_before(view, operation.id)?.then_some(operation.what),
             });

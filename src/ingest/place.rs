@@ -204,6 +204,7 @@ impl Placement {
         Ok(ImportedSession {
             name: self.name,
             outcome: self.outcome,
+            is_of_end: session.is_of_end,
             messages: session.messages,
             new_commits: session.new_commits,
             secrets: session.secrets,

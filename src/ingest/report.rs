@@ -32,6 +32,9 @@ pub struct ImportedSession {
     pub name: RefName,
     /// How it relates to what was here.
     pub outcome: Outcome,
+    /// Whether only the end of its file was read: how many messages there are, the hides, and what the importer
+    /// said are those of that end, but for its title and what is absent.
+    pub is_of_end: bool,
     /// Messages on its main path, hidden ones included.
     pub messages: u64,
     /// Commits that were not here before, on all paths.

@@ -81,6 +81,8 @@ pub(super) struct Session<'a> {
     newest: Option<CommitHash>,
     /// The settings in force on the main path, by the steps that were told.
     pub(super) settings: Settings,
+    /// Whether it is gone on with near its end.
+    pub(super) is_of_end: bool,
     /// The commit of the first step, where that is here and only those after it are to come in.
     begins_at: Option<CommitHash>,
 }
@@ -171,6 +173,7 @@ impl<'a> Session<'a> {
             working: Working::default(),
             newest: None,
             settings: Settings::new(),
+            is_of_end: false,
             begins_at: None,
         })
     }
@@ -178,7 +181,7 @@ impl<'a> Session<'a> {
     /// Begins at a commit that is the first step; `after` are the commits behind it on the session's path, and
     /// `settings` what is in force there.
     pub(super) fn go_on(&mut self, at: CommitHash, after: &[CommitRow], settings: &Settings) {
-        self.begins_at = Some(at);
+        (self.begins_at, self.is_of_end) = (Some(at), true);
         self.resumed = None;
         self.sharing = Sharing::No;
         self.chain = Chain::at(Some(at));

@@ -12,6 +12,7 @@ fn help_lists_the_commands_in_groups() {
     Bring in, take out
       init         Make a repository here
       import       Bring in sessions of coding agents, and other conversations
+      watch        Take in what grows in the tools' folders, as long as it runs
       export       Write a session file, or a page to read
       resume       Go on from a commit, in a new session of Claude Code or Codex
       record       Record a stream of events while it comes

@@ -168,7 +168,7 @@ fn a_hook_captures_its_transcript() {
     "#);
     assert!(sandbox.ok(&["log"]).lines().count() == 20);
     insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @r"
-    exit code: 2
+    exit code: 1
     --- stderr
     error: the hook's JSON on standard input: missing field `transcript_path` at line 1 column 2
     ");

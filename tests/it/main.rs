@@ -97,5 +97,6 @@ mod unsaid;
 #[cfg(target_os = "linux")]
 mod unwritable;
 mod viewing;
+mod watching;
 mod while_it_ran;
 mod written_again;

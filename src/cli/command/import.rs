@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
-use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Redaction};
+use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Reading, Redaction};
 use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
@@ -92,6 +92,14 @@ fn long_about() -> String {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let done = bring_in(args, app);
+    match args.hook {
+        true => done.map_err(Failure::never_blocks),
+        false => done,
+    }
+}
+
+fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut files = match (args.hook, args.last) {
         (true, _) => vec![hook(app)?],
         (_, true) => vec![left::found(args.all, app)?.swap_remove(0).path],
@@ -444,6 +452,10 @@ fn one(
         counter,
         secrets: Some(secrets),
         redaction,
+        reading: match args.hook {
+            true => Reading::New,
+            false => Reading::Whole,
+        },
         moves_head: !app.names_a_branch() && !coming.is_aside,
         is_aside: coming.is_aside,
     };

@@ -46,6 +46,7 @@ mod unbundle;
 mod undo;
 mod unpin;
 mod view;
+mod watch;
 
 use tract::Error;
 
@@ -74,6 +75,7 @@ macro_rules! commands {
 commands! {
     Init(init),
     Import(import),
+    Watch(watch),
     Export(export),
     Resume(resume),
     Record(record),

@@ -2,10 +2,11 @@
 
 mod filling;
 
-use tract::history::{ProviderSays, Status};
-use tract::model::{Head, HideKind, Millis, Role, Summed};
+use tract::history::{ProviderSays, Repo, Status};
+use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
+use crate::cli::watching::lock;
 use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
 
 /// Say where you are in your context
@@ -43,8 +44,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
     let total = status.provider.total(status.total);
+    let watched = watched(&repo, app)?;
+    let is_watched = watched.is_some();
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
+    if let Some(watched) = watched {
+        ui.print(watched)?;
+    }
+    if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
+    {
+        ui.print("")?;
+        return Ok(ui.print("What came in stands on branches of its own: tract branch")?);
+    }
     if status.head.commit().is_none() {
         return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
@@ -96,6 +107,25 @@ fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -
         (None, Some(first)) if is_long_ago(first) => Some("never checked for damage".to_owned()),
         _ => None,
     }
+}
+
+/// Whether somebody watches the tools' folders, and when something last came in; nothing where nobody ever has.
+fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
+    let Some(is_held) = repo.directory().and_then(lock::is_held) else {
+        return Ok(None);
+    };
+    let mut line = match is_held {
+        true => Line::from("Watched, "),
+        false => Label::Warning.of("Not watched") + " (tract watch), ",
+    };
+    line += match tract::ingest::last_taken_in(repo)? {
+        Some(time) => {
+            let when = app.calendar().listed(Some(time));
+            Line::from("something last came in ") + Label::Time.of(when)
+        }
+        None => Line::from("nothing has come in yet"),
+    };
+    Ok(Some(line))
 }
 
 fn head_line(status: &Status, ui: &Ui) -> Line {

@@ -1,0 +1,101 @@
+//! `tract watch`: what grows in the tools' folders comes in.
+//!
+//! Deliberately absent: how a file that has grown is gone on with; that is the library's
+//! ([`tract::ingest::Reading`]).
+
+pub mod lock;
+mod taking;
+mod wake;
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tract::history::Repo;
+use tract::ingest::Reading;
+
+use self::lock::Lock;
+use self::taking::Taking;
+use self::wake::{Wake, Woken};
+use super::pause::Pause;
+use super::{App, Failure};
+
+/// How often it is asked whether to end, and whether a tool has made its folder.
+const TICK: Duration = Duration::from_millis(250);
+/// How often every file is looked at, whatever the system says; and where it says nothing.
+const LOOK: Duration = Duration::from_secs(30);
+const LOOK_DEAF: Duration = Duration::from_secs(1);
+
+/// How often a single look tries a file again that was changing.
+const AGAIN: u32 = 8;
+
+/// How to watch.
+pub struct Options {
+    /// Whether to end after having looked at everything once.
+    pub is_once: bool,
+    /// How much is read of what is here already.
+    pub reading: Reading,
+    /// Whether to say each file that brought something.
+    pub is_verbose: bool,
+}
+
+/// Takes in what grows, until a signal asks for the end.
+pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Failure> {
+    let Some(directory) = repo.directory().map(std::path::Path::to_owned) else {
+        let failure = Failure::usage("a repository in memory is gone before anybody could look");
+        return Err(failure.with_hint("tract init makes one that stays"));
+    };
+    let _lock = Lock::take(&directory)?;
+    let pause = Pause::begin()?;
+    let is_over = || pause.is_over();
+    let mut taking = Taking::of(repo, options.is_verbose, app)?;
+    if options.is_once {
+        let tally = taking.take_all(options.reading, &is_over, app)?;
+        // What was changing a moment ago may be whole now.
+        for _ in 0..AGAIN {
+            let again = taking.again();
+            if again.is_empty() || is_over() {
+                break;
+            }
+            pause.wait(TICK);
+            taking.take(&again, options.reading, &is_over, app)?;
+        }
+        return tally.end(app);
+    }
+    let mut wake = Wake::begin();
+    let mut woken = Woken::All;
+    let mut looked = Instant::now();
+    let mut reading = options.reading;
+    let mut is_first = true;
+    while !pause.is_over() {
+        if wake.listen(&taking.folders()) {
+            woken = Woken::All;
+        }
+        let look = if wake.hears() { LOOK } else { LOOK_DEAF };
+        if looked.elapsed() >= look {
+            woken = Woken::All;
+        }
+        match woken {
+            Woken::All => {
+                taking.take_all(reading, &is_over, app)?;
+                looked = Instant::now();
+            }
+            Woken::Files(files) => {
+                let files: Vec<_> = files.into_iter().collect();
+                taking.take(&files, reading, &is_over, app)?;
+            }
+            Woken::Quiet => {
+                let again = taking.again();
+                if !again.is_empty() {
+                    taking.take(&again, reading, &is_over, app)?;
+                }
+            }
+        }
+        // Read whole once, and then what is new.
+        reading = Reading::New;
+        if std::mem::take(&mut is_first) && !pause.is_over() {
+            app.ui.status("Watching; Ctrl-C ends it");
+        }
+        woken = wake.wait(TICK);
+    }
+    Ok(())
+}

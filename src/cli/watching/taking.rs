@@ -1,0 +1,262 @@
+//! What a watch does with files: those that have changed since come in.
+//!
+//! A file that cannot be read is named once, skipped, and tried again; nothing of a tool's is ever written,
+//! moved or locked. Deliberately absent: when to look.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use tract::Error;
+use tract::history::Repo;
+use tract::ingest::tool_dirs::ToolDirs;
+use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, kin};
+use tract::model::secret::Secrets;
+use tract::model::tokens::Counter;
+use tract::render::plural;
+use tract::store::FileStamp;
+
+use crate::cli::counted::counted;
+use crate::cli::failure::Exit;
+use crate::cli::{App, Failure, listing};
+
+/// The files of the tools, and how each was when it was taken in.
+pub struct Taking {
+    repo: Rc<Repo>,
+    dirs: ToolDirs,
+    counter: Counter,
+    secrets: Secrets,
+    is_verbose: bool,
+    /// As they were when they were looked at last.
+    seen: HashMap<PathBuf, FileStamp>,
+    /// Those that were changing, or that others were at: tried again soon.
+    again: HashSet<PathBuf>,
+    /// Those that came in, or were here before.
+    taken: HashSet<PathBuf>,
+    /// What was complained of.
+    complained: HashMap<PathBuf, String>,
+    /// Those with anything wrong in them, that was told of.
+    damaged: HashSet<PathBuf>,
+    /// What was told of.
+    told: HashSet<String>,
+}
+
+/// What came in.
+#[derive(Default)]
+pub struct Tally {
+    /// Files that were looked at.
+    pub files: u64,
+    /// Files with anything new.
+    pub changed: u64,
+    /// Commits that were not here before.
+    pub commits: u64,
+    /// Files that could not be read.
+    pub failed: u64,
+}
+
+impl Taking {
+    pub fn of(repo: Rc<Repo>, is_verbose: bool, app: &App) -> Result<Self, Failure> {
+        Ok(Self {
+            dirs: app.tool_dirs()?,
+            counter: Counter::lazy(app.encoding(&repo)?),
+            secrets: app.secrets()?,
+            repo,
+            is_verbose,
+            seen: HashMap::new(),
+            again: HashSet::new(),
+            taken: HashSet::new(),
+            complained: HashMap::new(),
+            damaged: HashSet::new(),
+            told: HashSet::new(),
+        })
+    }
+
+    /// The folders in which tools keep sessions, whether they are there or not.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.dirs.folders()
+    }
+
+    /// Takes in what has changed of all files that are there.
+    pub fn take_all(
+        &mut self,
+        reading: Reading,
+        is_over: &dyn Fn() -> bool,
+        app: &mut App,
+    ) -> Result<Tally, Failure> {
+        let files = self.dirs.files();
+        let there: HashSet<&PathBuf> = files.iter().collect();
+        self.seen.retain(|path, _| there.contains(path));
+        self.complained.retain(|path, _| there.contains(path));
+        self.take(&files, reading, is_over, app)
+    }
+
+    /// The files that are to be tried again soon.
+    pub fn again(&mut self) -> Vec<PathBuf> {
+        self.again.drain().collect()
+    }
+
+    /// Takes in what has changed of these files.
+    pub fn take(
+        &mut self,
+        files: &[PathBuf],
+        reading: Reading,
+        is_over: &dyn Fn() -> bool,
+        app: &mut App,
+    ) -> Result<Tally, Failure> {
+        let mut tally = Tally::default();
+        let mut changed = Vec::new();
+        for file in files {
+            tally.files += 1;
+            let Ok(stamp) = ingest::stamp(file) else {
+                continue;
+            };
+            if self.seen.get(file) == Some(&stamp) && reading == Reading::New {
+                continue;
+            }
+            if reading == Reading::New && ingest::looks_known(&self.repo, file).unwrap_or(false) {
+                self.seen.insert(file.clone(), stamp);
+                self.taken.insert(file.clone());
+                continue;
+            }
+            changed.push(file.clone());
+        }
+        // What is here needs no other file before it.
+        let (known, new): (Vec<PathBuf>, Vec<PathBuf>) = changed
+            .into_iter()
+            .partition(|file| self.taken.contains(file));
+        let new = kin::in_order(&self.repo, &new)?;
+        let redaction = match known.is_empty() && new.is_empty() {
+            false if ingest::redacts(&self.repo)? => Redaction::AsBefore,
+            _ => Redaction::Never,
+        };
+        for file in known.iter().chain(&new) {
+            if is_over() {
+                break;
+            }
+            self.take_one(file, (reading, redaction), &mut tally, app)?;
+        }
+        Ok(tally)
+    }
+
+    fn take_one(
+        &mut self,
+        file: &Path,
+        (reading, redaction): (Reading, Redaction),
+        tally: &mut Tally,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        // Looked at before it is read: what is written meanwhile is new.
+        let Ok(stamp) = ingest::stamp(file) else {
+            return Ok(());
+        };
+        let what = format!("watch {}", file.display());
+        let request = ImportRequest {
+            is_aside: true,
+            counter: Some(&self.counter),
+            secrets: Some(&self.secrets),
+            redaction,
+            reading,
+            ..ImportRequest::at(app.now(), &what)
+        };
+        match ingest::import(&self.repo, file, &request, &mut |_| {}) {
+            Ok(report) => {
+                self.seen.insert(file.to_owned(), stamp);
+                self.taken.insert(file.to_owned());
+                self.complained.remove(file);
+                self.tell(file, &report, tally, app);
+                Ok(())
+            }
+            Err(error) => self.pass_over(file, stamp, error, tally, app),
+        }
+    }
+
+    /// What becomes of a file that did not come in.
+    fn pass_over(
+        &mut self,
+        file: &Path,
+        stamp: FileStamp,
+        error: Error,
+        tally: &mut Tally,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        match &error {
+            // It may be no session, or not one yet: it is looked at again when it has changed.
+            Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. } => {
+                self.seen.insert(file.to_owned(), stamp);
+                return Ok(());
+            }
+            // It has gone, or was cut while it was read; or others were first.
+            Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => return Ok(()),
+            Error::Io { source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
+                self.again.insert(file.to_owned());
+                return Ok(());
+            }
+            Error::Overtaken { .. } | Error::Busy { .. } => {
+                self.again.insert(file.to_owned());
+                return Ok(());
+            }
+            Error::Damaged { .. } => return Err(error.into()),
+            _ => {}
+        }
+        tally.failed += 1;
+        let line = Failure::from(error).line().text();
+        let line = line.strip_prefix("error: ").unwrap_or(&line).to_owned();
+        if self.complained.get(file) != Some(&line) {
+            let place = app.short_path(file);
+            let line = match line.contains(&place) || line.contains(&*file.to_string_lossy()) {
+                true => line.clone(),
+                false => format!("{place}: {line}"),
+            };
+            app.ui.warn(format!("{line}; it is tried again"));
+        }
+        self.complained.insert(file.to_owned(), line);
+        Ok(())
+    }
+
+    /// Says what came in: of each session once, with `-v` each time.
+    fn tell(&mut self, file: &Path, report: &ImportReport, tally: &mut Tally, app: &mut App) {
+        let commits: u64 = report.sessions.iter().map(|it| it.new_commits).sum();
+        tally.commits += commits;
+        tally.changed += u64::from(commits > 0);
+        if report.problem_count > 0 && self.damaged.insert(file.to_owned()) {
+            let place = app.short_path(file);
+            let problems = plural(report.problem_count, "problem");
+            app.ui
+                .warn(format!("{place}: {problems}; tract import names them"));
+        }
+        for session in &report.sessions {
+            if session.new_commits == 0 {
+                continue;
+            }
+            let name = listing::shown_name(&session.name, true);
+            if !session.secrets.is_empty() {
+                app.ui
+                    .warn(format!("{name}: {}", counted(&session.secrets)));
+            }
+            let is_first = self.told.insert(name.clone());
+            if is_first || self.is_verbose {
+                let count = plural(session.new_commits, "new commit");
+                app.ui.status(format!("{name}: {count}"));
+            }
+        }
+    }
+}
+
+impl Tally {
+    /// How a pass over everything ends.
+    pub fn end(&self, app: &mut App) -> Result<(), Failure> {
+        let looked = format!("Looked at {}", plural(self.files, "file"));
+        app.ui.status(match self.changed {
+            0 => format!("{looked}: nothing new"),
+            changed => {
+                let commits = plural(self.commits, "new commit");
+                format!("{looked}: {commits} in {changed}")
+            }
+        });
+        match self.failed {
+            0 => Ok(()),
+            _ => Err(Failure::Quiet(Exit::NotAllowed)),
+        }
+    }
+}
