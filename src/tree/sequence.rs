@@ -102,7 +102,10 @@ impl<T: Clone> Sequence<T> {
             self.go_on(logged);
             return Taken::Anew;
         }
+        // None comes after the last number of all, so it may come again.
+        let is_last = place.sequence == u64::MAX;
         match place.sequence {
+            sequence if is_last && self.holds(sequence) => self.put(sequence, logged),
             sequence if sequence == next.sequence => Taken::Next(self.go_on(logged)),
             sequence if sequence > next.sequence => {
                 self.held.insert(sequence, logged);
@@ -110,6 +113,10 @@ impl<T: Clone> Sequence<T> {
             }
             sequence => self.put(sequence, logged),
         }
+    }
+
+    fn holds(&self, sequence: u64) -> bool {
+        self.log.iter().any(|one| one.sequence == Some(sequence))
     }
 
     /// What waits, for nothing more will come.
@@ -123,7 +130,7 @@ impl<T: Clone> Sequence<T> {
         let mut next = Some(first);
         let mut taken = Vec::new();
         while let (Some(logged), Some(at)) = (next, &mut self.at) {
-            at.sequence += 1;
+            at.sequence = at.sequence.saturating_add(1);
             taken.push(logged.what.clone());
             self.log.push(logged);
             next = self.held.remove(&at.sequence);
