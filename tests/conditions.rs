@@ -21,36 +21,11 @@ pub fn laws(full: u32) -> Config {
     }
 }
 
-/// The variable that sets tests hunting.
-#[allow(dead_code)]
-const HUNT: &str = "TRACT_HUNT";
-
-/// Whether tests look for what nobody knows yet, as they do where `TRACT_HUNT` is set. They still find
-/// something in most runs, so that no change could be told by them.
-#[allow(dead_code)]
-pub fn hunts() -> bool {
-    let hunts = std::env::var_os(HUNT).is_some();
-    if !hunts {
-        eprintln!("skipped: TRACT_HUNT is not set");
-    }
-    hunts
-}
-
-/// The configuration of a law that is only tried on the hunt.
-#[allow(dead_code)]
-pub fn hunt(full: u32) -> Config {
-    let config = laws(full);
-    Config {
-        cases: if hunts() { config.cases } else { 0 },
-        ..config
-    }
-}
-
-/// A number that is another one in each run on the hunt.
+/// A number that is another one in each run where `TRACT_HUNT` is set.
 #[allow(dead_code)]
 pub fn chance() -> u64 {
     use std::hash::BuildHasher;
-    match std::env::var_os(HUNT) {
+    match std::env::var_os("TRACT_HUNT") {
         Some(_) => std::hash::RandomState::new().hash_one(0),
         None => 0,
     }

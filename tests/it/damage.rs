@@ -421,9 +421,6 @@ const QUESTIONS: [&[&str]; 8] = [
 /// The program has ways of its own to what it says: what it lists, names and draws.
 #[test]
 fn the_program_gives_no_other_answer_after_a_flipped_byte() {
-    if !conditions::hunts() {
-        return;
-    }
     const FULL: u32 = 100;
     let sandbox = with_every_kind_of_row();
     let path = sandbox.work().join(".tract/tract.db");

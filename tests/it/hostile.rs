@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 use serde_json::Value;
 use tract::compile::Provider;
 
-use crate::conditions::hunt;
+use crate::conditions::laws;
 use crate::oracles::{Care, TARGETS, Target, bundles, requests, shown};
 
 /// A change of some bytes.
@@ -323,7 +323,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(hunt(512))]
+    #![proptest_config(laws(512))]
 
     /// Whatever a message says, nothing of it acts on who reads it.
     #[test]
@@ -336,7 +336,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(96))]
+    #![proptest_config(laws(96))]
 
     #[test]
     fn a_changed_session_of_claude_code_holds(input in changed("claude_code")) {
@@ -345,7 +345,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(96))]
+    #![proptest_config(laws(96))]
 
     #[test]
     fn a_changed_session_of_codex_holds(input in changed("codex")) {
@@ -354,7 +354,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(64))]
+    #![proptest_config(laws(64))]
 
     #[test]
     fn a_changed_session_of_gemini_holds(input in changed("gemini")) {
@@ -363,7 +363,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(64))]
+    #![proptest_config(laws(64))]
 
     #[test]
     fn a_changed_session_of_opencode_holds(input in changed("opencode")) {
@@ -372,7 +372,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(64))]
+    #![proptest_config(laws(64))]
 
     #[test]
     fn a_changed_session_of_roo_holds(input in changed("roo")) {
@@ -381,7 +381,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(96))]
+    #![proptest_config(laws(96))]
 
     #[test]
     fn a_changed_chat_holds(input in changed("chats")) {
@@ -390,7 +390,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(96))]
+    #![proptest_config(laws(96))]
 
     #[test]
     fn a_changed_request_of_responses_holds(input in changed("responses")) {
@@ -399,7 +399,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(48))]
+    #![proptest_config(laws(48))]
 
     #[test]
     fn a_changed_stream_holds(input in changed("streams")) {
@@ -408,7 +408,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(128))]
+    #![proptest_config(laws(128))]
 
     #[test]
     fn a_changed_message_holds(input in changed("messages")) {
@@ -417,7 +417,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(96))]
+    #![proptest_config(laws(96))]
 
     #[test]
     fn a_changed_revision_holds(input in changed("revisions")) {
@@ -426,7 +426,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(48))]
+    #![proptest_config(laws(48))]
 
     #[test]
     fn a_changed_bundle_holds(input in changed("bundles")) {
@@ -435,7 +435,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(hunt(128))]
+    #![proptest_config(laws(128))]
 
     #[test]
     fn a_changed_text_holds(input in changed("shown")) {
