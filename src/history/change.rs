@@ -276,9 +276,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::hash::{CommitHash, ContentHash};
     use crate::history::laws::commands::{Draw, command};
     use crate::history::{On, Repo};
     use crate::model::Millis;
+
+    /// A context of appended messages, by their numbers.
+    fn of(numbers: impl Iterator<Item = u8>) -> Context {
+        let mut context = Context::default();
+        context.entries = numbers
+            .map(|number| {
+                let id = EntryId::of(CommitHash::from_bytes([number; 32]));
+                Entry::new(id, ContentHash::from_bytes([number; 32]), None)
+            })
+            .collect();
+        context
+    }
+
+    #[test]
+    fn places_are_told_in_their_order() {
+        let (few, many) = (of((100..120).chain([0])), of((0..60).chain([0])));
+        let all = |count: usize| (0..count).collect::<Vec<_>>();
+        let differ = Difference::between(&few, &many);
+        assert_eq!((differ.hidden, differ.shown), (all(20), all(60)));
+        let differ = Difference::between(&many, &few);
+        assert_eq!((differ.hidden, differ.shown), (all(60), all(20)));
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig {

@@ -9,17 +9,10 @@ use crate::conditions;
 use crate::damage::repository;
 use crate::sandbox::Sandbox;
 
-/// What `fsck` says of a repository's directory, line by line; none where it cannot even be opened.
-fn faults(directory: &std::path::Path) -> Option<Vec<String>> {
-    let repo = match Repo::open(directory) {
-        Ok(repo) => repo,
-        // In a rule of a table, which an older SQLite reads as late as it can.
-        Err(error) if error.to_string().contains("malformed database schema") => {
-            return Some(vec!["the schema is another one".to_owned()]);
-        }
-        Err(_) => return None,
-    };
-    let found = repo.fsck(true, &mut |_| {}).ok()?;
+/// What `fsck` says of a repository's directory, line by line; an error where it cannot even be opened.
+fn faults(directory: &std::path::Path) -> Result<Vec<String>, tract::Error> {
+    let repo = Repo::open(directory)?;
+    let found = repo.fsck(true, &mut |_| {})?;
     let mut lines: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
     lines.extend(found.log.iter().map(ToString::to_string));
     let lost = found
@@ -27,7 +20,7 @@ fn faults(directory: &std::path::Path) -> Option<Vec<String>> {
         .iter()
         .filter_map(|(name, lost)| lost.as_ref().map(|_| name));
     lines.extend(lost.map(|name| format!("{name} is lost")));
-    Some(lines)
+    Ok(lines)
 }
 
 #[test]
@@ -95,13 +88,19 @@ fn a_flipped_byte_is_damage_to_both_readers_or_to_neither() {
             return;
         };
         let faults = faults(folder.path());
+        // A rule of a table is read by an older SQLite as late as it can, so the two may differ.
+        if let Err(error) = &faults
+            && error.to_string().contains("malformed database schema")
+        {
+            continue;
+        }
         let schema = [" is another one", " is not ours", " is missing"];
         let alone = |line: &String| {
             line.contains("search")
                 || line.contains("fts5")
                 || schema.iter().any(|end| line.ends_with(end))
         };
-        let ours = faults.as_ref().is_none_or(|lines| !lines.iter().all(alone));
+        let ours = !faults.as_ref().is_ok_and(|lines| lines.iter().all(alone));
         if ours == sound {
             told.push(format!(
                 "byte {at}: fsck {faults:?}, the second reader {said:?}"
