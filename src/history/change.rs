@@ -283,14 +283,14 @@ mod tests {
 
     /// A context of appended messages, by their numbers.
     fn of(numbers: impl Iterator<Item = u8>) -> Context {
-        let mut context = Context::default();
-        context.entries = numbers
-            .map(|number| {
-                let id = EntryId::of(CommitHash::from_bytes([number; 32]));
-                Entry::new(id, ContentHash::from_bytes([number; 32]), None)
-            })
-            .collect();
-        context
+        let entry = |number| {
+            let id = EntryId::of(CommitHash::from_bytes([number; 32]));
+            Entry::new(id, ContentHash::from_bytes([number; 32]), None)
+        };
+        Context {
+            entries: numbers.map(entry).collect(),
+            ..Context::default()
+        }
     }
 
     #[test]
