@@ -91,16 +91,21 @@ pub(crate) struct Difference {
     pub(crate) changed: Vec<(usize, usize)>,
 }
 
+/// How many entries are the same at the beginning of both, and how many of the others at their end.
+fn common(one: &Vector<Entry>, other: &Vector<Entry>) -> (usize, usize) {
+    let same = |(one, other): &(&Entry, &Entry)| is_same(one, other);
+    let first = one.iter().zip(other).take_while(same).count();
+    let room = one.len().min(other.len()) - first;
+    let backwards = one.iter().rev().zip(other.iter().rev());
+    (first, backwards.take(room).take_while(same).count())
+}
+
 impl Difference {
     /// Entries of both stand in one order, so those of the shorter stretch are looked up by name, and
     /// the longer is only gone through.
     pub(crate) fn between(before: &Context, after: &Context) -> Self {
-        let same = |(one, other): &(&Entry, &Entry)| is_same(one, other);
         let (old, new) = (&before.entries, &after.entries);
-        let kept = old.iter().zip(new).take_while(same).count();
-        let room = old.len().min(new.len()) - kept;
-        let backwards = old.iter().rev().zip(new.iter().rev());
-        let last = backwards.take(room).take_while(same).count();
+        let (kept, last) = common(old, new);
         let (old_end, new_end) = (old.len() - last, new.len() - last);
         let is_shorter = old_end < new_end;
         let (short, short_end, long, long_end) = match is_shorter {
@@ -143,12 +148,7 @@ impl Difference {
 impl Change {
     /// From one context to another of the same path. Only where they differ is looked at twice.
     pub(crate) fn between(before: &Context, after: &Context) -> Self {
-        let same = |(one, other): &(&Entry, &Entry)| is_same(one, other);
-        let (old, new) = (&before.entries, &after.entries);
-        let first = old.iter().zip(new).take_while(same).count();
-        let room = old.len().min(new.len()) - first;
-        let backwards = old.iter().rev().zip(new.iter().rev());
-        let last = backwards.take(room).take_while(same).count();
+        let (first, last) = common(&before.entries, &after.entries);
         let differ = |context: &Context| -> Vec<Placed> {
             let end = context.entries.len() - last;
             let entries = context.entries.iter().enumerate().take(end).skip(first);
