@@ -246,10 +246,14 @@ fn a_task_of_claude_codes_names_its_agent() {
     ];
     let folder = "p/44444444-2222-4333-8444-555555555555";
     sandbox.write(&format!("{folder}.jsonl"), main.concat());
-    sandbox.write(
+    let path = sandbox.write(
         &format!("{folder}/subagents/agent-a3e2831f2807f060a.jsonl"),
         agent.concat(),
     );
+    // An agent may be the last to say something; what HEAD is on is the session that started it.
+    let file = std::fs::File::options().append(true).open(path);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    file.expect("opens").set_modified(later).expect("set");
     sandbox.ok(&["import", "p"]);
     let branches = sandbox.ok(&["branch"]);
     let branches: Vec<&str> = branches

@@ -14,6 +14,9 @@ mod record;
 mod running;
 mod write;
 
+use serde::Deserialize;
+
+use super::Descent;
 use super::format::{Everywhere, Format, Home, Resume, Shape};
 
 /// Record types that only Claude Code writes.
@@ -53,7 +56,7 @@ pub static CLAUDE_CODE: Format = Format {
             is_session: |name| !name.starts_with("agent-"),
         },
         beside: &[],
-        descent: |_| None,
+        descent,
         number: |_| None,
         resume: Some(Resume {
             command: &["claude", "--resume"],
@@ -70,6 +73,24 @@ pub static CLAUDE_CODE: Format = Format {
     }),
     ..Format::of("claude-code", Shape::Lines, read::import, write::export)
 };
+
+/// What a sub-agent's own file says of the session that started it; nothing of any other file.
+fn descent(first_line: &str) -> Option<(String, Descent)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Agents {
+        is_sidechain: bool,
+        agent_id: String,
+        session_id: String,
+    }
+    let agents: Agents = serde_json::from_str(first_line).ok()?;
+    let id = format!("{}/agent-{}", agents.session_id, agents.agent_id);
+    let descent = Descent {
+        spawned_by: Some(agents.session_id),
+        ..Descent::default()
+    };
+    agents.is_sidechain.then_some((id, descent))
+}
 
 /// The directory name under which the tool files a working directory.
 ///
