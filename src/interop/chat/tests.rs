@@ -12,7 +12,7 @@ use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
     SessionStart, Sink, Step,
 };
-use crate::interop::{anthropic, claude_code, codex, gemini, openai, roo};
+use crate::interop::{anthropic, claude_code, codex, gemini, openai, opencode, roo};
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
@@ -530,6 +530,10 @@ fn every_real_file_is_recognised() {
             Some("anthropic-messages") => Some(&anthropic::ANTHROPIC),
             Some("roo-cline") if name.ends_with("api_conversation_history.json") => Some(&roo::ROO),
             Some("gemini-cli") if !lines => Some(&gemini::GEMINI),
+            // Its own storage is many small files.
+            Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
+                Some(&opencode::OPENCODE)
+            }
             _ => None,
         };
         let bytes = std::fs::read(&path).expect("the file can be read");
