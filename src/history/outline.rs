@@ -227,7 +227,7 @@ impl Listed {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if a commit is another one than it was, and the store's.
+    /// [`crate::Error::Damaged`] if a commit is another one than it was, and the store's.
     pub fn read(&self, repo: &Repo, range: Range<usize>) -> Result<Vec<ListedEntry>> {
         self.read_in(&*repo.store.read()?, range)
     }
