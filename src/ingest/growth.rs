@@ -60,10 +60,7 @@ pub(super) struct Growth {
 /// The store's; [`Error::Io`] if it cannot be looked at.
 pub fn looks_known(repo: &Repo, path: &Path) -> Result<bool> {
     let now = stamp(path)?;
-    let known = match absolute(path) {
-        Some(path) => repo.store.read()?.followed(&path)?,
-        None => None,
-    };
+    let known = followed(&*repo.store.read()?, path)?;
     Ok(known.is_some_and(|known| known.stamp == now))
 }
 
@@ -76,6 +73,14 @@ pub fn last_taken_in(repo: &Repo) -> Result<Option<Millis>> {
     repo.store.read()?.last_followed()
 }
 
+/// What is known of the file at a path.
+fn followed(view: &dyn View, path: &Path) -> Result<Option<FollowedFile>> {
+    match absolute(path) {
+        Some(path) => view.followed(&path),
+        None => Ok(None),
+    }
+}
+
 impl Growth {
     /// How to go on with the file at `path`, and the file; none where it must be read whole.
     pub(super) fn of(
@@ -83,11 +88,7 @@ impl Growth {
         path: &Path,
     ) -> Result<Option<(Self, SessionInput<'static>)>> {
         let view = store.read()?;
-        let known = match absolute(path) {
-            Some(path) => view.followed(&path)?,
-            None => None,
-        };
-        let Some(known) = known else {
+        let Some(known) = followed(&*view, path)? else {
             return Ok(None);
         };
         let Some(source) = view.source(known.source)? else {

@@ -501,14 +501,9 @@ impl Intake<'_> {
             let settings = session.settings.clone();
             let remembered = file.remembered(from, source, settings, self.request.now);
             let known = tx.followed(&remembered.path)?;
-            let is_known = known.is_some_and(|known| {
-                let time = known.time;
-                known
-                    == FollowedFile {
-                        time,
-                        ..remembered.clone()
-                    }
-            });
+            // When it was last looked at is no news.
+            let time = remembered.time;
+            let is_known = known.is_some_and(|known| FollowedFile { time, ..known } == remembered);
             if !is_known && file.is_end_of(&*tx, source)? {
                 tx.put_followed(&remembered)?;
             }

@@ -162,8 +162,6 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         };
         let name = path.to_string_lossy();
         let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
-        let extension = plain.extension().unwrap_or_default().to_owned();
-        let is_meta = name.ends_with(".meta.json");
         // A tool that goes on with a compressed session makes a plain file again; that one counts.
         if plain.as_os_str() != path.as_os_str() && plain.exists() {
             continue;
@@ -172,8 +170,7 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
             if depth > 0 {
                 files.extend(session_files(&path, depth - 1));
             }
-        } else if (extension == "jsonl" || extension == "json")
-            && !is_meta
+        } else if is_session_name(&path)
             // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
             && leads_to_file(&path)
         {
@@ -181,6 +178,15 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+/// Whether a file of this name could be a session: `.json`, `.jsonl`, or one of them compressed. What a
+/// tool notes beside one (`.meta.json`) is none.
+pub fn is_session_name(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
+    let extension = plain.extension().unwrap_or_default();
+    (extension == "jsonl" || extension == "json") && !name.ends_with(".meta.json")
 }
 
 /// Whether a path leads to a file; one that cannot be looked at may do so.

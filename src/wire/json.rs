@@ -43,12 +43,6 @@ pub fn text_at(text: &str, key: &str) -> Option<String> {
     Some(block.get(key)?.as_str()?.to_owned())
 }
 
-/// Whether `text` is a JSON object that has a list under a key.
-pub fn lists(text: &str, key: &str) -> bool {
-    let block: Option<Value> = serde_json::from_str(text).ok();
-    block.is_some_and(|block| block.get(key).is_some_and(Value::is_array))
-}
-
 /// Whether `text` is a JSON object.
 pub fn is_object(text: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(text).is_ok()

@@ -4,12 +4,13 @@
 //! Deliberately absent: what a change means; a file is looked at, whatever was said of it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use notify::event::ModifyKind;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tract::ingest::tool_dirs::is_session_name;
 
 /// What is written at once is taken in at once: how long after the first word more of them are waited for.
 const BATCH: Duration = Duration::from_millis(100);
@@ -123,7 +124,7 @@ impl Woken {
             Self::Files(files) => files,
         };
         for path in event.paths {
-            match may_be_session(&path) {
+            match is_session_name(&path) && !path.is_dir() {
                 true => {
                     files.insert(path);
                 }
@@ -137,10 +138,4 @@ impl Woken {
             false => Self::Files(files),
         }
     }
-}
-
-fn may_be_session(path: &Path) -> bool {
-    let name = path.to_string_lossy();
-    let name = name.strip_suffix(".zst").unwrap_or(&name);
-    (name.ends_with(".jsonl") || name.ends_with(".json")) && !path.is_dir()
 }

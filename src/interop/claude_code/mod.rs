@@ -84,12 +84,17 @@ fn descent(first_line: &str) -> Option<(String, Descent)> {
         session_id: String,
     }
     let agents: Agents = serde_json::from_str(first_line).ok()?;
-    let id = format!("{}/agent-{}", agents.session_id, agents.agent_id);
+    let id = agents_id(&agents.session_id, &agents.agent_id);
     let descent = Descent {
         spawned_by: Some(agents.session_id),
         ..Descent::default()
     };
     agents.is_sidechain.then_some((id, descent))
+}
+
+/// The id of a sub-agent's session.
+fn agents_id(parent: &str, agent: &str) -> String {
+    format!("{parent}/agent-{agent}")
 }
 
 /// The directory name under which the tool files a working directory.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::agents_id;
 use super::attached::{self, Sent};
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
@@ -137,7 +138,7 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
     if tree.agent_file {
         let parent = recorded.unwrap_or_default();
         let id = match (&index.agent_id, parent.is_empty()) {
-            (Some(agent), false) => format!("{parent}/agent-{agent}"),
+            (Some(agent), false) => agents_id(&parent, agent),
             (Some(agent), true) => format!("agent-{agent}"),
             (None, _) => options.stem.to_owned(),
         };

@@ -13,7 +13,7 @@ use crate::interop::records::rewritten;
 use crate::interop::remarks::Remarks;
 use crate::interop::spans::members;
 use crate::interop::{Action, Document, Outgoing, Step};
-use crate::model::{Millis, Part, Role, Span};
+use crate::model::{Media, Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::json::{Object, array, is_object, quoted, text_at};
 use crate::wire::media::address;
@@ -50,7 +50,6 @@ pub(super) fn export(
         writing.read(&record);
         records.push(record);
     }
-    let info = writing.session();
     let messages = array(&records);
     let session = match &document.source {
         Some(source) => rewritten(source.trim_start_matches('\u{feff}'), |key, value| {
@@ -64,7 +63,9 @@ pub(super) fn export(
                 _ => value.to_owned(),
             })
         }),
-        None => Object::new().raw("info", &info).raw("messages", &messages),
+        None => Object::new()
+            .raw("info", &writing.session())
+            .raw("messages", &messages),
     };
     write_all(out, &session.finish())?;
     Ok(remarks.into_words())
@@ -105,6 +106,16 @@ fn member(record: &str, key: &str) -> Option<String> {
 fn beneath(provider: &str, key: &str, value: &str) -> String {
     let own = Object::new().string(key, value).finish();
     Object::new().raw(provider, &own).finish()
+}
+
+/// A picture or a file, in what it stands in; none if only a provider has it.
+fn file(new: Object, media: &Media) -> Option<Object> {
+    let mime = media.media_type.as_deref();
+    let new = new
+        .string("type", "file")
+        .string("mime", mime.unwrap_or("application/octet-stream"))
+        .optional("filename", media.name.as_deref());
+    Some(new.string("url", &address(media)?))
 }
 
 struct Writing<'a> {
@@ -306,13 +317,7 @@ impl Writing<'_> {
                     .raw("state", &state)
             }
             Part::ToolResult { .. } => return None,
-            Part::Image(media) | Part::File(media) => {
-                let mime = media.media_type.as_deref();
-                new.string("type", "file")
-                    .string("mime", mime.unwrap_or("application/octet-stream"))
-                    .optional("filename", media.name.as_deref())
-                    .string("url", &address(media)?)
-            }
+            Part::Image(media) | Part::File(media) => file(new, media)?,
             Part::Opaque { provider, data } if provider == PROVIDER => {
                 let ids = ["id", "sessionID", "messageID"];
                 let own = rewritten(data, |key, value| {
@@ -359,13 +364,7 @@ impl Writing<'_> {
             return state.string("error", &text).raw("time", time).finish();
         }
         let files = content.iter().filter_map(|part| match part {
-            Part::Image(media) | Part::File(media) => {
-                let mime = media.media_type.as_deref();
-                let file = Object::typed("file")
-                    .string("mime", mime.unwrap_or("application/octet-stream"))
-                    .optional("filename", media.name.as_deref());
-                Some(file.string("url", &address(media)?).finish())
-            }
+            Part::Image(media) | Part::File(media) => Some(file(Object::new(), media)?.finish()),
             _ => None,
         });
         let files: Vec<String> = files.collect();

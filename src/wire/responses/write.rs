@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::model::{Message, Part, Role};
-use crate::wire::json::{Object, array, is_object, lists, quoted, text_at, type_of};
+use crate::wire::json::{Object, array, is_object, quoted, text_at, type_of};
 use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
 use crate::wire::{Repair, Repairs, name};
 
@@ -262,17 +263,19 @@ fn is_piece(data: &str) -> bool {
 
 /// Whether a block is the whole item that answers this call.
 fn is_output_of(call: &str, data: &str) -> bool {
-    let kind = type_of(data).filter(|kind| kind.ends_with("_output"));
-    let answers = || text_at(data, "call_id").is_some_and(|id| id == call);
-    kind.is_some_and(|kind| answers() && (kind != "tool_search_output" || lists(data, "tools")))
+    let item: Value = serde_json::from_str(data).unwrap_or_default();
+    let kind = item["type"].as_str().unwrap_or_default();
+    let gives = kind != "tool_search_output" || item["tools"].is_array();
+    kind.ends_with("_output") && item["call_id"] == call && gives
 }
 
 /// Whether an item that a client wrote is no output, or one that gives something as providers take it.
 pub fn gives_something(item: &str) -> bool {
-    match type_of(item).as_deref() {
-        Some("tool_search_output") => lists(item, "tools"),
+    let item: Value = serde_json::from_str(item).unwrap_or_default();
+    match item["type"].as_str() {
+        Some("tool_search_output") => item["tools"].is_array(),
         Some("function_call_output" | "custom_tool_call_output") => {
-            text_at(item, "output").is_some() || lists(item, "output")
+            item["output"].is_string() || item["output"].is_array()
         }
         _ => true,
     }
