@@ -6,7 +6,8 @@
     python3 benches/compare.py --quick               a smoke run; its figures mean nothing
     python3 benches/compare.py --sessions FOLDER     also imports each session file of 1 MB or more
 
-Needs a release build (`cargo build --release --locked`) and git; Python's standard library alone.
+Needs a release build (`cargo build --release --locked`) and git; the groups `library` and `build` run cargo.
+Python's standard library alone.
 Each row is two commands, run A B A B …: the median and the least of each, the ratio of the medians,
 and the most memory that tract took, where it is more than this script's own. A target is the ratio that design asks for.
 """
@@ -16,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import sqlite3
@@ -31,6 +33,7 @@ WORDS = (
     "commit is made so we look at src lib module function returns error value option result "
     "context window tokens message tool call output panic thread main borrow checker lifetime"
 ).split()
+HERE = Path(__file__).resolve().parent.parent
 PLAIN = {**os.environ, "NO_COLOR": "1", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
 # What is written is on the disk when a command ends, as tract's is.
 GIT = ["git", "-c", "core.fsync=all", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
@@ -63,16 +66,17 @@ def conversation(count, seed=1, size=None):
                 yield {"role": "assistant", "content": text}
 
 
-def claude_code(path, megabytes):
-    """A session file as Claude Code writes it, of about so many MB."""
+def claude_code(path, megabytes, at=0):
+    """Goes on with a session file as Claude Code writes it until it has about so many MB, from message `at` on, a
+    multiple of 400; which message would come next."""
     session = "7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10"
-    parent, at = None, 0
-    with open(path, "w") as out:
+    name = lambda at: f"00000000-0000-4000-8000-{at:012}" if at >= 0 else None
+    with open(path, "a") as out:
         while out.tell() < megabytes * 1_000_000:
             for message in conversation(400, seed=at):
-                text, uuid = message["content"], f"00000000-0000-4000-8000-{at:012}"
-                record = {"parentUuid": parent, "isSidechain": False, "sessionId": session}
-                record |= {"uuid": uuid, "cwd": "/home/user/p", "version": "2.1.0"}
+                text = message["content"]
+                record = {"parentUuid": name(at - 1), "isSidechain": False, "sessionId": session}
+                record |= {"uuid": name(at), "cwd": "/home/user/p", "version": "2.1.0"}
                 record["timestamp"] = f"2026-01-{1 + at // 86400 % 28:02}T{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.000Z"
                 if message["role"] == "assistant":
                     content = [{"type": "text", "text": text}]
@@ -89,8 +93,8 @@ def claude_code(path, megabytes):
                 else:
                     record |= {"type": "user", "message": {"role": "user", "content": text}}
                 out.write(json.dumps(record) + "\n")
-                parent, at = uuid, at + 1
-    return path
+                at += 1
+    return at
 
 
 # --- the repositories -------------------------------------------------------------------------
@@ -177,8 +181,8 @@ class Side:
 
     cpu = False
 
-    def __init__(self, folder, *commands, before=None):
-        self.folder, self.commands, self.before = folder, commands, before
+    def __init__(self, folder, *commands, before=None, env=PLAIN):
+        self.folder, self.commands, self.before, self.env = folder, commands, before, env
         self.seconds, self.memory, self.round = [], 0, 0
 
     def run(self):
@@ -187,7 +191,7 @@ class Side:
             self.before(self.round)
         self.round += 1
         started = time.monotonic()
-        child = subprocess.Popen(command, cwd=self.folder, env=PLAIN, stdin=subprocess.DEVNULL,
+        child = subprocess.Popen(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         said = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)
@@ -226,7 +230,7 @@ class Table:
         ours.finish()
         theirs.finish()
         ratio = ours.median() / theirs.median()
-        self.add(work, size, f"{ms(ours)}", f"{ms(theirs)} {peer}", f"{ratio:.2f} ×", target, megabytes(ours.memory),
+        self.add(work, size, f"{ms(ours)}", f"{ms(theirs)} {peer}", f"{ratio:.2f} ×", target, in_megabytes(ours.memory),
                  None if target is None else ratio <= target)
 
     def add(self, work, size, ours, theirs, figure, target, memory, holds):
@@ -245,7 +249,7 @@ def ms(side):
     return f"{1000 * side.median():.1f} ({1000 * min(side.seconds):.1f}) ms"
 
 
-def megabytes(memory):
+def in_megabytes(memory):
     """Nothing where it is no more than that of this script, which cannot be told apart."""
     return f"{memory:.0f}" if memory else ""
 
@@ -297,6 +301,13 @@ def looking(table, places, tract, count, base):
                Side(theirs, [*GIT, "log", "--oneline"]), "git", 0.3, runs)
 
 
+def committing_far(table, places, tract, count, base):
+    """That a commit costs the same, however many stand before it."""
+    commit = [tract, "commit", "-q", "-r", "user", "-m", "one more message of some forty bytes"]
+    ours, few = Side(places.tract(count), commit), Side(places.tract(base), commit)
+    table.pair("commit", thousands(count), ours, few, f"at {thousands(base)}", 1.2)
+
+
 def committing(table, places, tract, count):
     ours, files, lines = places.tract(count), places.git(count), places.git_lines(count)
     line = json.dumps({"role": "user", "content": "one more message of some forty bytes"})
@@ -330,17 +341,17 @@ def compiling(table, places, tract, count):
         nothing.run()
     payload = len(subprocess.run([tract, "compile"], cwd=ours, env=PLAIN, capture_output=True).stdout)
     rate = payload / 1e6 / (side.median() - nothing.median())
-    table.add("compile, cold", f"{thousands(count)} × 1 kB", ms(side), "", f"{rate:.0f} MB/s", "250", megabytes(side.memory), rate >= 250)
+    table.add("compile, cold", f"{thousands(count)} × 1 kB", ms(side), "", f"{rate:.0f} MB/s", "250", in_megabytes(side.memory), rate >= 250)
     if side.memory:
         times = side.memory * 1024 * 1024 / payload
-        table.add("compile, memory", f"{thousands(count)} × 1 kB", f"{side.memory:.0f} MB", f"{payload / 1e6:.1f} MB payload", f"{times:.1f} ×", "3", megabytes(side.memory), times <= 3)
+        table.add("compile, memory", f"{thousands(count)} × 1 kB", f"{side.memory:.0f} MB", f"{payload / 1e6:.1f} MB payload", f"{times:.1f} ×", "3", in_megabytes(side.memory), times <= 3)
     back = f"HEAD~{count // 3}"
     table.pair("diff of two contexts", thousands(count), Side(ours, [tract, "diff", "--stat", back, "HEAD"]), Side(ours, [tract, "compile"]), "compile", 2.0)
 
 
 def bringing_in(table, places, tract, megabytes):
-    source = places.made(f"session-{megabytes}", lambda folder: claude_code(folder / "session.jsonl", megabytes)) / "session.jsonl"
-    imported(table, places, tract, source, f"made, {megabytes} MB")
+    made = places.made(f"session-{megabytes}", lambda folder: claude_code(folder / "session.jsonl", megabytes))
+    imported(table, places, tract, made / "session.jsonl", f"made, {megabytes} MB")
 
 
 def imported(table, places, tract, source, name):
@@ -363,7 +374,7 @@ def imported(table, places, tract, source, name):
             left = disk(folder)
     size = os.path.getsize(source)
     rate = size / 1e6 / statistics.median(seconds)
-    table.add("import and index", name, f"{1000 * statistics.median(seconds):.0f} ms", "", f"{rate:.0f} MB/s", "40", megabytes(memory), rate >= 40)
+    table.add("import and index", name, f"{1000 * statistics.median(seconds):.0f} ms", "", f"{rate:.0f} MB/s", "40", in_megabytes(memory), rate >= 40)
     for work, kept in [("disk", room), ("disk after gc", left)]:
         table.add(work, name, f"{kept / 1e6:.1f} MB", f"{size / 1e6:.1f} MB source", f"{kept / size:.2f} ×", "0.5", "", kept / size <= 0.5)
 
@@ -387,7 +398,7 @@ def reaching_far(table, places, tract, count):
             if restore:
                 places.run(ours, "undo", "-q")
         holds = side.median() <= 1.0 and side.memory <= 200
-        table.add(name, thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", megabytes(side.memory), holds)
+        table.add(name, thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", in_megabytes(side.memory), holds)
     once("truncate", "truncate", "-q", "--keep", "200")
     once(f"compile HEAD~{count * 7 // 10}", "compile", f"HEAD~{count * 7 // 10}", restore=False)
     ours = places.tract(count, hidden=True)
@@ -396,7 +407,7 @@ def reaching_far(table, places, tract, count):
         side.run()
         places.run(ours, "undo", "-q")
     holds = side.median() <= 1.0 and side.memory <= 200
-    table.add("restore", thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", megabytes(side.memory), holds)
+    table.add("restore", thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", in_megabytes(side.memory), holds)
 
 
 def searching(table, places, tract, count):
@@ -407,7 +418,60 @@ def searching(table, places, tract, count):
     for _ in range(table.runs):
         side.run()
     spent = 1000 * side.median()
-    table.add("find, a rare word", thousands(count), ms(side), "", f"{spent:.0f} ms", "30", megabytes(side.memory), spent <= 30)
+    table.add("find, a rare word", thousands(count), ms(side), "", f"{spent:.0f} ms", "30", in_megabytes(side.memory), spent <= 30)
+
+
+def following(table, places, tract, megabytes, more):
+    """What comes to a session that `watch` has taken in, `more` MB a time."""
+    with tempfile.TemporaryDirectory(dir=places.folder) as home:
+        talk = Path(home) / ".claude/projects/-home-user-p/7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10.jsonl"
+        talk.parent.mkdir(parents=True)
+        env = {"PATH": PLAIN["PATH"], "HOME": home, "NO_COLOR": "1"}
+        at, size = claude_code(talk, megabytes), megabytes
+        once = [tract, "watch", "--once", "-q"]
+        subprocess.run([tract, "init", "-q"], cwd=home, env=env, check=True)
+        subprocess.run(once, cwd=home, env=env, check=True)
+
+        def grow(_):
+            nonlocal at, size
+            size += more
+            at = claude_code(talk, size, at)
+
+        grown, idle = Side(home, once, before=grow, env=env), Side(home, once, env=env)
+        for _ in range(table.runs):
+            grown.run()
+            idle.run()
+        spent = 1000 * (grown.median() - idle.median())
+        table.add(f"watch, {more} MB more", f"{megabytes:,} MB", ms(grown), f"{ms(idle)} nothing new", f"{spent:.0f} ms", "50",
+                  in_megabytes(grown.memory), spent <= 50)
+
+
+def library(table):
+    """What `benches/` measures of the library, in processes of its own."""
+    def said(name):
+        done = subprocess.run(["cargo", "bench", "--locked", "-q", "--bench", name], cwd=HERE, env=PLAIN, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"cargo bench --bench {name}: {done.stderr}")
+        return done.stdout.splitlines()
+
+    append = re.match(r"an append +(\S+) +bare (\S+): (\S+) of", said("append")[0])
+    ours, bare, share = append.groups()
+    table.add("library: append", "10,000", ours, f"{bare} bare SQLite", f"{share} of its rate", "0.6", "", float(share) >= 0.6)
+    units = {"ns": 0.001, "µs": 1, "ms": 1000, "s": 1_000_000}
+    for line in said("cache"):
+        step, number, unit = re.match(r"(.+?)  +([\d.]+)(ns|µs|ms|s)\b", line).groups()
+        spent, most = float(number) * units[unit], {"cold": None, "hit": 1}.get(step, 100)
+        table.add(f"cache: {step}", "10,000", f"{number} {unit}", "", f"{spent:.3g} µs", most and str(most), "", most and spent <= most)
+
+
+def building(table, places):
+    """A newcomer's first build, with every crate at hand."""
+    with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+        started = time.monotonic()
+        env = {**PLAIN, "CARGO_TARGET_DIR": folder}
+        subprocess.run(["cargo", "build", "--release", "--locked", "-q"], cwd=HERE, env=env, check=True)
+        spent = time.monotonic() - started
+    table.add("the first build", "", f"{spent:.0f} s", "", f"{spent:.0f} s", "90", "", spent <= 90)
 
 
 def starting(table, tract):
@@ -440,13 +504,12 @@ def writing_in_bulk(table, places, tract, count):
             bare.append(time.monotonic() - started)
     rate = count / statistics.median(spent)
     table.add("a batch", thousands(count), f"{1000 * statistics.median(spent):.0f} ms", f"{1000 * statistics.median(bare):.0f} ms bare SQLite",
-              f"{rate:,.0f}/s", "60,000", megabytes(side.memory), rate >= 60_000)
+              f"{rate:,.0f}/s", "60,000", in_megabytes(side.memory), rate >= 60_000)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    here = Path(__file__).resolve().parent.parent
-    parser.add_argument("--tract", default=str(here / "target/release/tract"), help="the program (target/release/tract)")
+    parser.add_argument("--tract", default=str(HERE / "target/release/tract"), help="the program (target/release/tract)")
     parser.add_argument("--work", help="where the repositories are made, and kept")
     parser.add_argument("--runs", type=int, default=15, help="how often each of a pair is run (15)")
     parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock's, for a busy machine")
@@ -484,7 +547,9 @@ def each(row):
 
 GROUPS = {
     "start": lambda table, places, tract, sizes, base, asked: starting(table, tract),
-    "commit": lambda table, places, tract, sizes, base, asked: [committing(table, places, tract, count) for count in sizes[:2]],
+    "commit": lambda table, places, tract, sizes, base, asked: (
+        [committing(table, places, tract, count) for count in sizes[:2]],
+        committing_far(table, places, tract, sizes[-1], sizes[0])),
     "look": each(lambda table, places, tract, count, base: looking(table, places, tract, count, base)),
     "hidden": each(lambda table, places, tract, count, base: hidden(table, places, tract, count)),
     "compile": lambda table, places, tract, sizes, base, asked: compiling(table, places, tract, base),
@@ -496,6 +561,9 @@ GROUPS = {
         [imported(table, places, tract, path, path.name[:40]) for path in sorted(Path(asked.sessions).rglob("*.jsonl"))
          if os.path.getsize(path) > 1_000_000] if asked.sessions else None),
     "disk": lambda table, places, tract, sizes, base, asked: room(table, places, tract, base),
+    "watch": lambda table, places, tract, sizes, base, asked: following(table, places, tract, 1 if asked.quick else 1_000, 1),
+    "library": lambda table, places, tract, sizes, base, asked: None if asked.quick else library(table),
+    "build": lambda table, places, tract, sizes, base, asked: None if asked.quick else building(table, places),
 }
 
 
