@@ -158,6 +158,16 @@ fn tell(
     };
     for session in &sessions[..listed] {
         app.ui.status(headline(repo, report.format, session, app)?);
+        if let Some(severed) = session.end.severed
+            && session.outcome != Outcome::Unchanged
+        {
+            app.ui.status(format!(
+                "  by its own links {} of {} can be reached; all {} are here",
+                grouped(severed.reached),
+                plural(severed.all, "record"),
+                grouped(severed.all)
+            ));
+        }
         if (alone || is_verbose) && !session.is_of_end {
             details(session, is_verbose, app);
         }
@@ -250,7 +260,17 @@ fn headline(
         (BranchOutcome::Follows(branch), _) => format!(", on {}", branch.short()),
         (BranchOutcome::Stays(branch), _) => stays(repo, session, branch)?,
     };
-    Ok(line(before, format, session, &(after + &branch), app))
+    let kept = match session.kept {
+        0 => String::new(),
+        kept => format!("; {} of before are kept", plural(kept, "commit")),
+    };
+    Ok(line(
+        before,
+        format,
+        session,
+        &(after + &branch + &kept),
+        app,
+    ))
 }
 
 /// Why a branch does not follow its session.

@@ -88,7 +88,7 @@ impl Context {
     }
 
     /// The place of a kind in `hides`.
-    pub(super) fn slot_of(kind: HideKind) -> usize {
+    pub(crate) fn slot_of(kind: HideKind) -> usize {
         HideKind::ALL
             .iter()
             .position(|other| *other == kind)

@@ -4,9 +4,10 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
 use crate::history::open_call::OpenCall;
+use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
-use crate::history::{load, path};
+use crate::history::{load, path, totals};
 use crate::model::tokens::context_total;
 use crate::model::{
     Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount, reads_as_typed,
@@ -26,8 +27,10 @@ pub struct BranchRow {
     pub title: Option<String>,
     /// The beginning of the first thing that the user said on it, where there is no title.
     pub prompt: Option<String>,
-    /// The tool of that session.
-    pub tool: Option<String>,
+    /// That session.
+    pub session: Option<RefName>,
+    /// The directory that it ran in, where its file says so.
+    pub cwd: Option<String>,
     /// The time of its newest commit that has one.
     pub last: Option<Millis>,
     /// The tokens of its context.
@@ -66,7 +69,8 @@ const PROMPT_SEARCH: u64 = 16;
 const TIME_SEARCH: usize = 64;
 
 impl Repo {
-    /// The branches, the one with the newest commit first. Counts what has no count yet.
+    /// The branches, the one with the newest commit first. Counts what has no count yet; where a total is kept,
+    /// no context is put together.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo};
@@ -89,28 +93,37 @@ impl Repo {
         let mut rows = Vec::new();
         let tips = load::tips(&*self.store.read()?, RefName::HEADS)?;
         for (name, tip) in tips {
-            let context = self.context(&tip)?;
-            let tokens = context_total(self.counts(&context, encoding)?);
+            let view = self.store.read()?;
+            let total = totals::at_commit(&*view, &tip, encoding)?;
+            drop(view);
+            let (tokens, messages) = match total {
+                Some(total) => (total.count(), total.messages as usize),
+                None => {
+                    let context = self.context(&tip)?;
+                    let tokens = context_total(self.counts(&context, encoding)?);
+                    (tokens, context.entries.len())
+                }
+            };
             let view = self.store.read()?;
             let session = path::session_of(&*view, &tip)?;
             let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
-            let tool = session
-                .as_ref()
-                .and_then(|(session, _)| Some(session.as_session()?.0.to_owned()));
-            let title = session.and_then(|(_, session)| session.title);
+            let (session, known) = session.unzip();
+            let known = known.unwrap_or_default();
+            let title = known.title;
             let prompt = match title {
                 Some(_) => None,
                 None => first_prompt(&*view, &tip)?,
             };
             rows.push(BranchRow {
                 is_head: head.branch() == Some(&name),
-                tool,
+                session,
+                cwd: known.cwd,
                 title,
                 prompt,
                 last: newest.iter().find_map(|row| row.commit.time),
                 tokens,
-                messages: context.entries.len(),
-                compactions: context.active_hides(HideKind::Compaction),
+                messages,
+                compactions: Outline::of(&*view, &tip)?.active_hides(HideKind::Compaction),
                 name,
                 tip,
             });

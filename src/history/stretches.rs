@@ -62,6 +62,11 @@ impl Outline {
         Self::from(view, tip, view.changes(tip)?)
     }
 
+    /// How many hides of this kind are active.
+    pub(crate) fn active_hides(&self, kind: HideKind) -> u32 {
+        self.hides[Context::slot_of(kind)]
+    }
+
     /// The same where at most so many commits on the way are no appends: it costs a look at each for
     /// each.
     pub(crate) fn of_few(view: &dyn View, tip: &CommitHash, most: usize) -> Result<Option<Self>> {

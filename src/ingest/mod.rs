@@ -19,6 +19,7 @@ mod folder;
 #[cfg(test)]
 mod growing;
 mod growth;
+mod held;
 mod import;
 mod inspect;
 pub mod kin;
@@ -51,6 +52,7 @@ pub use export::{ExportOptions, Exported, export, session_format, session_meant}
 pub use file::FileInput;
 pub use folder::FolderInput;
 pub use growth::{last_taken_in, looks_known};
+pub use held::{HeldSession, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use plain::stamp;

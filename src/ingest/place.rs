@@ -23,6 +23,8 @@ pub(super) struct Placement {
     outcome: Outcome,
     /// The file is an earlier state of what is here: no ref moves back to it.
     pub(super) is_older: bool,
+    /// Where its file was rewritten: how many commits of what it was are not in it any more.
+    kept: u64,
     /// The session goes on in a newer file: what this one ends with stands beside it.
     is_left: bool,
 }
@@ -48,6 +50,7 @@ impl Placement {
             old: Some(*old),
             outcome,
             is_older,
+            kept: 0,
             is_left: false,
         };
         if let Some(placed) = in_files(view, format, session, file, &candidates)? {
@@ -85,9 +88,17 @@ impl Placement {
                 });
             }
         }
+        let kept = match (candidates.first(), tip) {
+            (Some((_, old, _)), Some(tip)) => {
+                let all = view.commit(old)?.map_or(0, |row| row.depth + 1);
+                all - path::shared_commits(view, old, &tip)?.min(all)
+            }
+            _ => 0,
+        };
         Ok(Self {
             name: free,
             old: None,
+            kept,
             outcome: match candidates[..] {
                 [] => Outcome::New,
                 _ => Outcome::Rewritten,
@@ -107,6 +118,7 @@ impl Placement {
                 false => Outcome::Grown,
             },
             is_older: false,
+            kept: 0,
             is_left: false,
         }
     }
@@ -204,6 +216,7 @@ impl Placement {
         Ok(ImportedSession {
             name: self.name,
             outcome: self.outcome,
+            kept: self.kept,
             is_of_end: session.is_of_end,
             messages: session.messages,
             new_commits: session.new_commits,
@@ -257,6 +270,7 @@ fn in_files(
             old: Some(*old),
             outcome,
             is_older: false,
+            kept: 0,
             is_left,
         }));
     }

@@ -32,6 +32,8 @@ pub struct ImportedSession {
     pub name: RefName,
     /// How it relates to what was here.
     pub outcome: Outcome,
+    /// Of one whose file was rewritten: how many commits of what it was before are in it no more, and are kept.
+    pub kept: u64,
     /// Whether only the end of its file was read: how many messages there are, the hides, and what the importer
     /// said are those of that end, but for its title and what is absent.
     pub is_of_end: bool,

@@ -105,7 +105,7 @@ pub fn resume(
             ..Document::default()
         };
         let mut bytes = Vec::new();
-        let mut remarks = (session.format.write)(&messages, &document, &mut bytes)?;
+        let mut remarks = session.format.writer()?(&messages, &document, &mut bytes)?;
         bytes = guarded(&*view, commit, bytes, session.leaving)?;
         match left_out {
             0 => {}

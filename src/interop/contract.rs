@@ -243,6 +243,7 @@ fn a_step_names_records_inside_its_source() {
 fn what_is_exported_untouched_is_equal() {
     let mut shown = Vec::new();
     for (format, name, bytes) in sources() {
+        let Some(write) = format.write else { continue };
         for session in read(format, &bytes).sessions {
             // What is hidden is no message of the context; each format shows that on its own.
             if session.messages().len() != session.main().len() {
@@ -258,7 +259,7 @@ fn what_is_exported_untouched_is_equal() {
                 ..Document::default()
             };
             let mut out = Vec::new();
-            (format.write)(&messages, &document, &mut out).expect("a vector takes all");
+            write(&messages, &document, &mut out).expect("a vector takes all");
             let told = read(format, &out);
             let again = &told.sessions[0];
             assert_eq!(again.messages(), session.messages(), "{name}");
@@ -291,7 +292,7 @@ fn what_is_exported_untouched_is_equal() {
             shown.push(format.name);
         }
     }
-    for format in FORMATS {
+    for format in FORMATS.into_iter().filter(|it| it.write.is_some()) {
         assert!(shown.contains(&format.name), "{format} shows nothing");
     }
 }

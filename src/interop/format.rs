@@ -9,6 +9,7 @@ use super::head::SourceHead;
 use super::running::ReadRunning;
 use super::stream::reader::EventReader;
 use super::{Continuer, Descent, Exporter, Importer};
+use crate::error::{Error, Result};
 use crate::model::Millis;
 
 /// One session format.
@@ -19,6 +20,8 @@ pub struct Format {
     pub aliases: &'static [&'static str],
     /// Whose sessions these are, as people call them.
     pub tools: &'static [&'static str],
+    /// Which versions of its tool wrote the files that it was made from and is tried on, for people.
+    pub seen: &'static str,
     /// How a source is built.
     pub shape: Shape,
     /// Which of a source's first records shows that it is in this format; none: none does. The
@@ -28,8 +31,8 @@ pub struct Format {
     pub read: Importer,
     /// Goes on with a source from the middle, where the format can.
     pub go_on: Option<Continuer>,
-    /// Writes one.
-    pub write: Exporter,
+    /// Writes one, where it is known how.
+    pub write: Option<Exporter>,
     /// How its records become events, if it is a stream of them.
     pub events: Option<fn() -> Box<dyn EventReader>>,
     /// The provider whose requests these are.
@@ -124,14 +127,23 @@ impl Format {
     /// A format of messages and no more, that no source shows and that no tool keeps at a known place.
     pub const fn of(name: &'static str, shape: Shape, read: Importer, write: Exporter) -> Self {
         Self {
+            write: Some(write),
+            ..Self::only_read(name, shape, read)
+        }
+    }
+
+    /// The same where nothing is known of how to write it.
+    pub const fn only_read(name: &'static str, shape: Shape, read: Importer) -> Self {
+        Self {
             name,
             aliases: &[],
             tools: &[],
+            seen: "",
             shape,
             sniff: |_| None,
             read,
             go_on: None,
-            write,
+            write: None,
             events: None,
             provider: None,
             contents_of: None,
@@ -143,6 +155,16 @@ impl Format {
             #[cfg(test)]
             fixtures: name,
         }
+    }
+
+    /// What writes a source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where that is not known.
+    pub fn writer(&self) -> Result<Exporter> {
+        let only_read = || Error::input("format", format!("'{self}' can be read and not written"));
+        self.write.ok_or_else(only_read)
     }
 
     /// Whether its tool can go on with a session that is written for it.

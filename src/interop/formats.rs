@@ -70,6 +70,28 @@ pub fn tools(chosen: impl Fn(&Format) -> bool) -> String {
     either(&tools)
 }
 
+/// The formats as a table in Markdown, as the README shows it: what is done with each, and of which versions
+/// of their tools the files were that were tried.
+pub fn table() -> String {
+    let mut table = String::from(
+        "| format | sessions of | read | written | resumed | watched | seen |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    let mark = |done: bool| if done { "yes" } else { "" };
+    for format in FORMATS {
+        let whose = format.tools.join(", ");
+        let (written, resumed) = (format.write.is_some(), format.resume().is_some());
+        let (written, resumed, watched) =
+            (mark(written), mark(resumed), mark(format.home.is_some()));
+        table += &format!(
+            "| `{format}` | {whose} | yes | {written} | {resumed} | {watched} | {} |\n",
+            format.seen
+        );
+    }
+    // A cell that says nothing is two spaces otherwise.
+    table.replace("|  |", "| |").replace("|  |", "| |")
+}
+
 fn either(words: &[impl fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     match words.split_last() {

@@ -399,6 +399,18 @@ pub struct SessionEnd {
     pub begins_in: Option<String>,
     /// The sessions that its agent started, by their ids.
     pub started: Vec<String>,
+    /// How much of its main path the records' own links reach from its end, where that is not all.
+    pub severed: Option<Severed>,
+}
+
+/// A path that the links of a session's records do not reach the beginning of: a record names one before it that
+/// is not in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Severed {
+    /// The records that they reach from the end.
+    pub reached: u64,
+    /// The records of the path.
+    pub all: u64,
 }
 
 impl SessionEnd {

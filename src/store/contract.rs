@@ -1647,7 +1647,12 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         reading(&*store, |view| view.last_followed()),
         Some(Millis(4))
     );
+    assert_eq!(
+        reading(&*store, |view| view.followed_files()),
+        [("/home/u/s.jsonl".to_owned(), name.clone())]
+    );
     writing(&*store, |tx| tx.purge_source(id).expect("erased"));
+    assert_eq!(reading(&*store, |view| view.followed_files()), []);
     assert_eq!(
         reading(&*store, |view| view.followed("/home/u/s.jsonl")),
         None

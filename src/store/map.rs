@@ -681,6 +681,16 @@ impl Sources for MapSession<'_> {
         Ok(self.maps.borrow().followed.get(path).cloned())
     }
 
+    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
+        let maps = self.maps.borrow();
+        let session = |file: &FollowedFile| {
+            let mut sources = maps.sources.iter();
+            let (source, _) = sources.find(|(row, _)| row.id == file.source)?;
+            Some((file.path.clone(), source.session.clone()))
+        };
+        Ok(maps.followed.values().filter_map(session).collect())
+    }
+
     fn last_followed(&self) -> Result<Option<Millis>> {
         let maps = self.maps.borrow();
         Ok(maps.followed.values().map(|file| file.time).max())

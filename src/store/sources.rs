@@ -143,6 +143,9 @@ pub trait Sources {
     /// The file of this path as it came in.
     fn followed(&self, path: &str) -> Result<Option<FollowedFile>>;
 
+    /// The files that came in, by path, each with the session that it feeds.
+    fn followed_files(&self) -> Result<Vec<(String, RefName)>>;
+
     /// When a file last came in that can be gone on with.
     fn last_followed(&self) -> Result<Option<Millis>>;
 

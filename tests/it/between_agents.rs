@@ -113,7 +113,7 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
     sandbox.write("again.jsonl", &exported);
     insta::assert_snapshot!(sandbox.tract(&["import", "again.jsonl", "--as", "again"]), @r"
     --- stderr
-    Imported codex 22222222-2222 anew, for its file was rewritten: 9 messages, on again
+    Imported codex 22222222-2222 anew, for its file was rewritten: 9 messages, on again; 4 commits of before are kept
       no messages, kept      1 record (-v lists them)
       not in the file        tool definitions
     hint: HEAD stayed; tract --on again status

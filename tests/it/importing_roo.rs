@@ -178,7 +178,7 @@ fn a_rewind_made_there_gets_a_name_of_its_own() {
     leave(&sandbox, &Value::from(rewound).to_string());
     insta::assert_snapshot!(sandbox.tract(&["import", FILE]), @r#"
     --- stderr
-    Imported roo "Mend the oven's timer" anew, for its file was rewritten: 3 messages, on 6a71-2
+    Imported roo "Mend the oven's timer" anew, for its file was rewritten: 3 messages, on 6a71-2; 6 commits of before are kept
       not in the file        system prompt, tool definitions
     hint: HEAD stayed; tract --on 6a71-2 status
     "#);

@@ -13,3 +13,12 @@ fn the_readme_shows_a_real_session() {
     assert!(shown::commands(README).len() >= 3);
     shown::run(README, &sandbox);
 }
+
+#[test]
+fn its_table_of_formats_is_what_the_code_says() {
+    let table = tract::interop::formats::table();
+    assert!(
+        README.contains(&table),
+        "the README has another table:\n{table}"
+    );
+}

@@ -420,7 +420,7 @@ fn what_came_in_with_its_secrets_is_not_redacted_by_a_further_import() {
     let sandbox = with_session();
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
-    Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e
+    Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e; 4 commits of before are kept
       no messages, kept      1 record (-v lists them)
       not in the file        system prompt, tool definitions, secrets (redacted)
     hint: HEAD stayed; tract --on codex-5b0c9a1e status

@@ -130,6 +130,7 @@ fn what_is_written_comes_in_while_it_is_written() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, no commits yet
     Watched, something last came in 2026-03-14 12:02:00
+    Sessions 1 (claude-code 1)
 
     What came in stands on branches of its own: tract branch
     ");
@@ -144,6 +145,7 @@ fn what_is_written_comes_in_while_it_is_written() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, no commits yet
     Not watched (tract watch), something last came in 2026-03-14 12:02:00
+    Sessions 1 (claude-code 1); the file of 1 is gone: tract branch --gone
 
     What came in stands on branches of its own: tract branch
     ");
@@ -371,4 +373,51 @@ fn whatever_becomes_of_a_home_what_stood_for_a_second_is_here() {
     let said = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{complaint}");
+}
+
+/// A session of another one's id and directory.
+fn other_session(sandbox: &Sandbox, id: &str, directory: &str) -> PathBuf {
+    let path = sandbox.home().join(format!(
+        ".claude/projects/{}/{id}.jsonl",
+        directory.replace('/', "-")
+    ));
+    let text = records(0..4)
+        .replace(ID, id)
+        .replace("said", &format!("{} said", &id[..1]));
+    write(&path, &text.replace("\"/w\"", &format!("\"{directory}\"")));
+    path
+}
+
+#[test]
+fn a_home_is_told_by_tool_directory_and_what_is_gone() {
+    let sandbox = with_repository();
+    let here = sandbox.work().display().to_string();
+    other_session(&sandbox, "aaaaaaaa-0000-4000-8000-000000000001", &here);
+    let gone = other_session(
+        &sandbox,
+        "bbbbbbbb-0000-4000-8000-000000000002",
+        "/home/mara/oven",
+    );
+    sandbox.ok(&["watch", "--once"]);
+    std::fs::remove_file(gone).expect("removed");
+    sandbox.ok(&["watch", "--once"]);
+    insta::assert_snapshot!(sandbox.tract(&["status"]));
+    for (name, args) in [
+        ("all", &["branch"][..]),
+        ("here", &["branch", "--here"]),
+        ("gone", &["branch", "--gone"]),
+        ("of another tool", &["branch", "--tool", "codex"]),
+        ("found", &["find", "SAID 2"]),
+        ("found here", &["find", "SAID 2", "--here"]),
+    ] {
+        insta::assert_snapshot!(name, sandbox.tract(args).replace(&here, "[WORK]"));
+    }
+}
+
+#[test]
+fn a_session_whose_records_lose_each_other_is_here_all_the_same() {
+    let sandbox = with_repository();
+    let text = records(0..12).replace("\"parentUuid\":\"u7\"", "\"parentUuid\":\"nowhere\"");
+    sandbox.write("s.jsonl", text);
+    insta::assert_snapshot!(sandbox.tract(&["import", "s.jsonl"]));
 }

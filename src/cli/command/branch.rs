@@ -1,8 +1,11 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
 use tract::history::{BranchRow, On};
+use tract::ingest;
+use tract::interop::Format;
 use tract::model::{Head, RefName};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
@@ -15,12 +18,15 @@ const LEAST_NAME_COLS: usize = 24;
 /// List, start, rename or delete branches
 ///
 /// Alone: every branch, the one with the newest commit first, with title, tool, last activity,
-/// tokens and active compactions. With a name: a new branch at REV, HEAD stays (tract checkout -b
+/// tokens and active compactions; where sessions ran in several directories, with that, and with a word where
+/// the session's file is gone since. With a name: a new branch at REV, HEAD stays (tract checkout -b
 /// goes there too).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract branch                 what there is
+  tract branch --here          those of sessions that ran in this directory or below it
+  tract branch --gone          those of sessions whose files their tool has deleted since
   tract branch before :12      a name for where the 12th message was the last
   tract branch -m before idea  another name
   tract branch -d idea         its commits stay: tract undo brings it back")]
@@ -31,6 +37,15 @@ pub struct Args {
     /// Rename the branch NAME to REV, or the one that HEAD is on to NAME
     #[arg(short = 'm', long, requires = "name")]
     rename: bool,
+    /// List those of sessions that ran in this directory or below it
+    #[arg(long, conflicts_with = "name")]
+    here: bool,
+    /// List those of this tool's sessions
+    #[arg(long, value_name = "TOOL", value_parser = Format::named, conflicts_with = "name")]
+    tool: Option<&'static Format>,
+    /// List those of sessions whose files are gone
+    #[arg(long, conflicts_with = "name")]
+    gone: bool,
     /// The branch
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -41,7 +56,7 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let Some(name) = &args.name else {
-        return list(app);
+        return list(args, app);
     };
     let (repo, on) = (app.repo()?, app.on()?);
     if args.rename {
@@ -75,9 +90,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(app: &mut App) -> Result<(), Failure> {
+fn list(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
-    let rows = repo.branches(app.encoding(&repo)?)?;
+    let mut rows = repo.branches(app.encoding(&repo)?)?;
     if rows.is_empty() {
         app.ui.status("No branch has a commit yet");
         if let Head::Attached { branch, .. } = repo.head(&On::Head)? {
@@ -88,12 +103,33 @@ fn list(app: &mut App) -> Result<(), Failure> {
         }
         return Ok(());
     }
+    let held = ingest::held(&repo)?.into_iter().filter(|held| held.is_gone);
+    let gone: HashSet<RefName> = held.map(|held| held.name).collect();
+    let is_gone = |row: &BranchRow| row.session.as_ref().is_some_and(|it| gone.contains(it));
+    let here = app.cwd()?;
+    let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();
+    rows.retain(|row| {
+        let cwd = row.cwd.as_deref().map(Path::new);
+        let is_of = |tool: &Format| tool_of(row) == Some(tool.name);
+        (!args.here || cwd.is_some_and(|cwd| cwd.starts_with(&here)))
+            && args.tool.is_none_or(is_of)
+            && (!args.gone || is_gone(row))
+    });
+    if rows.is_empty() {
+        app.ui.status("No branch is of such a session");
+        return Ok(());
+    }
     let room = app.ui.width_cols();
     let names = names(&rows, room);
     let calendar = app.calendar();
     let mut cells: Vec<Vec<Line>> = Vec::new();
     for (row, name) in rows.iter().zip(names) {
-        cells.push(self::cells(row, &name, &calendar, room.is_some()));
+        let about = About {
+            tells_directory: directories.len() > 1,
+            is_gone: is_gone(row),
+            is_cut: room.is_some(),
+        };
+        cells.push(self::cells(row, &name, &calendar, &about));
     }
     if room.is_some() {
         let heads = ["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
@@ -126,12 +162,12 @@ fn names(rows: &[BranchRow], room: Option<usize>) -> Vec<String> {
 }
 
 /// Name, hash, last activity, tokens, and what it is about.
-fn cells(row: &BranchRow, name: &str, calendar: &Calendar, is_headed: bool) -> Vec<Line> {
+fn cells(row: &BranchRow, name: &str, calendar: &Calendar, about: &About) -> Vec<Line> {
     let (mark, label) = match row.is_head {
         true => ("* ", Label::Head),
         false => ("  ", Label::Branch),
     };
-    let tokens = match is_headed {
+    let tokens = match about.is_cut {
         true => tokens(row.tokens),
         false => format!("{} tokens", tokens(row.tokens)),
     };
@@ -140,25 +176,53 @@ fn cells(row: &BranchRow, name: &str, calendar: &Calendar, is_headed: bool) -> V
         Label::Hash.of(row.tip.short()),
         Label::Time.of(calendar.listed(row.last)),
         Label::Tokens.of(tokens),
-        about(row, is_headed).into(),
+        about.of(row).into(),
     ]
 }
 
-/// Tool, unless the name says it, active compactions, and title or first prompt; that comes first
-/// where the line may be cut.
-fn about(row: &BranchRow, is_cut: bool) -> String {
-    let compactions = match row.compactions {
-        0 => String::new(),
-        count => plural(u64::from(count), "compaction"),
-    };
-    let tool = row.tool.as_deref().unwrap_or_default();
-    let is_said = row.name.short().starts_with(tool);
-    let title = row.title.as_deref().or(row.prompt.as_deref());
-    let tool = if is_said { "" } else { tool };
-    let mut words = vec![tool, &compactions, title.unwrap_or_default()];
-    if is_cut {
-        words.reverse();
+/// The tool of the session that a branch came from.
+fn tool_of(row: &BranchRow) -> Option<&str> {
+    Some(row.session.as_ref()?.as_session()?.0)
+}
+
+/// What is said of a branch besides its name and size.
+struct About {
+    /// Sessions of other directories are listed as well.
+    tells_directory: bool,
+    /// Its session's file is gone.
+    is_gone: bool,
+    /// The line may be cut, and stands under a heading.
+    is_cut: bool,
+}
+
+impl About {
+    /// Tool, unless the name says it, active compactions, and title or first prompt, with the directory; that comes
+    /// first where the line may be cut.
+    fn of(&self, row: &BranchRow) -> String {
+        let compactions = match row.compactions {
+            0 => String::new(),
+            count => plural(u64::from(count), "compaction"),
+        };
+        let tool = tool_of(row).unwrap_or_default();
+        let is_said = row.name.short().starts_with(tool);
+        let title = row
+            .title
+            .as_deref()
+            .or(row.prompt.as_deref())
+            .unwrap_or_default();
+        let cwd = row.cwd.as_deref().filter(|_| self.tells_directory);
+        let folder = cwd.and_then(|cwd| Path::new(cwd).file_name());
+        let title = match folder {
+            Some(folder) => format!("{}: {title}", folder.to_string_lossy()),
+            None => title.to_owned(),
+        };
+        let tool = if is_said { "" } else { tool };
+        let gone = if self.is_gone { "file gone" } else { "" };
+        let mut words = vec![tool, &compactions, gone, &title];
+        if self.is_cut {
+            words.reverse();
+        }
+        words.retain(|word| !word.is_empty());
+        words.join("  ")
     }
-    words.retain(|word| !word.is_empty());
-    words.join("  ")
 }

@@ -1,5 +1,7 @@
 //! `tract find`: messages by their text.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -27,6 +29,7 @@ Example:
   tract find parse_conf                     the newest 20 messages with it
   tract find 'read the config'              several words go in quotes
   tract find parse_conf main                only in main's history
+  tract find parse_conf --here              only in this directory's sessions
   tract find 'fn \\w+_config' --regex -C 1  with a message before and after
   tract find error --tool bash --since 3w   in what bash was given and gave, these three weeks
   tract find TODO --role user -n 0          in all that users wrote
@@ -45,6 +48,9 @@ pub struct Args {
     #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
     #[arg(hide_default_value = true)]
     neighbours: usize,
+    /// Only in sessions that ran in this directory or below it
+    #[arg(long, conflicts_with = "rev")]
+    here: bool,
     /// Only messages of this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
@@ -86,6 +92,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let limit = args.limit.unwrap_or(LIMIT);
     let options = FindOptions {
         within: within.transpose()?,
+        directory: args.here.then(|| app.cwd()).transpose()?,
         role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
         operations: args.op.clone(),
         tool: args.tool.clone(),
@@ -142,6 +149,8 @@ fn list(
     let repo = app.repo()?;
     let entries: Vec<EntryId> = found.iter().map(|one| one.entry).collect();
     let calls = repo.calls_of(&entries)?;
+    let directories: BTreeSet<_> = found.iter().map(|one| &one.directory).collect();
+    let is_of_many = directories.len() > 1;
     let ui = &mut app.ui;
     let room = ui.width_cols();
     let heads = table::lines(&cells, &[]).into_iter().zip(calls);
@@ -151,8 +160,11 @@ fn list(
         if let Some(call) = call {
             head.fit(Line::from(call) + "  ", room);
         }
-        if let Some(title) = &one.title {
-            head.fit(Label::Dim.of(format!("\"{title}\"")), room);
+        let title = one.title.as_ref().map(|title| format!("\"{title}\""));
+        let folder = folder(one).filter(|_| is_of_many);
+        let said: Vec<String> = folder.into_iter().chain(title).collect();
+        if !said.is_empty() {
+            head.fit(Label::Dim.of(said.join(": ")), room);
         }
         let head = match room {
             Some(room) => head.cut(room),
@@ -174,6 +186,12 @@ fn list(
         }
     }
     Ok(())
+}
+
+/// The name of the directory that its session ran in.
+fn folder(found: &Found) -> Option<String> {
+    let folder = Path::new(found.directory.as_deref()?).file_name()?;
+    Some(folder.to_string_lossy().into_owned())
 }
 
 /// What brings a hidden text back: into the context that one is in, where that has it hidden, and

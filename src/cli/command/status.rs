@@ -2,7 +2,10 @@
 
 mod filling;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tract::history::{ProviderSays, Repo, Status};
+use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
@@ -46,10 +49,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let total = status.provider.total(status.total);
     let watched = watched(&repo, app)?;
     let is_watched = watched.is_some();
+    let held = match is_watched {
+        true => ingest::held(&repo)?,
+        false => Vec::new(),
+    };
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {
         ui.print(watched)?;
+        ui.print_all(sessions_line(&held))?;
     }
     if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
     {
@@ -118,7 +126,7 @@ fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
         true => Line::from("Watched, "),
         false => Label::Warning.of("Not watched") + " (tract watch), ",
     };
-    line += match tract::ingest::last_taken_in(repo)? {
+    line += match ingest::last_taken_in(repo)? {
         Some(time) => {
             let when = app.calendar().listed(Some(time));
             Line::from("something last came in ") + Label::Time.of(when)
@@ -126,6 +134,39 @@ fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
         None => Line::from("nothing has come in yet"),
     };
     Ok(Some(line))
+}
+
+/// `Sessions 1,032 (claude-code 700, codex 332) of 41 directories; the files of 212 are gone: tract branch --gone`.
+fn sessions_line(held: &[HeldSession]) -> Option<Line> {
+    let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
+    for (tool, _) in held.iter().filter_map(|session| session.name.as_session()) {
+        *tools.entry(tool).or_default() += 1;
+    }
+    let tools = tools
+        .iter()
+        .map(|(tool, count)| format!("{tool} {}", grouped(*count)));
+    let tools: Vec<String> = tools.collect();
+    let mut line = format!(
+        "Sessions {} ({})",
+        grouped(held.len() as u64),
+        tools.join(", ")
+    );
+    let directories: BTreeSet<&String> = held.iter().filter_map(|it| it.cwd.as_ref()).collect();
+    if directories.len() > 1 {
+        line += &format!(" of {} directories", grouped(directories.len() as u64));
+    }
+    let gone = held.iter().filter(|session| session.is_gone).count() as u64;
+    match gone {
+        0 => {}
+        1 => line += "; the file of 1 is gone: tract branch --gone",
+        gone => {
+            line += &format!(
+                "; the files of {} are gone: tract branch --gone",
+                grouped(gone)
+            )
+        }
+    }
+    (!held.is_empty()).then(|| line.into())
 }
 
 fn head_line(status: &Status, ui: &Ui) -> Line {

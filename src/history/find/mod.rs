@@ -11,6 +11,7 @@ mod tests;
 mod visibility;
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -40,6 +41,8 @@ pub struct FindOptions {
     pub pattern: Pattern,
     /// Only in the history of this commit; none: in that of every branch, tag and session.
     pub within: Option<CommitHash>,
+    /// Only on branches, tags and sessions whose session ran in this directory or below it.
+    pub directory: Option<PathBuf>,
     /// Only messages of this role.
     pub role: Option<Role>,
     /// Only what these operations brought, by the words of [`crate::history::LogOptions`]; empty:
@@ -63,6 +66,7 @@ impl FindOptions {
         Self {
             pattern,
             within: None,
+            directory: None,
             role: None,
             operations: Vec::new(),
             tool: None,
@@ -90,6 +94,8 @@ pub struct Found {
     pub branch: Option<RefName>,
     /// The title of the session there. Hostile until escaped.
     pub title: Option<String>,
+    /// The directory in which that session ran. Likewise.
+    pub directory: Option<String>,
     /// The number of the message among the visible ones there, from 1; none if it is hidden.
     pub number: Option<usize>,
     /// Why the text is not in the context there.
@@ -155,7 +161,16 @@ impl Repo {
     ) -> Result<Vec<Found>> {
         self.fill_index(progress)?;
         let mut view = self.store.read()?;
-        let tips = tips(&*view, on, options.within)?;
+        let mut tips = tips(&*view, on, options.within)?;
+        if let Some(directory) = &options.directory {
+            let mut all = Vec::new();
+            for (name, commit) in tips {
+                if ran_in(&*view, &commit, directory)? {
+                    all.push((name, commit));
+                }
+            }
+            tips = all;
+        }
         let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
         let hits = view.search(options.pattern.literals(), &commits)?;
         let total = hits.len();
@@ -186,7 +201,8 @@ impl Repo {
                 entry,
                 role,
                 branch: tips[hit.tip].0.clone(),
-                title: visibility.title(&*view, hit.tip)?,
+                title: visibility.session(&*view, hit.tip)?.title.clone(),
+                directory: visibility.session(&*view, hit.tip)?.cwd.clone(),
                 number,
                 hidden_by,
                 lines,
@@ -264,6 +280,12 @@ fn tips(
     tips.sort_by_key(|(name, _)| rank(name));
     let tips = tips.into_iter();
     Ok(tips.map(|(name, commit)| (Some(name), commit)).collect())
+}
+
+/// Whether the session that a commit came from ran in this directory or below it.
+fn ran_in(view: &dyn View, commit: &CommitHash, directory: &Path) -> Result<bool> {
+    let cwd = path::session_of(view, commit)?.and_then(|(_, session)| session.cwd);
+    Ok(cwd.is_some_and(|cwd| Path::new(&cwd).starts_with(directory)))
 }
 
 /// Who speaks and the lines that match, if this is what was asked for. Reads the body last.

@@ -9,7 +9,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::outline::{Fates, Outline};
 use crate::history::{load, path};
 use crate::model::{EntryId, HideKind, Operation, Priority, Role};
-use crate::store::View;
+use crate::store::{SessionRow, View};
 
 /// Why a text is not in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) struct Visibility {
 
 struct Path {
     fates: Option<Fates>,
-    title: Option<String>,
+    session: SessionRow,
     seen: Option<Seen>,
     order: Option<Whole>,
 }
@@ -149,9 +149,9 @@ impl Visibility {
         Ok((all(before)?, all(after)?))
     }
 
-    /// The title of the session that leads to this tip.
-    pub(crate) fn title(&mut self, view: &dyn View, tip: usize) -> Result<Option<String>> {
-        Ok(self.path(view, tip)?.title.clone())
+    /// What is known of the session that leads to this tip.
+    pub(crate) fn session(&mut self, view: &dyn View, tip: usize) -> Result<&SessionRow> {
+        Ok(&self.path(view, tip)?.session)
     }
 
     fn path(&mut self, view: &dyn View, tip: usize) -> Result<&mut Path> {
@@ -159,7 +159,8 @@ impl Visibility {
             let commit = &self.tips[tip];
             let path = Path {
                 fates: Outline::of_few(view, commit, MANY)?.map(Fates::of),
-                title: path::session_of(view, commit)?.and_then(|(_, session)| session.title),
+                session: path::session_of(view, commit)?
+                    .map_or_else(SessionRow::default, |(_, row)| row),
                 seen: None,
                 order: None,
             };

@@ -11,6 +11,7 @@ use super::format::{Format, Shape};
 /// The format.
 pub static ANTHROPIC: Format = Format {
     tools: &["Anthropic"],
+    seen: "message lists, requests, replies, fine-tuning rows",
     sniff: |head| match chat::kind(head)? {
         (at, Kind::Anthropic) => Some(at),
         _ => None,

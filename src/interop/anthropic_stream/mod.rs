@@ -29,6 +29,7 @@ const TYPES: [&str; 6] = [
 
 /// The format.
 pub static ANTHROPIC_STREAM: Format = Format {
+    seen: "a reply's events",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

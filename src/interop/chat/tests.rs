@@ -108,7 +108,8 @@ fn export(format: &Format, messages: &[Outgoing], settings: Settings) -> (String
         ..Document::default()
     };
     let mut out = Vec::new();
-    let remarks = (format.write)(messages, &document, &mut out).expect("a vector takes all");
+    let remarks = format.writer().expect("is written")(messages, &document, &mut out)
+        .expect("a vector takes all");
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }
 

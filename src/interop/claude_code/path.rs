@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::index::{Entry, Index, Kind, Name};
 use crate::error::Result;
-use crate::interop::{Problem, Sink};
+use crate::interop::{Problem, Severed, Sink};
 
 /// What one step is made of; records by entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub(super) struct Tree<'i> {
     by_result: HashMap<(Scope, Name), Vec<u32>>,
     /// Prompts from the queue, by the record that they come after.
     queued: BTreeMap<Option<u32>, Vec<u32>>,
+    /// Records that name one before them which is not in the file.
+    severed: HashSet<u32>,
     /// Words of failed requests, each with the records that were written between the two.
     late: Vec<(u32, Vec<u32>)>,
 }
@@ -76,6 +78,7 @@ impl<'i> Tree<'i> {
             by_result: HashMap::new(),
             queued: BTreeMap::new(),
             late: Vec::new(),
+            severed: HashSet::new(),
         };
         tree.link(sink)?;
         tree.collect();
@@ -117,6 +120,7 @@ impl<'i> Tree<'i> {
                             "parent {name} is not in the file; the record before it is taken"
                         );
                         sink.problem(Problem::new(entry.line, reason))?;
+                        self.severed.insert(at);
                     }
                     found.or(before)
                 }
@@ -260,8 +264,8 @@ impl<'i> Tree<'i> {
     }
 
     /// The items of the main path, and which of its records earlier versions took for left behind:
-    /// they went from a failed request to the word of it at once.
-    pub(super) fn main(&self) -> (Vec<Item>, HashSet<u32>) {
+    /// they went from a failed request to the word of it at once; and how far its tool gets, where that is not all.
+    pub(super) fn main(&self) -> (Vec<Item>, HashSet<u32>, Option<Severed>) {
         let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
             let entry = self.entry(*record);
             self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
@@ -272,7 +276,14 @@ impl<'i> Tree<'i> {
         let on_path: HashSet<u32> = path.iter().copied().collect();
         let late = self.late.iter().filter(|(word, _)| on_path.contains(word));
         let left = late.flat_map(|(_, since)| since.iter().copied());
-        (self.items(&path, true), left.collect())
+        let severed = path
+            .iter()
+            .rposition(|record| self.severed.contains(record));
+        let severed = severed.map(|at| Severed {
+            reached: (path.len() - at) as u64,
+            all: path.len() as u64,
+        });
+        (self.items(&path, true), left.collect(), severed)
     }
 
     /// The last of what the client wrote beside right after a leaf; the leaf if there is nothing.

@@ -77,8 +77,9 @@ pub(super) fn import(
     let tree = Tree::new(&index, sink)?;
     sink.session(session(&index, &tree, options))?;
     let mut reader = Reader::new(&index, input, sink);
-    let (items, left) = tree.main();
+    let (items, left, severed) = tree.main();
     reader.left = left;
+    reader.end.severed = severed;
     let main = reader.path(items, Vec::new())?;
     let mut paths = vec![main];
     // From the last: its path takes in the results of parallel calls, which are leaves as well.
@@ -118,7 +119,7 @@ pub(super) fn go_on(
     }
     found.session(SessionStart::new(from.id))?;
     let mut reader = Reader::new(&index, input, &mut found);
-    let (items, left) = tree.main();
+    let (items, left, _) = tree.main();
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
     }

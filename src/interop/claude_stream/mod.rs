@@ -18,6 +18,7 @@ use super::stream;
 /// The format.
 pub static CLAUDE_STREAM: Format = Format {
     aliases: &["stream-json"],
+    seen: "`claude -p --output-format stream-json` 2.1.197",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

@@ -26,6 +26,7 @@ use super::format::{Everywhere, Format, Home, Resume, Shape};
 /// The format.
 pub static CODEX: Format = Format {
     tools: &["Codex"],
+    seen: "September 2025 to 0.169.0",
     sniff: |head| {
         head.first(|record| {
             let legacy = record.has("instructions") && record.has("timestamp");

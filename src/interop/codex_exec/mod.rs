@@ -17,6 +17,7 @@ use super::stream;
 
 /// The format.
 pub static CODEX_EXEC: Format = Format {
+    seen: "`codex exec --json` 0.169.0",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

@@ -19,6 +19,7 @@ use super::stream;
 pub static EVENT_LOG: Format = Format {
     aliases: &["kcosr"],
     tools: &["kcosr/assistant"],
+    seen: "its source only",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");

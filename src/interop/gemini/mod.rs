@@ -21,6 +21,7 @@ use crate::hash::fingerprint;
 /// The format.
 pub static GEMINI: Format = Format {
     tools: &["Gemini CLI"],
+    seen: "JSON documents of December 2025 and January 2026",
     sniff: |head| head.first(|record| record.has("projectHash") && record.has("messages")),
     home: Some(Home {
         variable: None,

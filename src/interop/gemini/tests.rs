@@ -20,7 +20,8 @@ fn export(messages: &[Outgoing], source: Option<&[u8]>) -> (String, Vec<String>)
         ..Document::default()
     };
     let mut out = Vec::new();
-    let remarks = (GEMINI.write)(messages, &document, &mut out).expect("a vector takes all");
+    let remarks = GEMINI.writer().expect("is written")(messages, &document, &mut out)
+        .expect("a vector takes all");
     (String::from_utf8(out).expect("text"), remarks)
 }
 

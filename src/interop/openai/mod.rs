@@ -12,6 +12,7 @@ use super::format::{Format, Shape};
 /// The format.
 pub static OPENAI: Format = Format {
     tools: &["OpenAI"],
+    seen: "message lists, requests, replies, fine-tuning rows",
     sniff: |head| match chat::kind(head)? {
         (at, Kind::OpenAi) => Some(at),
         // Good in either chat format; any other sign comes first.

@@ -21,6 +21,7 @@ const OBJECT: &str = "chat.completion.chunk";
 
 /// The format.
 pub static OPENAI_STREAM: Format = Format {
+    seen: "a reply's events",
     sniff: |head| {
         head.first(|record| {
             // Not every server says what it is.

@@ -33,6 +33,7 @@ const CLEARED: &str = "[Old tool result content cleared]";
 /// The format.
 pub static OPENCODE: Format = Format {
     tools: &["OpenCode"],
+    seen: "exports of 1.2.20 and 1.18.33",
     sniff: |head| {
         let document = head.object()?;
         let info = document.inside("info")?;

@@ -26,7 +26,8 @@ fn exported(messages: &[Outgoing], source: Option<&[u8]>) -> (Vec<u8>, Vec<Strin
         ..Document::default()
     };
     let mut out = Vec::new();
-    let remarks = (OPENCODE.write)(messages, &document, &mut out).expect("a vector takes all");
+    let remarks = OPENCODE.writer().expect("is written")(messages, &document, &mut out)
+        .expect("a vector takes all");
     (out, remarks)
 }
 

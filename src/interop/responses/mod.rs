@@ -9,6 +9,7 @@ use super::format::{Format, Shape};
 
 /// The format.
 pub static RESPONSES: Format = Format {
+    seen: "items, requests, replies",
     sniff: |head| {
         let body = head.object()?;
         let is_request = body.has("input") && body.has("model") && !body.has("messages");

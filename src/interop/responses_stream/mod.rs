@@ -17,6 +17,7 @@ use super::stream;
 
 /// The format.
 pub static RESPONSES_STREAM: Format = Format {
+    seen: "a reply's events",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

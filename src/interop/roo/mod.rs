@@ -37,6 +37,7 @@ const OWN_KEYS: [&str; 7] = [
 pub static ROO: Format = Format {
     aliases: &["cline"],
     tools: &["Roo Code", "Cline"],
+    seen: "task folders of 2025",
     // Its messages are Anthropic's: a key beside any of them decides for all.
     sniff: |head| {
         let own = head.lists(|item| item.has("role") && item.has_any(&OWN_KEYS));

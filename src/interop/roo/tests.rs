@@ -312,7 +312,8 @@ fn outgoing(role: Role, text: &str) -> Outgoing {
 
 fn export(messages: &[Outgoing]) -> (Value, Vec<String>) {
     let mut bytes = Vec::new();
-    let remarks = (ROO.write)(messages, &Document::default(), &mut bytes).expect("written");
+    let remarks = ROO.writer().expect("is written")(messages, &Document::default(), &mut bytes)
+        .expect("written");
     (serde_json::from_slice(&bytes).expect("JSON"), remarks)
 }
 

@@ -272,7 +272,8 @@ fn what_was_cut_is_written_so_that_it_is_read_as_cut() {
         let holds = |message: &&Message| name == "event-log" || message.role == Role::Assistant;
         let messages: Vec<Message> = messages.iter().filter(holds).cloned().collect();
         let outgoing: Vec<Outgoing> = messages.iter().map(outgoing).collect();
-        (format.write)(&outgoing, &Document::default(), &mut out).expect("written");
+        format.writer().expect("is written")(&outgoing, &Document::default(), &mut out)
+            .expect("written");
         let told = read(format, &out);
         let read: Vec<Message> = told.sessions[0].messages().into_iter().cloned().collect();
         assert_eq!(read, messages, "{name}");

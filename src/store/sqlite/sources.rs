@@ -193,6 +193,17 @@ impl Sources for Session<'_> {
         Ok(found.flatten())
     }
 
+    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
+        let sql = concat!(
+            "SELECT path, session FROM followed JOIN sources ON sources.id = source AND ",
+            intact!(sources),
+            " WHERE ",
+            intact!(followed),
+            " ORDER BY path"
+        );
+        self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     fn last_followed(&self) -> Result<Option<Millis>> {
         let sql = concat!("SELECT max(time) FROM followed WHERE ", intact!(followed));
         let found = self.first(sql, [], |row| row.get::<_, Option<i64>>(0))?;

@@ -66,7 +66,8 @@ fn document() -> Document {
 
 fn written(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = (CLAUDE_CODE.write)(messages, document, &mut out).expect("writes");
+    let remarks =
+        CLAUDE_CODE.writer().expect("is written")(messages, document, &mut out).expect("writes");
     (out, remarks)
 }
 

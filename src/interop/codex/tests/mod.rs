@@ -130,6 +130,7 @@ fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
 
 fn export(messages: &[Outgoing], document: &Document) -> (String, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = (CODEX.write)(messages, document, &mut out).expect("a vector takes everything");
+    let remarks = CODEX.writer().expect("is written")(messages, document, &mut out)
+        .expect("a vector takes everything");
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }
