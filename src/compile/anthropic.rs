@@ -132,7 +132,7 @@ fn finish(
             // One text, as a string.
             Voice::System => {
                 payload.push_str(r#"{"role":"system","content":"#);
-                payload.extend(run.blocks.iter().map(|block| block.block.json()));
+                payload.push_str(&joined(&run.blocks));
                 payload.push('}');
                 continue;
             }
@@ -171,6 +171,14 @@ fn finish(
         stable_bytes,
         nothing_to_send: runs.is_empty(),
     }
+}
+
+/// Texts, each a string's JSON, as one of them.
+fn joined(blocks: &[&Numbered<'_>]) -> String {
+    let texts = blocks.iter().map(|block| block.block.json());
+    let inside = |text: String| text.get(1..text.len() - 1).map(str::to_owned);
+    let texts: Vec<String> = texts.filter_map(inside).collect();
+    format!("\"{}\"", texts.join(r"\n\n"))
 }
 
 /// What a message holds.
@@ -291,7 +299,15 @@ fn close_replies<'b, 'a>(
         }
         dropped = false;
         match closed.last_mut() {
-            Some(last) if last.voice == voice && is_joined => last.blocks.extend(blocks),
+            Some(last) if last.voice == voice && (is_joined || voice == Voice::System) => {
+                last.blocks.extend(blocks);
+            }
+            // A system message stands after all that the user says.
+            Some(last) if last.voice == Voice::System && voice == Voice::User => {
+                let user = closed.len().checked_sub(2).map(|at| &mut closed[at]);
+                user.into_iter()
+                    .for_each(|user| user.blocks.extend(&blocks));
+            }
             _ => closed.push(Closed { voice, blocks }),
         }
     }

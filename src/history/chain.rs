@@ -14,6 +14,9 @@ use crate::store::{Tx, View};
 /// Commits since the last checkpoint before another is worth writing, at least.
 const CHECKPOINT_COMMITS: u64 = 256;
 
+/// Up to how many commits that are no appends are looked at to tell how many messages are visible.
+const FEW: usize = 256;
+
 /// How many visible entries a checkpoint may name at any time: to read more of them from it costs no less
 /// than to read them from the path.
 const LARGE: usize = 100_000;
@@ -117,6 +120,17 @@ impl<'a> Chain<'a> {
             (None, None) => Context::default(),
         };
         Ok(self.context.insert(context))
+    }
+
+    /// How many messages are visible at the tip, which is stored: told by the few commits that are no appends,
+    /// where the context is not here.
+    fn visible(&mut self, view: &dyn View) -> Result<u64> {
+        if let (None, Some(tip)) = (&self.context, &self.tip)
+            && let Some(outline) = Outline::of_few(view, tip, FEW)?
+        {
+            return Ok(outline.visible().len() as u64);
+        }
+        Ok(self.context(view)?.entries.len() as u64)
     }
 
     /// Moves on to a commit that is stored already.
@@ -268,12 +282,10 @@ impl<'a> Chain<'a> {
         };
         self.since = Some(since);
         // Whether a checkpoint is due depends on how much is visible, so that none takes longer to
-        // write than what it spares. To know that costs reading what is visible: where nothing was
-        // folded, it is looked at now and then only.
+        // write than what it spares. Where nothing was folded, it is looked at now and then only.
         let due = (takes_whole && self.context(tx)?.entries.len() <= LARGE)
             || (since >= CHECKPOINT_COMMITS && (!append || since % CHECKPOINT_COMMITS == 0) && {
-                let visible = self.context(tx)?.entries.len() as u64;
-                2 * since >= visible
+                2 * since >= self.visible(tx)?
             });
         if due {
             let context = self.context(tx)?;

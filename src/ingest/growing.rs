@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::import::GROWN;
 use super::plain::READ_BYTES;
-use super::{ImportRequest, Reading, import, looks_known};
+use super::{ImportRequest, Reading, import, known_stamp, stamp};
 use crate::history::Repo;
 use crate::model::{Millis, RefName};
 use crate::store::SessionRow;
@@ -358,7 +358,7 @@ fn an_append_reads_what_is_new() {
         let cut = memchr::memrchr(b'\n', &text.as_bytes()[..text.len() / 2]).expect("a line") + 1;
         std::fs::write(&path, &text[..cut]).expect("written");
         bring_in(&repo, &path, Reading::New);
-        assert!(looks_known(&repo, &path).expect("looks"));
+        assert_eq!(known_stamp(&repo, &path).expect("looks"), stamp(&path).ok());
         let mut at = cut;
         // What is read of what was there does not grow with it.
         const LOOKED_AT: u64 = 640 << 10;

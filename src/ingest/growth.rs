@@ -13,7 +13,7 @@ use std::path::Path;
 use super::bases::descent_of;
 use super::file::FileInput;
 use super::inspect::SessionInput;
-use super::plain::{absolute, stamp};
+use super::plain::absolute;
 use super::report::REDACTED;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint};
@@ -21,7 +21,7 @@ use crate::history::erase::ERASED;
 use crate::history::{Repo, load};
 use crate::interop::{Action, Format, ImportOptions, Input, Midway, SessionEnd, Sink, Step};
 use crate::model::{Millis, RefName, Sealed, Settings, Span};
-use crate::store::{CommitRow, FollowedFile, SessionRow, SourceRow, Store, View};
+use crate::store::{CommitRow, FileStamp, FollowedFile, SessionRow, SourceRow, Store, View};
 
 /// How many commits before the end reading may begin, tried in this order.
 const LOOK_BACK: [usize; 3] = [16, 48, 160];
@@ -53,15 +53,14 @@ pub(super) struct Growth {
     pub(super) absent: Vec<String>,
 }
 
-/// Whether a file looks as it did when it came in, by nothing but its length, its time and which file it is.
+/// How the file at a path looked when it came in, where that is known.
 ///
 /// # Errors
 ///
-/// The store's; [`Error::Io`] if it cannot be looked at.
-pub fn looks_known(repo: &Repo, path: &Path) -> Result<bool> {
-    let now = stamp(path)?;
+/// The store's.
+pub fn known_stamp(repo: &Repo, path: &Path) -> Result<Option<FileStamp>> {
     let known = followed(&*repo.store.read()?, path)?;
-    Ok(known.is_some_and(|known| known.stamp == now))
+    Ok(known.map(|known| known.stamp))
 }
 
 /// When a file last came in that can be gone on with.

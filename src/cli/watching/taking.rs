@@ -21,11 +21,17 @@ use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, listing};
 
+/// More new bytes than this are counted as they come in by one who looks once. To make a counter ready takes
+/// as long as to count so many; what is not counted is counted by who asks.
+const COUNTED_BYTES: u64 = 4 << 20;
+
 /// The files of the tools, and how each was when it was taken in.
 pub struct Taking {
     repo: Rc<Repo>,
     dirs: ToolDirs,
     counter: Counter,
+    /// Whether to look once and end.
+    is_once: bool,
     secrets: Secrets,
     is_verbose: bool,
     /// As they were when they were looked at last.
@@ -56,12 +62,17 @@ pub struct Tally {
 }
 
 impl Taking {
-    pub fn of(repo: Rc<Repo>, is_verbose: bool, app: &App) -> Result<Self, Failure> {
+    pub fn of(
+        repo: Rc<Repo>,
+        (is_once, is_verbose): (bool, bool),
+        app: &App,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             dirs: app.tool_dirs()?,
             counter: Counter::lazy(app.encoding(&repo)?),
             secrets: app.secrets()?,
             repo,
+            is_once,
             is_verbose,
             seen: HashMap::new(),
             again: HashSet::new(),
@@ -114,7 +125,8 @@ impl Taking {
             if self.seen.get(file) == Some(&stamp) && reading == Reading::New {
                 continue;
             }
-            if reading == Reading::New && ingest::looks_known(&self.repo, file).unwrap_or(false) {
+            let known = ingest::known_stamp(&self.repo, file).unwrap_or_default();
+            if reading == Reading::New && known == Some(stamp) {
                 self.seen.insert(file.clone(), stamp);
                 self.taken.insert(file.clone());
                 continue;
@@ -130,19 +142,30 @@ impl Taking {
             false if ingest::redacts(&self.repo)? => Redaction::AsBefore,
             _ => Redaction::Never,
         };
+        let counts = !self.is_once || self.grown_bytes(known.iter().chain(&new)) > COUNTED_BYTES;
         for file in known.iter().chain(&new) {
             if is_over() {
                 break;
             }
-            self.take_one(file, (reading, redaction), &mut tally, app)?;
+            self.take_one(file, (reading, redaction, counts), &mut tally, app)?;
         }
         Ok(tally)
+    }
+
+    /// By how much these files are longer than they were when they came in.
+    fn grown_bytes<'f>(&self, files: impl Iterator<Item = &'f PathBuf>) -> u64 {
+        let grown = files.filter_map(|file| {
+            let size = ingest::stamp(file).ok()?.size_bytes;
+            let known = ingest::known_stamp(&self.repo, file).ok()?;
+            Some(size.saturating_sub(known.map_or(0, |known| known.size_bytes)))
+        });
+        grown.sum()
     }
 
     fn take_one(
         &mut self,
         file: &Path,
-        (reading, redaction): (Reading, Redaction),
+        (reading, redaction, counts): (Reading, Redaction, bool),
         tally: &mut Tally,
         app: &mut App,
     ) -> Result<(), Failure> {
@@ -153,7 +176,7 @@ impl Taking {
         let what = format!("watch {}", file.display());
         let request = ImportRequest {
             is_aside: true,
-            counter: Some(&self.counter),
+            counter: counts.then_some(&self.counter),
             secrets: Some(&self.secrets),
             redaction,
             reading,

@@ -213,6 +213,25 @@ fn a_status_reads_as_much_of_a_long_history_as_of_a_short_one() {
 }
 
 #[test]
+fn what_is_added_reads_as_much_of_a_long_history_as_of_a_short_one() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        let commit = |count: usize| {
+            let talk: Vec<Draft> = (0..count).map(|at| Draft::append(tools(at))).collect();
+            let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+            done.expect("commits");
+        };
+        commit(messages);
+        let before = steps.load(Ordering::Relaxed);
+        // So many that it is looked whether a checkpoint is due; here none is.
+        commit(300);
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps(1_100), steps(9_000));
+    assert!(many < few + few / 5, "{few} and {many} steps");
+}
+
+#[test]
 fn a_whole_log_is_read_in_one_scan() {
     // Each commit with its message, its count and how it uses tools; nothing is looked for by a hash.
     let (few, _) = steps_of(0, 500, tools);
