@@ -102,7 +102,7 @@ pub(super) fn descent(format: &Format, input: &dyn Input) -> Result<Option<Desce
         return Ok(None);
     };
     let first = first_line(input)?;
-    let told = first.and_then(|line| (home.descent)(&line));
+    let told = first.and_then(|line| (home.descent)(&line, ""));
     Ok(told.map(|(_, descent)| descent))
 }
 

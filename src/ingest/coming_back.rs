@@ -150,6 +150,7 @@ fn comes_back(
         input: Box::new(&*out),
         format,
         stem: stem.to_owned(),
+        folder: String::new(),
     };
     let report = take_in(&again, &file, &REQUEST, None, &mut |_| {}).expect("imports");
     let [session] = &report.sessions[..] else {

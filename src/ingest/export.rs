@@ -9,7 +9,7 @@ use std::io::Write;
 use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
-use super::outgoing::{Kept, outgoing, spans, texts};
+use super::outgoing::{Kept, outgoing, shape, spans, texts};
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -179,7 +179,7 @@ fn written(
     options: &ExportOptions,
 ) -> Result<(Vec<u8>, Exported)> {
     let format = options.format;
-    let found = match format.shape {
+    let found = match shape(view, &origin.source, format)? {
         Shape::Lines => asides(view, path, origin, context, format)?,
         Shape::Document => BTreeMap::new(),
     };
@@ -414,7 +414,7 @@ fn as_it_was(
     let own = ours.count();
     let appends = |row: &&CommitRow| matches!(row.commit.operation, Operation::Append { .. });
     let whole = *commit == tip;
-    let can_be = whole || options.format.shape == Shape::Lines;
+    let can_be = whole || shape(view, &origin.source, options.format)? == Shape::Lines;
     if !can_be || !path[..own].iter().all(|row| appends(&row)) {
         return Ok(None);
     }
@@ -479,7 +479,7 @@ fn as_it_was(
 
 /// The text of a source that is one document.
 fn whole_document(view: &dyn View, source: &SourceRow, format: &Format) -> Result<Option<String>> {
-    if format.shape != Shape::Document {
+    if shape(view, source, format)? != Shape::Document {
         return Ok(None);
     }
     let span = Span {

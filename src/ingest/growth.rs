@@ -213,6 +213,7 @@ impl Growth {
         };
         let options = ImportOptions {
             stem: &file.stem,
+            folder: &file.folder,
             bases: None,
         };
         go_on(input, midway, options, sink)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::file::FileInput;
 use super::plain;
-use super::tool_dirs::stem;
+use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
 use crate::interop::redacted::RedactedInput;
 use crate::interop::{
@@ -27,6 +27,8 @@ pub(super) struct SessionInput<'a> {
     /// The name of a session that holds none: its file's, or its directory's where the file is
     /// called like every other session's.
     pub(super) stem: String,
+    /// The name of the folder that its file is in; empty if there is none.
+    pub(super) folder: String,
     /// The secrets that are left out of it; none: they are not looked for.
     pub(super) redacted: Option<SecretCounts>,
     /// The file, by its absolute path, and what it was when it was opened; none: it is no file.
@@ -59,17 +61,18 @@ impl SessionInput<'_> {
         stamp: FileStamp,
     ) -> Self {
         let own = &*stem(path);
-        let absolute = std::path::absolute(path).unwrap_or_default();
-        let directory = absolute.parent().and_then(Path::file_name);
+        let folder = folder_of(path);
         let is_common = format.common_stem.is_some_and(|common| own == common);
-        let directory = directory.filter(|_| is_common);
-        let stem = directory.map_or(own.into(), |directory| directory.to_string_lossy());
-        let stem = stem.into_owned();
+        let stem = match is_common && !folder.is_empty() {
+            true => folder.clone(),
+            false => own.to_owned(),
+        };
         Self {
             problem: input.problem(),
             input: Box::new(input),
             format,
             stem,
+            folder,
             redacted: None,
             file: plain::absolute(path).map(|path| (path, stamp)),
         }
@@ -98,6 +101,7 @@ impl SessionInput<'_> {
     pub(super) fn read(&self, bases: Option<&dyn Bases>, sink: &mut dyn Sink) -> Result<()> {
         let options = ImportOptions {
             stem: &self.stem,
+            folder: &self.folder,
             bases,
         };
         if let Some(problem) = &self.problem {

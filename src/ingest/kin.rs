@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::bases;
 use super::file::FileInput;
-use super::tool_dirs::walk_directory;
+use super::tool_dirs::{folder_of, walk_directory};
 use crate::error::Result;
 use crate::history::Repo;
 use crate::interop::records::first_line;
@@ -93,8 +93,9 @@ fn told(path: &Path) -> Option<Told> {
         return None;
     }
     let first = first_line(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()??;
+    let folder = folder_of(path);
     FORMATS.into_iter().find_map(|format| {
-        let (id, descent) = (format.home.as_ref()?.descent)(&first)?;
+        let (id, descent) = (format.home.as_ref()?.descent)(&first, &folder)?;
         Some(Told {
             format,
             id,

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::load;
-use crate::interop::{Format, Outgoing, Shape, attached};
+use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Settings, Span};
 use crate::store::{CommitRow, SourceRow, View};
 
@@ -34,8 +34,10 @@ pub(super) fn outgoing(
     let (records, in_document) = match kept {
         Kept::In(None) => (vec![None; commits.len()], false),
         Kept::In(Some(source)) => {
-            let format = Format::named(&source.format);
-            let in_document = format.is_ok_and(|format| format.shape == Shape::Document);
+            let in_document = match Format::named(&source.format) {
+                Ok(format) => shape(view, source, format)? == Shape::Document,
+                Err(_) => false,
+            };
             (texts_in(view, &commits, source.id)?, in_document)
         }
         Kept::Any => (texts_of(view, &commits, format)?, false),
@@ -68,6 +70,18 @@ pub(super) fn outgoing(
         });
     }
     Ok(outgoing)
+}
+
+/// How a kept source of a format is built.
+pub(super) fn shape(view: &dyn View, source: &SourceRow, format: &Format) -> Result<Shape> {
+    if format.is_document.is_none() {
+        return Ok(format.shape);
+    }
+    let span = Span {
+        offset: 0,
+        len: source.size_bytes.min(FRONT_BYTES),
+    };
+    Ok(format.shape_of(&view.source_bytes(source.id, span)?))
 }
 
 /// The settings in force at each of these commits of a path.

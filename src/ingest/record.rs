@@ -243,6 +243,7 @@ impl<'a> Recorder<'a> {
             problem: None,
             format: self.request.format,
             stem: self.stem(),
+            folder: String::new(),
         };
         let request = ImportRequest {
             format: Some(self.request.format),

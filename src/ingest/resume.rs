@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use super::outgoing::{Kept, outgoing};
+use super::outgoing::{Kept, outgoing, shape};
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -176,7 +176,7 @@ fn opening(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Optio
         let Some(row) = view.source(source)? else {
             continue;
         };
-        if row.format == format.name && format.shape == Shape::Lines {
+        if row.format == format.name && shape(view, &row, format)? == Shape::Lines {
             let len = row.size_bytes.min(OPENING_BYTES);
             let front = view.source_bytes(source, Span { offset: 0, len })?;
             let text = String::from_utf8_lossy(&front).into_owned();

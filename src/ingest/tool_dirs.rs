@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::file::FileInput;
-use crate::interop::Format;
-use crate::interop::Home;
-use crate::interop::records::first_line;
+use crate::interop::records::beginning;
+use crate::interop::{Format, Home, NewFile};
 
 /// How long a first line may be, in a compressed file.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -116,8 +115,19 @@ impl ToolDirs {
         local_time: &str,
     ) -> Option<PathBuf> {
         let (_, directory) = self.0.iter().find(|(known, _)| *known == format)?;
-        let file = format.resume()?.file;
-        Some(directory.join(file(&cwd.to_string_lossy(), id, local_time)))
+        let cwd = &*cwd.to_string_lossy();
+        let folders = format.home.as_ref().and_then(|home| home.folders);
+        let folder = folders.and_then(|(file, read)| {
+            let list = fs::read_to_string(directory.join(file)).ok()?;
+            read(&list, cwd)
+        });
+        let file = (format.resume()?.file)(&NewFile {
+            cwd,
+            id,
+            local_time,
+            folder: folder.as_deref(),
+        });
+        Some(directory.join(file))
     }
 }
 
@@ -126,7 +136,7 @@ fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
     let mut files = session_files(&directory.join((home.sessions)(cwd)), home.depth);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let read = || first_line(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()?;
+        let read = || beginning(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()?;
         (home.belongs)(&name, cwd, &read)
     });
     files
@@ -141,6 +151,13 @@ pub fn stem(path: &Path) -> String {
         .unwrap_or_default()
         .to_string_lossy()
         .into()
+}
+
+/// The name of the folder that a file is in; empty if it is in none.
+pub(super) fn folder_of(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_default();
+    let folder = absolute.parent().and_then(Path::file_name);
+    folder.unwrap_or_default().to_string_lossy().into()
 }
 
 /// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, or one of them

@@ -28,12 +28,7 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.object().is_some_and(|object| object.has_any(&own)) {
         return Some(0);
     }
-    head.first(|record| {
-        is_gemini_lines(record)
-            || is_qwen(record)
-            || record.list("messages").into_iter().flatten().any(is_amp)
-            || is_pi(record)
-    })
+    head.first(|record| record.list("messages").into_iter().flatten().any(is_amp) || is_pi(record))
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -42,23 +37,12 @@ fn is_amp(message: Keys<'_>) -> bool {
     blocks.any(|block| block.has("toolUseID"))
 }
 
-/// Gemini CLI's newer files: lines that change what stands before them.
-fn is_gemini_lines(record: &Keys<'_>) -> bool {
-    record.has("projectHash") && !record.has("messages")
-}
-
-/// Qwen Code has Claude Code's envelope around Gemini's messages.
-fn is_qwen(record: &Keys<'_>) -> bool {
-    let parts = record.inside("message");
-    record.has("systemPayload") || parts.is_some_and(|message| message.has("parts"))
-}
-
 fn is_pi(record: &Keys<'_>) -> bool {
     record.is("type", "session") && record.has("cwd")
 }
 
-/// What `input` is, where that is known and it is nothing that can be imported: `a Qwen Code
-/// session`, `an SQLite database`.
+/// What `input` is, where that is known and it is nothing that can be imported: `a pi session`,
+/// `an SQLite database`.
 ///
 /// # Errors
 ///
@@ -121,8 +105,6 @@ fn of_record(record: &Keys<'_>) -> Option<&'static str> {
     let is_cursor = record.has("role") && !record.has_any(&["type", "content", "uuid"]);
     let is_cursor = is_cursor && record.inside("message").is_some_and(|m| m.has("content"));
     let named = [
-        (is_gemini_lines(record), "a newer Gemini CLI session"),
-        (is_qwen(record), "a Qwen Code session"),
         (is_pi(record), "a pi session"),
         (
             record.is("type", "session.start") && record.has("data"),
@@ -170,8 +152,8 @@ mod tests {
                 Some("a Cursor session"),
             ),
             (
-                b"{\"uuid\":\"u\",\"message\":{\"role\":\"user\",\"parts\":[]}}\n{\"uuid\":\"v\"}\n",
-                Some("a Qwen Code session"),
+                b"{\"type\":\"session\",\"cwd\":\"/w\"}\n{\"type\":\"message\"}\n",
+                Some("a pi session"),
             ),
             (b"{\"a\":1}", None),
             (b"buy milk", None),

@@ -12,6 +12,9 @@ use super::{Continuer, Descent, Exporter, Importer};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 
+/// How much of a source tells how it is built: 1 MiB.
+pub const FRONT_BYTES: u64 = 1 << 20;
+
 /// One session format.
 pub struct Format {
     /// The name as it is typed and as it stands in session refs.
@@ -24,6 +27,9 @@ pub struct Format {
     pub seen: &'static str,
     /// How a source is built.
     pub shape: Shape,
+    /// Whether a source that begins so is one document, where the tool has written lines only later:
+    /// what is written anew is of the other [`Self::shape`].
+    pub is_document: Option<fn(front: &[u8]) -> bool>,
     /// Which of a source's first records shows that it is in this format; none: none does. The
     /// earliest decides between two formats.
     pub sniff: fn(&SourceHead<'_>) -> Option<usize>,
@@ -77,14 +83,18 @@ pub struct Home {
     /// How many levels of directories are below that.
     pub depth: usize,
     /// Whether a file there is a session of the working directory that one would go on with: its
-    /// name, the directory, and its first line.
+    /// name, the directory, and its first line; of a document over several lines, its beginning.
     pub belongs: fn(name: &str, cwd: &str, first_line: &dyn Fn() -> Option<String>) -> bool,
     /// Where the sessions of all working directories lie.
     pub everywhere: Everywhere,
     /// The folders of the tool's directory in which files that belong together lie.
     pub beside: &'static [&'static str],
-    /// What a file's first line says of other sessions, and the file's own session's id.
-    pub descent: fn(first_line: &str) -> Option<(String, Descent)>,
+    /// What a file's first line, and the name of its folder, say of other sessions, and the file's own
+    /// session's id.
+    pub descent: fn(first_line: &str, folder: &str) -> Option<(String, Descent)>,
+    /// The file in the tool's directory that names the folder of each working directory's sessions, and how
+    /// it is read, where that is not told by the directory alone.
+    pub folders: Option<FolderNames>,
     /// The number that a record bears among all of its session, by its first bytes.
     pub number: fn(record: &[u8]) -> Option<u64>,
     /// How to go on with a session there.
@@ -109,9 +119,8 @@ pub struct Resume {
     pub shown: Option<&'static str>,
     /// A new id, from the time and random bytes.
     pub new_id: fn(Millis, &[u8; 32]) -> String,
-    /// Where below the tool's directory a new session lies: by working directory, id, and local
-    /// date and time as `YYYY-MM-DDThh-mm-ss`.
-    pub file: fn(cwd: &str, id: &str, local_time: &str) -> String,
+    /// Where below the tool's directory a new session lies.
+    pub file: fn(&NewFile<'_>) -> String,
     /// Whether a record says how things stand in the tool: what it has told the model of itself, with
     /// which settings a turn is made. It goes by the newest of them.
     pub state: fn(record: &str) -> bool,
@@ -119,6 +128,21 @@ pub struct Resume {
     /// does, for sessions that came from elsewhere.
     pub provider: Option<ProviderSetting>,
 }
+
+/// What the place of a new session is told by.
+pub struct NewFile<'a> {
+    /// The working directory.
+    pub cwd: &'a str,
+    /// The session's id.
+    pub id: &'a str,
+    /// The local date and time as `YYYY-MM-DDThh-mm-ss`.
+    pub local_time: &'a str,
+    /// The name of the folder of the working directory's sessions, by [`Home::folders`].
+    pub folder: Option<&'a str>,
+}
+
+/// The file in a tool's directory that names folders, and what it says of a working directory.
+pub type FolderNames = (&'static str, fn(text: &str, cwd: &str) -> Option<String>);
 
 /// The file in a tool's directory that names a provider, and how it is read.
 pub type ProviderSetting = (&'static str, fn(text: &str) -> Option<String>);
@@ -140,6 +164,7 @@ impl Format {
             tools: &[],
             seen: "",
             shape,
+            is_document: None,
             sniff: |_| None,
             read,
             go_on: None,
@@ -165,6 +190,14 @@ impl Format {
     pub fn writer(&self) -> Result<Exporter> {
         let only_read = || Error::input("format", format!("'{self}' can be read and not written"));
         self.write.ok_or_else(only_read)
+    }
+
+    /// How a source is built that begins so: its first [`FRONT_BYTES`], or all of it.
+    pub fn shape_of(&self, front: &[u8]) -> Shape {
+        match self.is_document {
+            Some(is_document) if is_document(front) => Shape::Document,
+            _ => self.shape,
+        }
     }
 
     /// Whether its tool can go on with a session that is written for it.

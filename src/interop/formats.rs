@@ -5,15 +5,16 @@ use std::fmt;
 use super::format::Format;
 use super::{
     anthropic, anthropic_stream, claude_code, claude_stream, codex, codex_exec, event_log, gemini,
-    openai, openai_stream, opencode, responses, responses_stream, roo,
+    openai, openai_stream, opencode, qwen, responses, responses_stream, roo,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 14] = [
+pub static FORMATS: [&Format; 15] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
+    &qwen::QWEN,
     &opencode::OPENCODE,
     &roo::ROO,
     &event_log::EVENT_LOG,

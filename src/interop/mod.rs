@@ -26,10 +26,12 @@ pub mod formats;
 mod gemini;
 mod head;
 mod lines;
+mod list;
 mod midway;
 mod openai;
 mod openai_stream;
 mod opencode;
+mod qwen;
 pub(crate) mod records;
 pub mod redacted;
 mod remarks;
@@ -53,7 +55,7 @@ use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 pub use descent::{Base, Bases, Descent};
-pub use format::{Everywhere, Format, Home, Resume, Shape};
+pub use format::{Everywhere, FRONT_BYTES, Format, Home, NewFile, Resume, Shape};
 pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use midway::{Continuer, Midway};
@@ -125,6 +127,8 @@ impl Input for &[u8] {
 pub struct ImportOptions<'a> {
     /// The file's name without directory and extension, for sessions that hold no id.
     pub stem: &'a str,
+    /// The name of the folder that the file is in, for sessions that say who started them by lying there.
+    pub folder: &'a str,
     /// Where what a session begins with is, if it stands in another file.
     pub bases: Option<&'a dyn Bases>,
 }

@@ -12,14 +12,15 @@ use serde_json::value::RawValue;
 use super::lines::{Lines, Mended, SourceLine, mend};
 use super::spans::{Broken, members, skip_space, skip_value};
 use super::sse::{self, SseLine};
-use super::{Input, Problem, SessionEnd, SessionStart, Sink, Step};
+use super::{Input, Problem, Sink};
 use crate::error::{Error, Result};
 use crate::model::Span;
-use crate::wire::Notes;
 use crate::wire::json::{Object, Raw, array, decode};
 
 /// The longest document that is read: 1 GiB, for it is held in memory whole.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
+/// How much of a document over several lines says what it is: 64 KiB.
+const BEGINNING_BYTES: u64 = 64 << 10;
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 256;
 
@@ -117,37 +118,6 @@ impl Held {
             offset: 0,
             line: None,
         }
-    }
-
-    /// Tells the sink the session that is the document: these are its messages, with why there may
-    /// be more. `steps` gives the type of one, and its steps.
-    pub(super) fn tell(
-        &self,
-        start: SessionStart,
-        mut end: SessionEnd,
-        (messages, broken): (Vec<Range<usize>>, Option<Broken>),
-        sink: &mut dyn Sink,
-        steps: impl Fn(&str, Span, &mut Notes) -> Result<(String, Vec<Step>), String>,
-    ) -> Result<()> {
-        let (text, mut notes) = (self.text(), Notes::default());
-        sink.session(start)?;
-        for at in &messages {
-            let read = |raw: &RawValue| steps(raw.get(), text.span(at), &mut notes);
-            let found = text.message(at, &mut end.lone_surrogates, sink, read)?;
-            let Some((kind, found)) = found else {
-                continue;
-            };
-            if found.is_empty() {
-                end.other(kind);
-            }
-            for step in found {
-                sink.step(step)?;
-            }
-        }
-        self.end(broken, sink)?;
-        sink.progress(text.bytes.len() as u64, messages.len() as u64);
-        end.opaque_blocks = notes.opaque_blocks;
-        sink.end(end)
     }
 
     /// Says what is wrong behind the last record: why there may be more, or that there is more
@@ -422,6 +392,19 @@ pub fn first_line(input: &dyn Input) -> Result<Option<String>> {
     let mut lines = Lines::new(input)?;
     let line = lines.next_line()?;
     Ok(line.map(|line| mend(line.bytes).text.into_owned()))
+}
+
+/// The first line of a source, mended; of a document over several lines as much of it as says what it
+/// is. None if there is nothing.
+pub fn beginning(input: &dyn Input) -> Result<Option<String>> {
+    let first = first_line(input)?;
+    // Of such a document it is a bracket alone.
+    let is_short = |line: &String| line.len() <= 2 && line.trim() == "{";
+    if !first.as_ref().is_some_and(is_short) {
+        return Ok(first);
+    }
+    let front = input.front(BEGINNING_BYTES).map_err(Error::io("source"))?;
+    Ok(Some(mend(without_mark(&front)).text.into_owned()))
 }
 
 /// Where byte `at` of the lossy text of `bytes` is in `bytes`.

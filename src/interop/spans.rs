@@ -124,6 +124,20 @@ pub(super) fn elements(bytes: &[u8], at: usize) -> (Vec<Range<usize>>, Option<Br
     })
 }
 
+/// The elements of the array that the object at `at` holds under a path of keys; none if there is none.
+pub(super) fn elements_at(bytes: &[u8], mut at: usize, path: &[&str]) -> Vec<Range<usize>> {
+    for key in path {
+        // Of members of the same name the last counts.
+        let members = members(bytes, at).0;
+        let found = members.into_iter().rfind(|(name, _)| name == key);
+        let Some((_, found)) = found else {
+            return Vec::new();
+        };
+        at = found.start;
+    }
+    elements(bytes, at).0
+}
+
 /// What stands between two brackets; `item` reads one at a place, and returns its end.
 fn items<T>(
     bytes: &[u8],

@@ -1,7 +1,7 @@
 //! Parts in the form of Gemini's API, both ways.
 //!
 //! Deliberately absent: requests. No context is compiled for this provider yet; its parts stand in
-//! the sessions of Gemini CLI.
+//! the sessions of Gemini CLI and of Qwen Code.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,9 +13,9 @@ use crate::model::{Media, MediaSource, Part};
 /// The provider's name in thinking and opaque parts.
 pub const PROVIDER: &str = "gemini";
 
-/// What of the API's parts has a neutral form. One with more members than these has none.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// What is written of parts that have a neutral form.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 enum Known {
     Text(String),
     #[serde(rename_all = "camelCase")]
@@ -30,8 +30,79 @@ enum Known {
     },
 }
 
+/// A part as it is read. One with more members than these has no neutral form.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Read<'a> {
+    #[serde(default)]
+    text: Raw<'a>,
+    /// Whether the text is what the model thought.
+    #[serde(default)]
+    thought: bool,
+    #[serde(default)]
+    thought_signature: Option<String>,
+    #[serde(default)]
+    function_call: Option<Call<'a>>,
+    #[serde(default)]
+    function_response: Option<Response<'a>>,
+    #[serde(default)]
+    inline_data: Option<InlineData>,
+    #[serde(default)]
+    file_data: Option<FileData>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Call<'a> {
+    /// Older versions of the API have none.
+    #[serde(default)]
+    id: Option<String>,
+    name: String,
+    #[serde(default)]
+    args: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Response<'a> {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    response: Raw<'a>,
+    /// Media that belong to it.
+    #[serde(default)]
+    parts: Vec<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+struct Words<'a> {
+    output: Raw<'a>,
+    error: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InlineData {
+    mime_type: String,
+    data: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct FileData {
+    mime_type: String,
+    file_uri: String,
+}
+
 /// The parts of a content: a text, a part, or a list of them.
 pub fn parts(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
+    each(content, notes, part)
+}
+
+fn each(content: Raw<'_>, notes: &mut Notes, part: fn(&RawValue, &mut Notes) -> Part) -> Vec<Part> {
     let Some(raw) = content else {
         return Vec::new();
     };
@@ -43,23 +114,109 @@ pub fn parts(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
     }
 }
 
-fn part(raw: &RawValue, notes: &mut Notes) -> Part {
-    let (media_type, source) = match decode(Some(raw)) {
-        Some(Known::Text(text)) => return Part::Text { text },
-        Some(Known::InlineData { mime_type, data }) => (mime_type, MediaSource::Base64(data)),
-        Some(Known::FileData {
-            mime_type,
-            file_uri,
-        }) => (mime_type, MediaSource::Url(file_uri)),
-        None => {
-            let members = decode::<serde_json::Map<_, _>>(Some(raw)).unwrap_or_default();
-            notes.opaque(members.keys().next().map_or("part", String::as_str));
-            return Part::Opaque {
-                provider: PROVIDER.to_owned(),
-                data: raw.get().to_owned(),
-            };
+/// The parts of a whole message: media right behind what a function gave back belong to that.
+pub fn message_parts(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
+    let mut found: Vec<Part> = Vec::new();
+    for part in parts(content, notes) {
+        match (found.last_mut(), part) {
+            (Some(Part::ToolResult { content, .. }), part @ (Part::Image(_) | Part::File(_))) => {
+                content.push(part);
+            }
+            (_, part) => found.push(part),
         }
-    };
+    }
+    found
+}
+
+fn part(raw: &RawValue, notes: &mut Notes) -> Part {
+    let read = decode::<Read<'_>>(Some(raw));
+    let part = read.and_then(|read| read.part(raw, notes));
+    part.unwrap_or_else(|| opaque(raw, notes))
+}
+
+/// A part of what a function gave back: no call, and nothing thought.
+fn inner(raw: &RawValue, notes: &mut Notes) -> Part {
+    match part(raw, notes) {
+        Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {
+            opaque(raw, notes)
+        }
+        part => part,
+    }
+}
+
+fn opaque(raw: &RawValue, notes: &mut Notes) -> Part {
+    let members = decode::<serde_json::Map<_, _>>(Some(raw)).unwrap_or_default();
+    notes.opaque(members.keys().next().map_or("part", String::as_str));
+    Part::Opaque {
+        provider: PROVIDER.to_owned(),
+        data: raw.get().to_owned(),
+    }
+}
+
+impl Read<'_> {
+    /// The part, if it is one thing.
+    fn part(self, raw: &RawValue, notes: &mut Notes) -> Option<Part> {
+        let one = (
+            self.text,
+            self.function_call,
+            self.function_response,
+            self.inline_data,
+            self.file_data,
+        );
+        Some(match one {
+            (Some(text), None, None, None, None) => {
+                let text = string(Some(text))?;
+                match self.thought {
+                    true => Part::Thinking {
+                        text,
+                        signature: self.thought_signature,
+                        provider: Some(PROVIDER.to_owned()),
+                    },
+                    false => Part::Text { text },
+                }
+            }
+            (None, Some(call), None, None, None) => Part::ToolCall {
+                id: call.id.unwrap_or_else(|| call.name.clone()),
+                name: call.name,
+                arguments: call.args.map_or("{}", RawValue::get).to_owned(),
+                kind: None,
+            },
+            (None, None, Some(response), None, None) => {
+                let call = response.id.clone().or_else(|| response.name.clone())?;
+                let mut content = Vec::new();
+                let is_error = response.said(raw, &mut content, notes);
+                Part::ToolResult {
+                    call,
+                    content,
+                    is_error,
+                }
+            }
+            (None, None, None, Some(data), None) => {
+                media(data.mime_type, MediaSource::Base64(data.data))
+            }
+            (None, None, None, None, Some(file)) => {
+                media(file.mime_type, MediaSource::Url(file.file_uri))
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Response<'_> {
+    /// Adds what it says, the words first; gives whether it tells of a failure. What is worded in another
+    /// way stays as it is in `raw`.
+    fn said(self, raw: &RawValue, found: &mut Vec<Part>, notes: &mut Notes) -> bool {
+        let Some(Words { output, error }) = decode(self.response) else {
+            found.push(opaque(raw, notes));
+            return false;
+        };
+        found.extend(each(output.or(error), notes, inner));
+        found.extend(self.parts.into_iter().map(|raw| inner(raw, notes)));
+        error.is_some()
+    }
+}
+
+fn media(media_type: String, source: MediaSource) -> Part {
     let is_image = media_type.starts_with("image/");
     let media = Media {
         media_type: Some(media_type),
@@ -75,32 +232,14 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Part {
 
 /// What a function gave back: the result of `call`, the function's answer first in it.
 pub fn answer(call: &str, result: &RawValue, notes: &mut Notes) -> Part {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Answer<'a> {
-        #[serde(borrow)]
-        function_response: Response<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Response<'a> {
-        #[serde(borrow)]
-        response: Words<'a>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
-    struct Words<'a> {
-        output: Raw<'a>,
-        error: Raw<'a>,
-    }
     let (mut found, mut is_error) = (Vec::new(), false);
     for raw in decode::<Vec<&RawValue>>(Some(result)).unwrap_or_else(|| vec![result]) {
-        match decode::<Answer<'_>>(Some(raw)) {
-            Some(Answer { function_response }) => {
-                let Words { output, error } = function_response.response;
-                is_error |= error.is_some();
-                found.extend(parts(output.or(error), notes));
-            }
-            None => found.extend(parts(Some(raw), notes)),
+        match decode::<Read<'_>>(Some(raw)) {
+            Some(Read {
+                function_response: Some(response),
+                ..
+            }) => is_error |= response.said(raw, &mut found, notes),
+            _ => found.extend(each(Some(raw), notes, inner)),
         }
     }
     Part::ToolResult {
@@ -159,14 +298,76 @@ pub fn write_answer(
         } if call == id => Some((&content[..], *is_error)),
         _ => None,
     })?;
+    let status = match is_error {
+        true => "error",
+        false => "success",
+    };
+    let found = result(id, function, content, is_error, &mut left_out);
+    Some((array(found), status))
+}
+
+/// The parts of a message in the API's form; `function` names the function of a call, and `left_out` is
+/// called for each part that has no form there.
+pub fn write_message(
+    parts: &[Part],
+    function: impl Fn(&str) -> String,
+    mut left_out: impl FnMut(),
+) -> String {
+    let mut found = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Part::Thinking {
+                text,
+                signature,
+                provider,
+            } if provider.as_deref() == Some(PROVIDER) => {
+                let thought = Object::new().string("text", text).raw("thought", "true");
+                let thought = thought.optional("thoughtSignature", signature.as_deref());
+                found.push(thought.finish());
+            }
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
+                let call = Object::new().string("id", id).string("name", name);
+                let call = call.raw("args", args(arguments)).finish();
+                found.push(Object::new().raw("functionCall", &call).finish());
+            }
+            Part::ToolResult {
+                call,
+                content,
+                is_error,
+            } => found.extend(result(
+                call,
+                &function(call),
+                content,
+                *is_error,
+                &mut left_out,
+            )),
+            part => match write_part(part) {
+                Some(part) => found.push(part),
+                None => left_out(),
+            },
+        }
+    }
+    array(found)
+}
+
+/// What a call gave back: the first text as the answer, then the other parts.
+fn result(
+    id: &str,
+    function: &str,
+    content: &[Part],
+    is_error: bool,
+    left_out: &mut impl FnMut(),
+) -> Vec<String> {
     let (text, rest) = match content {
         [Part::Text { text }, rest @ ..] => (text.as_str(), rest),
         rest => ("", rest),
     };
-    let (key, status) = match is_error {
-        true => ("error", "error"),
-        false => ("output", "success"),
-    };
+    let key = if is_error { "error" } else { "output" };
     let response = Object::new()
         .string("id", id)
         .string("name", function)
@@ -179,5 +380,5 @@ pub fn write_answer(
             None => left_out(),
         }
     }
-    Some((array(found), status))
+    found
 }

@@ -35,7 +35,8 @@ BUILT = ROOT / "target/fuzz"
 WORDS = {
     "claude_code": ["interop/claude_code", "wire/anthropic"],
     "codex": ["interop/codex", "wire/responses"],
-    "gemini": ["interop/gemini", "wire/gemini.rs"],
+    "gemini": ["interop/gemini", "interop/list", "wire/gemini.rs"],
+    "qwen": ["interop/qwen", "interop/list", "wire/gemini.rs"],
     "opencode": ["interop/opencode"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],

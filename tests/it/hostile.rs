@@ -366,6 +366,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_session_of_qwen_code_holds(input in changed("qwen")) {
+        (target("qwen").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_session_of_opencode_holds(input in changed("opencode")) {
         (target("opencode").hold)(&input.0, Care::of(&input.0));
     }

@@ -36,6 +36,8 @@ mod erasing;
 mod exporting;
 mod finding;
 mod following;
+mod gemini_files;
+mod gemini_live;
 mod hostile;
 mod importing;
 mod importing_at_once;

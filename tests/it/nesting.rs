@@ -122,6 +122,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "claude-code",
         "codex",
         "gemini",
+        "qwen",
         "opencode",
         "roo",
         "openai",

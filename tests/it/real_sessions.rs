@@ -18,16 +18,6 @@ use tract::model::{Encoding, HideKind, Message, Millis, RefName};
 use crate::check::{check_anthropic, check_openai, check_responses};
 use crate::conditions::real_sessions;
 
-fn is_gemini_lines(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .is_some_and(|extension| extension == "jsonl");
-    extension
-        && path
-            .parent()
-            .is_some_and(|parent| parent.ends_with("gemini-cli"))
-}
-
 /// All files of the known formats, by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let formats = [
@@ -38,14 +28,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "anthropic-messages",
         "roo-cline",
         "gemini-cli",
+        "qwen",
         "opencode",
     ];
-    // What else a task's directory holds is no session; Gemini CLI's lines and OpenCode's own storage are
-    // of no known format.
+    // What else a task's directory holds is no session; OpenCode's own storage is of no known format.
     let beside = |path: &PathBuf| {
         path.ends_with("ui_messages.json")
             || path.ends_with("task_metadata.json")
-            || is_gemini_lines(path)
             || path.iter().any(|name| name == "jazzyalex-fixture-storage")
     };
     let files: Vec<PathBuf> = formats
@@ -368,11 +357,8 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn formats_of_others_are_named_as_unknown() {
     let folder = real_sessions();
-    for other in ["aider", "gemini-cli", "chatgpt-export", "pi"] {
+    for other in ["aider", "chatgpt-export", "pi"] {
         for path in tract::ingest::tool_dirs::walk_directory(&folder.join(other)) {
-            if other == "gemini-cli" && !is_gemini_lines(&path) {
-                continue;
-            }
             let request = ImportRequest::at(Millis(0), "import");
             let repo = Repo::ephemeral().unwrap();
             let result = import(&repo, &path, &request, &mut |_| {});

@@ -34,6 +34,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "roo",
         "chat",
         "gemini",
+        "qwen",
         "opencode",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

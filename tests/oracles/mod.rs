@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -139,6 +139,12 @@ pub const TARGETS: [Target; 12] = [
         folders: &["gemini"],
         made: Vec::new,
         hold: |bytes, care| session("gemini", bytes, care),
+    },
+    Target {
+        name: "qwen",
+        folders: &["qwen"],
+        made: Vec::new,
+        hold: |bytes, care| session("qwen", bytes, care),
     },
     Target {
         name: "opencode",

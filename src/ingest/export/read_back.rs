@@ -120,6 +120,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
         input: Box::new(input),
         format,
         stem: stem.to_owned(),
+        folder: String::new(),
     };
     let request = ImportRequest {
         format: Some(format),

@@ -12,7 +12,7 @@ use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
     SessionStart, Sink, Step,
 };
-use crate::interop::{anthropic, claude_code, codex, gemini, openai, opencode, roo};
+use crate::interop::{anthropic, claude_code, codex, gemini, openai, opencode, qwen, roo};
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
@@ -530,7 +530,8 @@ fn every_real_file_is_recognised() {
             }
             Some("anthropic-messages") => Some(&anthropic::ANTHROPIC),
             Some("roo-cline") if name.ends_with("api_conversation_history.json") => Some(&roo::ROO),
-            Some("gemini-cli") if !lines => Some(&gemini::GEMINI),
+            Some("gemini-cli") => Some(&gemini::GEMINI),
+            Some("qwen") => Some(&qwen::QWEN),
             // Its own storage is many small files.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)
@@ -548,13 +549,6 @@ fn every_real_file_is_recognised() {
 
 #[test]
 fn what_only_looks_like_a_known_format_is_taken_for_none() {
-    // Qwen Code: Claude Code's envelope, Gemini's messages; its first record may have no message.
-    for qwen in [
-        &br#"{"uuid":"a","parentUuid":null,"type":"user","message":{"role":"user","parts":[]}}"#[..],
-        br#"{"uuid":"a","parentUuid":null,"type":"system","systemPayload":{"phase":"x"}}"#,
-    ] {
-        assert_eq!(sniffed(qwen), None);
-    }
     // Amp: Anthropic's blocks, but for the results.
     let result = r#"{"role":"user","content":[{"type":"tool_result","toolUseID":"t","run":{}}]}"#;
     let think = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}"#;

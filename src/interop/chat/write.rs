@@ -9,15 +9,28 @@ use crate::interop::remarks::Remarks;
 use crate::model::{Message, Part, Role, Settings};
 use crate::wire::json::{Object, array};
 
+/// A message with the results of its calls.
+pub(crate) struct Answered<'a> {
+    /// Which message it is, from 0.
+    pub(crate) at: usize,
+    pub(crate) outgoing: &'a Outgoing,
+    /// Its parts, and behind them the results of the calls in it.
+    pub(crate) parts: Vec<&'a Part>,
+    /// How many of them are its own.
+    pub(crate) own: usize,
+    /// The messages that the results are of.
+    pub(crate) results: Vec<(usize, &'a Outgoing)>,
+}
+
 /// Each message with its parts, behind which stand the results of the calls in it: for formats that
 /// keep a call and what it gave back in one record. System messages are left out; the tools write
 /// their own.
 pub(crate) fn with_results<'a>(
     messages: &'a [Outgoing],
     remarks: &mut Remarks,
-) -> Vec<(&'a Outgoing, Vec<&'a Part>)> {
-    let mut found: Vec<(&Outgoing, Vec<&Part>)> = Vec::new();
-    for outgoing in messages {
+) -> Vec<Answered<'a>> {
+    let mut found: Vec<Answered<'_>> = Vec::new();
+    for (at, outgoing) in messages.iter().enumerate() {
         if outgoing.message.role.is_system() {
             remarks.add("a system message; the tool writes its own");
             continue;
@@ -25,12 +38,23 @@ pub(crate) fn with_results<'a>(
         let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
         let (results, said): (Vec<_>, Vec<_>) = outgoing.message.parts.iter().partition(is_result);
         match found.last_mut() {
-            Some((reply, parts)) if reply.message.role == Role::Assistant => parts.extend(results),
+            Some(reply) if reply.outgoing.message.role == Role::Assistant => {
+                if !results.is_empty() {
+                    reply.results.push((at, outgoing));
+                }
+                reply.parts.extend(results);
+            }
             _ if results.is_empty() => {}
             _ => remarks.add("a tool result without its call"),
         }
         if !said.is_empty() {
-            found.push((outgoing, said));
+            found.push(Answered {
+                at,
+                outgoing,
+                own: said.len(),
+                parts: said,
+                results: Vec::new(),
+            });
         }
     }
     found

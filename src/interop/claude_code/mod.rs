@@ -16,8 +16,8 @@ mod write;
 
 use serde::Deserialize;
 
-use super::Descent;
 use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::{Descent, qwen};
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 7] = [
@@ -37,7 +37,8 @@ pub static CLAUDE_CODE: Format = Format {
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");
-            record.has("parentUuid") || kind.is_some_and(|kind| OWN_TYPES.contains(&&*kind))
+            let is_linked = record.has("parentUuid") && !qwen::is_record(record);
+            is_linked || kind.is_some_and(|kind| OWN_TYPES.contains(&&*kind))
         })
     },
     go_on: Some(read::go_on),
@@ -57,7 +58,8 @@ pub static CLAUDE_CODE: Format = Format {
             is_session: |name| !name.starts_with("agent-"),
         },
         beside: &[],
-        descent,
+        descent: |first_line, _| descent(first_line),
+        folders: None,
         number: |_| None,
         resume: Some(Resume {
             command: &["claude", "--resume"],
@@ -67,7 +69,7 @@ pub static CLAUDE_CODE: Format = Format {
                 id.copy_from_slice(&random[..16]);
                 uuid::Builder::from_random_bytes(id).into_uuid().to_string()
             },
-            file: |cwd, id, _| format!("projects/{}/{id}.jsonl", slug(cwd)),
+            file: |new| format!("projects/{}/{}.jsonl", slug(new.cwd), new.id),
             state: |_| false,
             provider: None,
         }),

@@ -21,7 +21,7 @@ mod session;
 mod standing;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape};
 
 /// The format.
 pub static CODEX: Format = Format {
@@ -53,7 +53,8 @@ pub static CODEX: Format = Format {
             is_session: |_| true,
         },
         beside: &["sessions", "archived_sessions"],
-        descent: record::descent,
+        descent: |first_line, _| record::descent(first_line),
+        folders: None,
         number: record::number,
         resume: Some(Resume {
             command: &["codex", "resume"],
@@ -67,7 +68,8 @@ pub static CODEX: Format = Format {
                 let id = uuid::Builder::from_unix_timestamp_millis(millis, &tail);
                 id.into_uuid().to_string()
             },
-            file: |_, id, local_time| {
+            file: |new| {
+                let NewFile { id, local_time, .. } = new;
                 let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");
                 format!("sessions/{date}/rollout-{local_time}-{id}.jsonl")
             },

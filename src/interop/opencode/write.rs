@@ -8,7 +8,7 @@ use super::PROVIDER;
 use super::ids::id;
 use super::said::said;
 use crate::error::Result;
-use crate::interop::chat::write::{with_results, write_all};
+use crate::interop::chat::write::{Answered, with_results, write_all};
 use crate::interop::records::rewritten;
 use crate::interop::remarks::Remarks;
 use crate::interop::spans::members;
@@ -40,7 +40,10 @@ pub(super) fn export(
         provider: document.provider.clone(),
     };
     let mut records = Vec::new();
-    for (number, (outgoing, parts)) in (0..).zip(with_results(messages, &mut remarks)) {
+    for (number, answered) in (0..).zip(with_results(messages, &mut remarks)) {
+        let Answered {
+            outgoing, parts, ..
+        } = answered;
         writing.time = outgoing.time.unwrap_or(writing.time);
         let mut known = outgoing.records.iter().chain(&outgoing.replaces);
         let record = match known.find(|record| holds(record, &parts)) {

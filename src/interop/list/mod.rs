@@ -1,0 +1,342 @@
+//! The list of messages that the tool sends, told as steps while the tool changes it: what comes at its
+//! end is appended; what it takes out, or puts in another place, is hidden.
+//!
+//! A list is told once a model has answered it, before it is changed, and at the end of the file: what a
+//! record says again in between is not. Deliberately absent: which record changes the list.
+
+mod changed;
+mod matched;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{Sink, Step, StepEntry, StepId};
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::model::{Message, Millis, Part, Role, Span};
+
+/// A record of the list.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// Its id; empty if it has none.
+    pub(super) id: String,
+    /// Whether a model said it.
+    pub(super) is_reply: bool,
+    /// What is told of it: messages at the end. Of what is not sent there are none.
+    pub(super) steps: Vec<Step>,
+}
+
+/// The record that changed the list, and when that was.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    pub(super) span: Span,
+    pub(super) time: Option<Millis>,
+}
+
+/// Tells a sink of a list.
+pub(super) struct Telling<'s> {
+    pub(super) sink: &'s mut dyn Sink,
+    steps: usize,
+    rows: Vec<Row>,
+    /// Where the row of an id stands.
+    places: HashMap<String, usize>,
+    /// How many rows were told, and stand as they did then.
+    settled: usize,
+    /// What is visible by now, in order.
+    told: Vec<Told>,
+    changed: Option<Change>,
+}
+
+/// One record of the list.
+struct Row {
+    id: String,
+    /// Whether it came with a whole list.
+    is_listed: bool,
+    state: State,
+}
+
+enum State {
+    New(Listed),
+    /// The messages that were told of it.
+    Told(Vec<Key>),
+}
+
+/// What tells messages from others: all that they say but what was thought, which is not sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    said: ContentHash,
+    role: Role,
+}
+
+impl Key {
+    fn of(message: &Message) -> Self {
+        let is_thought = |part: &Part| matches!(part, Part::Thinking { .. });
+        let role = message.role;
+        if !message.parts.iter().any(is_thought) {
+            let said = message.hash();
+            return Self { said, role };
+        }
+        let parts = message.parts.iter().filter(|part| !is_thought(part));
+        let said = Message::new(role, parts.cloned().collect()).hash();
+        Self { said, role }
+    }
+}
+
+/// A message that was told.
+pub(super) struct Told {
+    pub(super) key: Key,
+    /// The row that it is of, and which of its messages.
+    row: String,
+    number: usize,
+    entry: StepEntry,
+    /// Of a tool's message the results, as far as they are told apart.
+    results: Vec<u64>,
+    /// Whether parts of it were hidden.
+    is_pruned: bool,
+}
+
+/// A message of the list as it is now.
+pub(super) struct Item {
+    pub(super) key: Key,
+    row: usize,
+    number: usize,
+    /// What tells it, unless it was told.
+    step: Option<Step>,
+}
+
+impl<'s> Telling<'s> {
+    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            steps: 0,
+            rows: Vec::new(),
+            places: HashMap::new(),
+            settled: 0,
+            told: Vec::new(),
+            changed: None,
+        }
+    }
+
+    /// Whether there is nothing in the list.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Puts a record where the one of the same id stands, or at the end; gives whether there was one.
+    pub(super) fn put(&mut self, listed: Listed, change: Change) -> Result<bool> {
+        if let Some(at) = self.places.get(&listed.id).copied() {
+            if at < self.settled {
+                self.settle()?;
+                self.changed = Some(change);
+            }
+            self.rows[at].state = State::New(listed);
+            return Ok(true);
+        }
+        if listed.is_reply {
+            self.settle()?;
+        }
+        self.push(listed, false);
+        Ok(false)
+    }
+
+    fn push(&mut self, listed: Listed, is_listed: bool) {
+        let id = listed.id.clone();
+        if !id.is_empty() {
+            self.places.insert(id.clone(), self.rows.len());
+        }
+        self.rows.push(Row {
+            id,
+            is_listed,
+            state: State::New(listed),
+        });
+    }
+
+    /// Puts a whole list in place of what there is.
+    pub(super) fn replace(&mut self, list: Vec<Listed>, change: Change) -> Result<()> {
+        let ids: HashSet<&str> = list.iter().map(|listed| listed.id.as_str()).collect();
+        // What no model has answered yet, and what the tool has put there itself, comes with the list.
+        while self.rows.len() > self.settled
+            && let Some(row) = self.rows.last()
+            && !row.is_reply()
+            && !row.id.is_empty()
+            && ids.contains(row.id.as_str())
+        {
+            self.rows.pop();
+        }
+        self.settle()?;
+        self.rows.clear();
+        self.places.clear();
+        self.settled = 0;
+        for listed in list {
+            match self.places.get(&listed.id).copied() {
+                Some(at) => self.rows[at].state = State::New(listed),
+                None => self.push(listed, true),
+            }
+        }
+        self.changed = (!self.told.is_empty()).then_some(change);
+        Ok(())
+    }
+
+    /// Takes out the record of this id and all that stand behind it; all where there is none. Gives
+    /// whether anything was there.
+    pub(super) fn rewind(&mut self, id: &str, change: Change) -> Result<bool> {
+        let from = self.places.get(id).copied().unwrap_or(0);
+        self.cut(from, change)
+    }
+
+    /// Takes out all that stands behind the record of this id. Gives whether there is one.
+    pub(super) fn rewind_behind(&mut self, id: &str, change: Change) -> Result<bool> {
+        let Some(at) = self.places.get(id).copied() else {
+            return Ok(false);
+        };
+        self.cut(at + 1, change)?;
+        Ok(true)
+    }
+
+    fn cut(&mut self, from: usize, change: Change) -> Result<bool> {
+        self.settle()?;
+        let has_any = self.rows.len() > from;
+        for row in self.rows.drain(from..) {
+            self.places.remove(&row.id);
+        }
+        self.settled = self.rows.len();
+        self.changed = Some(change);
+        Ok(has_any)
+    }
+
+    /// Tells the list as it is.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let changed = self.changed.take();
+        let from = changed.map_or(self.settled, |_| 0);
+        let items = self.items(from);
+        match changed {
+            Some(change) => self.reconcile(items, change)?,
+            None => {
+                for item in items {
+                    self.append(item)?;
+                }
+            }
+        }
+        self.settled = self.rows.len();
+        Ok(())
+    }
+
+    /// The messages of the rows from one on, which count as told from now on. What calls gave back is
+    /// one message, though the reply's record has it and one of its own.
+    fn items(&mut self, from: usize) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::new();
+        for (at, row) in self.rows.iter_mut().enumerate().skip(from) {
+            let new = match std::mem::replace(&mut row.state, State::Told(Vec::new())) {
+                State::New(listed) => {
+                    let keyed = |step: Step| Some((Key::of(step.message()?), Some(step)));
+                    listed
+                        .steps
+                        .into_iter()
+                        .filter_map(keyed)
+                        .collect::<Vec<_>>()
+                }
+                State::Told(keys) => keys.into_iter().map(|key| (key, None)).collect(),
+            };
+            for (number, (key, step)) in new.into_iter().enumerate() {
+                let item = Item {
+                    key,
+                    row: at,
+                    number,
+                    step,
+                };
+                match items.last_mut() {
+                    Some(last) if last.is_said_again_by(&item) => last.take(item),
+                    _ => items.push(item),
+                }
+            }
+        }
+        for item in &items {
+            if let State::Told(keys) = &mut self.rows[item.row].state {
+                keys.push(item.key);
+            }
+        }
+        items
+    }
+
+    fn append(&mut self, mut item: Item) -> Result<()> {
+        if let Some(step) = item.step.take() {
+            let entry = StepEntry {
+                step: StepId(self.steps),
+                replacement: None,
+            };
+            let told = self.told_of(&item, step.message(), entry);
+            self.told.push(told);
+            self.tell(step)?;
+        }
+        Ok(())
+    }
+
+    fn told_of(&self, item: &Item, message: Option<&Message>, entry: StepEntry) -> Told {
+        Told {
+            key: item.key,
+            row: self.rows[item.row].id.clone(),
+            number: item.number,
+            entry,
+            results: message.map(results).unwrap_or_default(),
+            is_pruned: false,
+        }
+    }
+
+    fn tell(&mut self, step: Step) -> Result<StepId> {
+        self.steps += 1;
+        self.sink.step(step)?;
+        Ok(StepId(self.steps - 1))
+    }
+}
+
+impl Row {
+    fn is_reply(&self) -> bool {
+        matches!(&self.state, State::New(listed) if listed.is_reply)
+    }
+}
+
+impl Item {
+    /// Whether another one, right behind it, says what these calls gave back once more: the same, or
+    /// what was sent in place of what the reply's record has.
+    fn is_said_again_by(&self, next: &Self) -> bool {
+        if self.key.role != Role::Tool || next.key.role != Role::Tool {
+            return false;
+        }
+        let message = |item: &Self| item.step.as_ref().and_then(Step::message).cloned();
+        self.key == next.key
+            || self.number > 0
+                && next.number == 0
+                && message(self)
+                    .zip(message(next))
+                    .is_some_and(|(one, other)| {
+                        let of = |message: &Message| -> HashSet<String> {
+                            message.results().map(str::to_owned).collect()
+                        };
+                        of(&one) == of(&other)
+                    })
+    }
+
+    /// Takes what is said again, with its record.
+    fn take(&mut self, next: Self) {
+        let Some(mut step) = next.step else { return };
+        if let Some(own) = self.step.take() {
+            step.records.splice(0..0, own.records);
+            step.time = own.time.or(step.time);
+            self.key = next.key;
+            self.step = Some(step);
+        }
+    }
+}
+
+/// The results of a tool's message, as far as they are told apart.
+fn results(message: &Message) -> Vec<u64> {
+    let is_tools = message.role == Role::Tool;
+    let parts = message.parts.iter().filter(|_| is_tools);
+    parts
+        .map(|part| {
+            let mut hasher = DefaultHasher::new();
+            part.hash(&mut hasher);
+            hasher.finish()
+        })
+        .collect()
+}

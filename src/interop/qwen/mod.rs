@@ -1,0 +1,75 @@
+//! Qwen Code: a session's `chats/ID.jsonl`, a tree of records in an envelope like Claude Code's, around
+//! messages like Gemini's.
+//!
+//! The tool goes on from the last record: what is on no path to it was taken back, and is hidden here; what
+//! a compression left out is hidden behind what it left. Deliberately absent: the folder of a session's
+//! notes on its agents.
+//!
+//! # Source
+//!
+//! `chatRecordingService.ts`, `sessionService.ts` and `agents/agent-transcript.ts` in `packages/core/src`
+//! of <https://github.com/QwenLM/qwen-code>.
+
+mod read;
+mod record;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::head::Keys;
+
+/// The format.
+pub static QWEN: Format = Format {
+    aliases: &["qwen-code"],
+    tools: &["Qwen Code"],
+    sniff: |head| head.first(is_record),
+    home: Some(Home {
+        variable: Some("QWEN_HOME"),
+        directory: ".qwen",
+        sessions: |cwd| format!("projects/{}/chats", slug(cwd)),
+        depth: 0,
+        belongs: |name, _, _| is_session(name),
+        everywhere: Everywhere {
+            folder: "projects",
+            depth: 2,
+            is_session,
+        },
+        beside: &[],
+        descent: |first_line, _| record::descent(first_line),
+        folders: None,
+        number: |_| None,
+        resume: Some(Resume {
+            command: &["qwen", "--resume"],
+            shown: None,
+            new_id: |_, random| {
+                let mut id = [0; 16];
+                id.copy_from_slice(&random[..16]);
+                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
+            },
+            file: |new| format!("projects/{}/chats/{}.jsonl", slug(new.cwd), new.id),
+            state: |_| false,
+            provider: None,
+        }),
+    }),
+    ..Format::of("qwen", Shape::Lines, read::import, write::export)
+};
+
+/// Whether a record is of this tool: another one has the same envelope.
+pub(super) fn is_record(record: &Keys<'_>) -> bool {
+    let message = record.inside("message");
+    record.has("systemPayload") || message.is_some_and(|message| message.has("parts"))
+}
+
+/// Whether a file of this name is a session that one would go on with, and no agent's.
+fn is_session(name: &str) -> bool {
+    name.ends_with(".jsonl") && !name.starts_with("agent-")
+}
+
+/// The directory name under which the tool files a working directory: every UTF-16 unit that is no letter
+/// or digit becomes `-`.
+fn slug(cwd: &str) -> String {
+    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric);
+    let units = cwd.encode_utf16();
+    units.map(|unit| plain(unit).unwrap_or('-')).collect()
+}

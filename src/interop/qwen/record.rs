@@ -1,0 +1,170 @@
+//! One record of a session: its place in the tree, and what is said in it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::interop::list::Listed;
+use crate::interop::{Descent, Step};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::wire::Notes;
+use crate::wire::gemini::message_parts;
+use crate::wire::json::{Raw, decode, quoted, string};
+
+/// What of a record is looked at.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub(super) struct Record<'a> {
+    pub(super) uuid: Raw<'a>,
+    pub(super) parent_uuid: Raw<'a>,
+    pub(super) session_id: Raw<'a>,
+    pub(super) agent_id: Raw<'a>,
+    pub(super) is_sidechain: Raw<'a>,
+    pub(super) timestamp: Raw<'a>,
+    pub(super) r#type: Raw<'a>,
+    pub(super) subtype: Raw<'a>,
+    pub(super) cwd: Raw<'a>,
+    pub(super) version: Raw<'a>,
+    pub(super) model: Raw<'a>,
+    pub(super) message: Raw<'a>,
+    pub(super) usage_metadata: Raw<'a>,
+    pub(super) system_payload: Raw<'a>,
+}
+
+/// A message in the API's form.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Content<'a> {
+    role: Raw<'a>,
+    parts: Raw<'a>,
+}
+
+/// The payload of a record of the tool's own.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub(super) struct Payload<'a> {
+    pub(super) custom_title: Raw<'a>,
+    pub(super) compressed_history: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Counts<'a> {
+    prompt_token_count: Raw<'a>,
+    candidates_token_count: Raw<'a>,
+    total_token_count: Raw<'a>,
+}
+
+impl Record<'_> {
+    /// When it was written.
+    pub(super) fn time(&self) -> Option<Millis> {
+        Millis::parse(&string(self.timestamp)?)
+    }
+
+    /// Its type, with its subtype if the tool alone reads it.
+    pub(super) fn kind(&self) -> String {
+        let kind = string(self.r#type).unwrap_or_else(|| "(no type)".to_owned());
+        match string(self.subtype).filter(|_| self.is_own()) {
+            Some(subtype) => format!("{kind}/{subtype}"),
+            None => kind,
+        }
+    }
+
+    /// Whether it is a note of the tool's: its message, if it has one, is not sent.
+    pub(super) fn is_own(&self) -> bool {
+        string(self.r#type).is_none_or(|kind| kind == "system")
+    }
+
+    /// Whether it puts another history in place of what was sent.
+    pub(super) fn is_compression(&self) -> bool {
+        let history = || decode::<Payload<'_>>(self.system_payload)?.compressed_history;
+        self.is_own()
+            && string(self.subtype).is_some_and(|subtype| subtype == "chat_compression")
+            && history().is_some_and(|history| history.get().starts_with('['))
+    }
+
+    /// The session's id: an agent's has its own below that of the session that started it.
+    pub(super) fn session(&self) -> Option<String> {
+        let session = string(self.session_id).filter(|id| !id.is_empty())?;
+        Some(match self.agent() {
+            Some(agent) => format!("{session}/agent-{agent}"),
+            None => session,
+        })
+    }
+
+    /// The agent that writes it, if one does.
+    pub(super) fn agent(&self) -> Option<String> {
+        let is_agents = self.is_sidechain.is_some_and(|raw| raw.get() == "true");
+        string(self.agent_id).filter(|id| is_agents && !id.is_empty())
+    }
+
+    /// What it says of the session that started it.
+    pub(super) fn descent(&self) -> Descent {
+        Descent {
+            spawned_by: self.agent().and_then(|_| string(self.session_id)),
+            ..Descent::default()
+        }
+    }
+
+    /// What is said in it.
+    pub(super) fn listed(&self, span: Span, notes: &mut Notes) -> Result<Listed, String> {
+        let mut listed = Listed {
+            is_reply: string(self.r#type).is_some_and(|kind| kind == "assistant"),
+            ..Listed::default()
+        };
+        let message = self.message.filter(|_| !self.is_own());
+        let Some(message) = message
+            .map(|raw| message_of(raw, notes))
+            .transpose()?
+            .flatten()
+        else {
+            return Ok(listed);
+        };
+        let model = string(self.model).map(|model| quoted(&model));
+        listed.steps.push(Step {
+            time: self.time(),
+            settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model))),
+            usage: usage(self.usage_metadata),
+            ..Step::append(message, span)
+        });
+        Ok(listed)
+    }
+}
+
+/// What a session's first line says of others, and its id: an agent's file names the session that started it.
+pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
+    let record: Record<'_> = serde_json::from_str(first_line).ok()?;
+    record.agent()?;
+    Some((record.session()?, record.descent()))
+}
+
+/// The message in the API's form; none if nothing is said in it.
+pub(super) fn message_of(raw: &RawValue, notes: &mut Notes) -> Result<Option<Message>, String> {
+    let bad = |error| format!("a message: {error}");
+    let content: Content<'_> = serde_json::from_str(raw.get()).map_err(bad)?;
+    let parts = message_parts(content.parts, notes);
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+    let role = match string(content.role).as_deref() {
+        Some("model") => Role::Assistant,
+        _ if parts.iter().all(is_result) => Role::Tool,
+        _ => Role::User,
+    };
+    let message = Message::new(role, parts);
+    depth::check_message(&message).map_err(|error| error.to_string())?;
+    Ok(Some(message))
+}
+
+/// What the provider counted: all that is no prompt was said.
+fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let counts: Counts<'_> = decode(raw)?;
+    let input_tokens = decode::<u64>(counts.prompt_token_count)?;
+    let total = decode::<u64>(counts.total_token_count);
+    let said = total.and_then(|total| total.checked_sub(input_tokens));
+    let output_tokens = said.or_else(|| decode(counts.candidates_token_count));
+    Some(Usage {
+        input_tokens,
+        output_tokens: output_tokens.unwrap_or(0),
+    })
+}
