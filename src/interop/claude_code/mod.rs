@@ -33,7 +33,7 @@ const OWN_TYPES: [&str; 7] = [
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
     tools: &["Claude Code"],
-    seen: "1.0.98 to 2.1.219",
+    seen: "1.0.98 to 2.1.219; with its requests 2.1.197",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");

@@ -28,7 +28,7 @@ use crate::hash::fingerprint;
 /// The format.
 pub static GEMINI: Format = Format {
     tools: &["Gemini CLI"],
-    seen: "JSON documents of December 2025 and January 2026, lines of 0.61.0",
+    seen: "JSON of December 2025 and January 2026, JSON Lines of 0.40 and 0.61; with its requests 0.61; resumed by its source",
     sniff: |head| {
         head.first(|record| record.has("projectHash") && record.has_any(&["messages", "sessionId"]))
     },

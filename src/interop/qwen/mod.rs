@@ -23,6 +23,7 @@ use super::head::Keys;
 pub static QWEN: Format = Format {
     aliases: &["qwen-code"],
     tools: &["Qwen Code"],
+    seen: "0.15 by its source, 0.21 in two small files; resumed by its source",
     sniff: |head| head.first(is_record),
     home: Some(Home {
         variable: Some("QWEN_HOME"),
