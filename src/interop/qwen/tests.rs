@@ -30,7 +30,8 @@ fn text(message: &Message) -> &str {
 
 fn exported(messages: &[Outgoing], document: &Document) -> (Vec<Value>, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = (QWEN.write)(messages, document, &mut out).expect("a vector takes all");
+    let remarks = QWEN.writer().expect("is written")(messages, document, &mut out)
+        .expect("a vector takes all");
     let lines = out.split(|byte| *byte == b'\n').filter(|it| !it.is_empty());
     let lines = lines.map(|line| serde_json::from_slice(line).expect("JSON"));
     (lines.collect(), remarks)
