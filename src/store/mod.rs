@@ -4,10 +4,12 @@
 //! engine can take SQLite's place. One that takes many keys gives as many answers, in the order
 //! asked; what isn't here is a none, and a key that is asked twice is answered twice. `contract.rs`
 //! holds the promises as functions that run on every engine. Deliberately absent: what a command
-//! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`.
+//! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/` and, for databases of other
+//! programs, `foreign/`.
 
 pub(crate) mod crew;
 mod fault;
+mod foreign;
 mod objects;
 mod refs;
 mod room;
@@ -26,6 +28,7 @@ use crate::error::Result;
 use crate::model::{Message, Millis, Sealed, ToolUses, preview};
 
 pub use fault::{Checked, Fault, SetAside};
+pub use foreign::{ForeignTables, is_database, read_foreign};
 pub use objects::{
     Appended, ByReach, CommitRow, ContentRow, CountKey, Derived, Dropped, Facts, ListedCommit,
     Objects, ObjectsMut,

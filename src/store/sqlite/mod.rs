@@ -548,7 +548,8 @@ fn wait_for(wait_ms: Arc<AtomicU64>) -> impl FnMut(i32) -> bool + Send + 'static
     }
 }
 
-fn immutable_uri(path: &Path) -> PathBuf {
+/// The name of a database that nobody writes, so that no journal of it is looked for.
+pub(super) fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

@@ -1,0 +1,249 @@
+//! Databases of other programs, read as they stand: never written, never locked, and no file made beside them.
+//!
+//! Such a database may be in use, and what was written last may stand in its write-ahead log alone: the file
+//! by itself may hold no table at all. SQLite would read the two together through a file of shared memory
+//! that it makes beside them, and lock the database meanwhile, so that its owner might have to wait. Here it
+//! opens the file read-only, without locks (the `unix-none` VFS), with its index of the log in its own memory
+//! (`locking_mode=EXCLUSIVE`, before anything is read), and does not tidy up at the end
+//! (`NO_CKPT_ON_CLOSE`); without a log, the file is declared immutable. Nobody holds the owner back then,
+//! so what was read counts only if the file and the log are afterwards what they were before
+//! ([`Moment`]); else it is read again. A copy of the two would need the same comparison, and would
+//! copy gigabytes for a few new rows.
+//!
+//! What remains: where the owner ends, and takes its log away, between the look for the log and its opening,
+//! SQLite makes an empty one, which whoever opens it next takes for none.
+//!
+//! Deliberately absent: which tables a tool has, and what is in them; rows are JSON objects here.
+//!
+//! # Source
+//!
+//! <https://www.sqlite.org/wal.html> (WAL without shared memory), <https://www.sqlite.org/vfs.html>,
+//! <https://www.sqlite.org/uri.html>.
+
+mod moment;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value};
+
+use super::sqlite::immutable_uri;
+use crate::error::{Error, Result};
+use moment::Moment;
+
+/// How often it is tried where the owner writes at the same time, and how long it waits between.
+const ATTEMPTS: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(25);
+/// For how many of them a log that is being folded in may still be: whoever did so may have died.
+const FOLDING: u32 = 10;
+
+/// How a database begins.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// A system's VFS that locks nothing.
+#[cfg(unix)]
+const LOCKS_NOTHING: &str = "unix-none";
+#[cfg(windows)]
+const LOCKS_NOTHING: &str = "win32-none";
+
+/// The tables of a database at one moment.
+pub struct ForeignTables {
+    connection: Connection,
+    path: PathBuf,
+}
+
+/// Reads a database of another program as it stands at one moment. `read` is called again, and what it
+/// gave before is forgotten, where the database has changed meanwhile.
+///
+/// # Errors
+///
+/// [`Error::Io`] where it cannot be read or is damaged, [`Error::Overtaken`] where its owner writes all
+/// the time, and what `read` returns.
+pub fn read_foreign<T>(
+    path: &Path,
+    mut read: impl FnMut(&ForeignTables) -> Result<T>,
+) -> Result<T> {
+    // The log stands beside the file itself, not beside a link to it.
+    let path = std::fs::canonicalize(path).map_err(Error::io(path))?;
+    for attempt in 1..=ATTEMPTS {
+        let before = Moment::of(&path)?;
+        if before.is_written() || before.is_being_folded() && attempt <= FOLDING {
+            sleep(PAUSE);
+            continue;
+        }
+        let found = ForeignTables::open(&path, before.has_log()).and_then(|tables| read(&tables));
+        if before.holds(&Moment::of(&path)?) {
+            return found;
+        }
+        sleep(PAUSE);
+    }
+    Err(Error::Overtaken {
+        name: path.display().to_string(),
+    })
+}
+
+/// Whether a file is an SQLite database, by how it begins; what cannot be read is none.
+pub fn is_database(path: &Path) -> bool {
+    // To open a pipe would wait for somebody to write to it.
+    let is_file = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    is_file && moment::bytes(path, 0).is_ok_and(|begin| begin.as_ref() == Some(MAGIC))
+}
+
+impl ForeignTables {
+    fn open(path: &Path, has_log: bool) -> Result<Self> {
+        let fail = failed(path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match has_log {
+            true => Connection::open_with_flags_and_vfs(path, flags, LOCKS_NOTHING),
+            false => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(immutable_uri(path), flags)
+            }
+        };
+        let connection = connection.map_err(&fail)?;
+        for (config, value) in [
+            (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+            // The file is a stranger's: its schema runs nothing.
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ] {
+            connection.set_db_config(config, value).map_err(&fail)?;
+        }
+        for (name, value) in [("locking_mode", "EXCLUSIVE"), ("cell_size_check", "ON")] {
+            let set = connection.pragma_update_and_check(None, name, value, |_| Ok(()));
+            set.or_else(|error| match error {
+                rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                error => Err(error),
+            })
+            .map_err(&fail)?;
+        }
+        // One transaction: all that is read is of one state.
+        connection.execute_batch("BEGIN").map_err(&fail)?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The columns of a table; none where there is no such table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let sql = "SELECT c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+                   WHERE t.schema = 'main' AND t.type = 'table' AND t.name = ?1";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let names = statement.query_map([table], |row| row.get(0))?;
+            names.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        read().map_err(failed(&self.path))
+    }
+
+    /// The rows of a table in an order of columns, as JSON objects by column: those that hold a text in a
+    /// column, or all. Bytes that are no text are left out, and numbers that JSON does not have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn rows(
+        &self,
+        table: &str,
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        let mut sql = format!("SELECT * FROM {}", name(table));
+        if let Some((column, _)) = holding {
+            sql += &format!(" WHERE {} = ?1", name(column));
+        }
+        for (at, column) in order.iter().enumerate() {
+            sql += if at == 0 { " ORDER BY " } else { ", " };
+            sql += &name(column);
+        }
+        let read = || {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+            let values = holding.into_iter().map(|(_, value)| value);
+            let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let mut object = Map::new();
+                for (at, name) in names.iter().enumerate() {
+                    object.insert(name.clone(), value(row.get_ref(at)?));
+                }
+                found.push(object);
+            }
+            Ok(found)
+        };
+        read().map_err(failed(&self.path))
+    }
+
+    /// For each value of the column `by`: how many rows of a table hold it, how long their texts in the
+    /// column `text` are in bytes, and the greatest number in the column `newest`. Reads no long text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn summed(
+        &self,
+        table: &str,
+        by: &str,
+        text: &str,
+        newest: &str,
+    ) -> Result<Vec<(String, u64, u64, i64)>> {
+        let [table, by, text, newest] = [table, by, text, newest].map(name);
+        let sql = format!(
+            "SELECT CAST({by} AS TEXT), count(*), total(octet_length({text})), max(CAST({newest} AS INTEGER))
+             FROM {table} WHERE {by} IS NOT NULL GROUP BY {by}"
+        );
+        let read = || {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let sums = statement.query_map([], |row| {
+                let count: i64 = row.get(1)?;
+                let bytes: f64 = row.get(2)?;
+                let newest: Option<i64> = row.get(3)?;
+                Ok((
+                    row.get(0)?,
+                    count.unsigned_abs(),
+                    bytes as u64,
+                    newest.unwrap_or_default(),
+                ))
+            })?;
+            sums.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(failed(&self.path))
+    }
+}
+
+/// A name in a statement, whatever is in it.
+fn name(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null | ValueRef::Blob(_) => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into(),
+    }
+}
+
+/// What SQLite says of a database, with its place.
+fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    move |error| Error::Io {
+        path: path.clone(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error.to_string()),
+    }
+}
