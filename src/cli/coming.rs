@@ -61,11 +61,11 @@ impl Queue {
         file: &Path,
         report: &ImportReport,
     ) -> Result<(), Failure> {
-        let started = report
-            .sessions
-            .iter()
-            .flat_map(|session| &session.end.started);
-        let mut found: Vec<PathBuf> = started.flat_map(|id| kin::beside(file, id)).collect();
+        let sessions = report.sessions.iter();
+        let ids: Vec<String> = sessions
+            .flat_map(|session| session.end.started.iter().cloned())
+            .collect();
+        let mut found = kin::started(file, &ids);
         found.retain(|file| self.known.insert(file.clone()));
         for file in kin::in_order(repo, &found)?.into_iter().rev() {
             self.coming.push_front(Coming {

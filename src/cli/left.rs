@@ -6,8 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest;
 use tract::ingest::tool_dirs::{self, SessionFile};
+use tract::ingest::{self, database};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
@@ -119,6 +119,9 @@ fn with_id(tool: Option<&str>, id: &str, mut found: Vec<SessionFile>) -> Vec<Ses
 
 /// The id of a session, by its file's name, or, where that tells none, by what is in it.
 fn id_of(session: &SessionFile) -> Option<String> {
+    if let Some((_, id)) = database::place(&session.path) {
+        return Some(id);
+    }
     let stem = tool_dirs::stem(&session.path);
     let uuid = |stem: &str| {
         let tail = stem.get(stem.len().checked_sub(36)?..)?;

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use tract::Error;
-use tract::ingest::stream_name;
+use tract::ingest::{database, stream_name};
 
 use super::failure::STANDARD_INPUT;
 use super::{Failure, private};
@@ -74,6 +74,9 @@ impl Spool {
     pub fn of(path: &Path) -> Result<Option<Self>, Failure> {
         if path == Path::new(STDIN) {
             return Self::read(std::io::stdin().lock(), path).map(Some);
+        }
+        if database::place(path).is_some() {
+            return Ok(None);
         }
         let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
         if !is_pipe(kind) {

@@ -1,11 +1,14 @@
 //! A file as an importer's input. One that its tool has compressed since is read
-//! as what it was.
+//! as what it was, and a session that stands in a database, or in many small files, as the document that is
+//! put together of it.
 
 use std::io;
 use std::path::Path;
 
+use super::database::{self, StoredDocument};
 use super::packed::{self, Packed};
-use super::plain::PlainFile;
+use super::plain::{self, PlainFile};
+use super::small_files;
 use crate::error::{Error, Result};
 use crate::interop::{Input, Problem};
 use crate::store::FileStamp;
@@ -19,6 +22,7 @@ pub struct FileInput(Kind);
 enum Kind {
     Plain(PlainFile),
     Packed(Packed),
+    Made(StoredDocument),
 }
 
 impl FileInput {
@@ -27,7 +31,7 @@ impl FileInput {
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be read or is no regular file, [`Error::EmptyFile`],
-    /// [`Error::TornFile`].
+    /// [`Error::TornFile`]; [`Error::Overtaken`] of a database that its tool writes all the time.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_up_to(path, u64::MAX)
     }
@@ -39,6 +43,12 @@ impl FileInput {
     ///
     /// As [`FileInput::open`].
     pub(crate) fn open_up_to(path: &Path, limit_bytes: u64) -> Result<Self> {
+        if let Some(document) = database::open(path)? {
+            return Ok(Self(Kind::Made(document)));
+        }
+        if let Some(document) = small_files::open(path)? {
+            return Ok(Self(Kind::Made(document)));
+        }
         let plain = PlainFile::open(path)?;
         let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
         if !packed::is_packed(&front) {
@@ -59,13 +69,14 @@ impl FileInput {
         match &self.0 {
             Kind::Plain(file) => (file.stamp(), true),
             Kind::Packed(packed) => (packed.stamp(), false),
+            Kind::Made(document) => (document.stamp, false),
         }
     }
 
     /// What is wrong with the file itself, whatever is in it.
     pub(super) fn problem(&self) -> Option<Problem> {
         match &self.0 {
-            Kind::Plain(_) => None,
+            Kind::Plain(_) | Kind::Made(_) => None,
             Kind::Packed(packed) => packed.problem(),
         }
     }
@@ -76,6 +87,7 @@ impl Input for FileInput {
         match &self.0 {
             Kind::Plain(file) => file.size_bytes(),
             Kind::Packed(packed) => packed.size_bytes(),
+            Kind::Made(document) => document.bytes.len() as u64,
         }
     }
 
@@ -83,8 +95,18 @@ impl Input for FileInput {
         match &self.0 {
             Kind::Plain(file) => file.read_at(offset, buffer),
             Kind::Packed(packed) => packed.read_at(offset, buffer),
+            Kind::Made(document) => document.bytes.as_slice().read_at(offset, buffer),
         }
     }
+}
+
+/// What a file is now to whoever looks at it without reading.
+///
+/// # Errors
+///
+/// [`Error::Io`] if it cannot be looked at.
+pub fn stamp(path: &Path) -> Result<FileStamp> {
+    small_files::stamp(path).unwrap_or_else(|| plain::stamp(path))
 }
 
 /// Calls `each` with the bytes from `from` to `to`, a block at a time.

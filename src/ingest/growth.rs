@@ -96,10 +96,12 @@ impl Growth {
         let Ok(format) = Format::named(&source.format) else {
             return Ok(None);
         };
+        if format.go_on.is_none() {
+            return Ok(None);
+        }
         let input = FileInput::open(path)?;
         let (stamp, is_plain) = input.stamp();
-        let may_be = format.go_on.is_some()
-            && is_plain
+        let may_be = is_plain
             && known.stamp.size_bytes == source.size_bytes
             && input.size_bytes() >= source.size_bytes
             // What a session purged has no file, and what is like it stays as it is.

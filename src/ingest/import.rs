@@ -416,8 +416,9 @@ impl Intake<'_> {
         };
         let mut placed = Vec::with_capacity(self.sessions.len());
         let mut purged = false;
+        let path = self.file.file.as_ref().map(|(path, _)| path.as_str());
         for session in &self.sessions {
-            placed.push(Placement::of(view, self.file.format, session, file)?);
+            placed.push(Placement::of(view, self.file.format, session, file, path)?);
             for tip in session.paths.iter().filter_map(|path| path.tip) {
                 purged = purged || holds_purged(view, &tip)?;
             }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::database;
 use super::file::FileInput;
 use super::plain;
 use super::tool_dirs::{folder_of, stem};
@@ -114,6 +115,19 @@ impl SessionInput<'_> {
 /// Why a file whose format nobody knows is none: it is another tool's, it is broken, or neither.
 pub fn unknown(path: &Path, input: &dyn Input) -> Error {
     let path = path.to_owned();
+    // Which of its sessions is meant nobody has said; or why there are none to be seen.
+    match database::sessions(&path) {
+        Ok(Some(found)) => {
+            let what = path.display().to_string();
+            let detail = format!(
+                "a database of {} sessions; one is named by its id behind it",
+                found.len()
+            );
+            return Error::input(what, detail);
+        }
+        Ok(None) => {}
+        Err(error) => return error,
+    }
     let found = || match foreign::called(input)? {
         None => Ok((None, sniff::broken(input)?)),
         known => Ok((known, None)),

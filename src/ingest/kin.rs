@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::bases;
+use super::database::{self, Listings};
 use super::file::FileInput;
 use super::tool_dirs::{folder_of, walk_directory};
 use crate::error::Result;
@@ -19,7 +20,8 @@ const FIRST_BYTES: u64 = 1 << 20;
 
 /// What a file's first line says of its session.
 struct Told {
-    format: &'static Format,
+    /// Of what may begin in another file.
+    format: Option<&'static Format>,
     id: String,
     descent: Descent,
 }
@@ -31,7 +33,8 @@ struct Told {
 ///
 /// The store's.
 pub fn in_order(repo: &Repo, files: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let told = files.iter().map(|path| told(path));
+    let mut listings = Listings::default();
+    let told = files.iter().map(|path| told(path, &mut listings));
     let mut order = Order {
         repo,
         files: files.iter().cloned().zip(told).collect(),
@@ -44,8 +47,20 @@ pub fn in_order(repo: &Repo, files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(order.order)
 }
 
+/// Where the sessions are that the session of `file` has started: those of these ids, and in a database those
+/// that say so themselves.
+pub fn started(file: &Path, ids: &[String]) -> Vec<PathBuf> {
+    let Some((database, own)) = database::place(file) else {
+        return ids.iter().flat_map(|id| beside(file, id)).collect();
+    };
+    let found = database::sessions(database).ok().flatten();
+    let mut found = found.unwrap_or_default();
+    found.retain(|(_, it)| it.spawned_by.as_ref() == Some(&own) || ids.contains(&it.id));
+    found.into_iter().map(|(path, _)| path).collect()
+}
+
 /// The files beside `file` of the session with this id, where their tool would keep them.
-pub fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
+fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
     // Ids are names there; a short or empty one is none.
     if id.len() < 8 {
         return Vec::new();
@@ -56,15 +71,29 @@ pub fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
         let here = walk_directory(&folder).into_iter();
         found.extend(here.filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.contains(id) && told(path).is_some_and(|told| told.id == id)
+            name.contains(id)
+                && told(path, &mut Listings::default()).is_some_and(|told| told.id == id)
         }));
     }
     found
 }
 
-/// Whether the file's session was started by another one's agent.
-pub fn is_agents(file: &Path) -> bool {
-    told(file).is_some_and(|told| told.descent.spawned_by.is_some())
+/// The file that was written last, of those that are no sub-agent's, by its place; none where all are.
+pub fn newest(files: &[PathBuf]) -> Option<usize> {
+    let mut listings = Listings::default();
+    let mut newest = None;
+    for (at, file) in files.iter().enumerate() {
+        let told = told(file, &mut listings);
+        if told.is_some_and(|told| told.descent.spawned_by.is_some()) {
+            continue;
+        }
+        let modified = match listings.session(file) {
+            Some(session) => Some(database::modified(session)),
+            None => std::fs::metadata(file).and_then(|it| it.modified()).ok(),
+        };
+        newest = newest.max(Some((modified, at)));
+    }
+    newest.map(|(_, at)| at)
 }
 
 /// Where the tool that wrote a file keeps its others.
@@ -87,7 +116,17 @@ fn folders(file: &Path) -> Vec<PathBuf> {
     file.parent().map(Path::to_owned).into_iter().collect()
 }
 
-fn told(path: &Path) -> Option<Told> {
+fn told(path: &Path, listings: &mut Listings) -> Option<Told> {
+    if let Some(session) = listings.session(path) {
+        return Some(Told {
+            format: None,
+            id: session.id.clone(),
+            descent: Descent {
+                spawned_by: session.spawned_by.clone(),
+                ..Descent::default()
+            },
+        });
+    }
     // A pipe is read once.
     if !path.is_file() {
         return None;
@@ -97,7 +136,7 @@ fn told(path: &Path) -> Option<Told> {
     FORMATS.into_iter().find_map(|format| {
         let (id, descent) = (format.home.as_ref()?.descent)(&first, &folder)?;
         Some(Told {
-            format,
+            format: Some(format),
             id,
             descent,
         })
@@ -147,12 +186,12 @@ impl Order<'_> {
             let mut known = before.iter().filter_map(|at| self.files[*at].1.as_ref());
             known.any(|known| known.id == id)
         };
-        if let Some(base) = base
+        if let (Some(base), Some(format)) = (base, told.format)
             && !listed(&before, &base.session)
-            && !bases::is_here(&*self.repo.store, told.format, base)?
+            && !bases::is_here(&*self.repo.store, format, base)?
         {
             for found in beside(path, &base.session) {
-                let told = self::told(&found);
+                let told = self::told(&found, &mut Listings::default());
                 if self.files.iter().all(|(known, _)| *known != found) {
                     before.push(self.files.len());
                     self.files.push((found, told));

@@ -11,6 +11,7 @@ mod bases;
 mod collecting;
 #[cfg(test)]
 mod coming_back;
+pub mod database;
 #[cfg(test)]
 mod earlier;
 mod export;
@@ -21,6 +22,8 @@ mod growing;
 mod growth;
 mod held;
 mod import;
+#[cfg(test)]
+mod in_databases;
 mod inspect;
 pub mod kin;
 #[cfg(test)]
@@ -43,19 +46,19 @@ mod said;
 mod secrets;
 mod session;
 mod slices;
+mod small_files;
 mod source;
 pub mod tool_dirs;
 
 pub use adopt::adopt;
 pub use agents::agents;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
-pub use file::FileInput;
+pub use file::{FileInput, stamp};
 pub use folder::FolderInput;
 pub use growth::{known_stamp, last_taken_in};
 pub use held::{HeldSession, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
-pub use plain::stamp;
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,

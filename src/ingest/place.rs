@@ -5,15 +5,18 @@ use super::report::{BranchOutcome, ImportedSession, Outcome};
 use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::erase::ERASED;
 use crate::history::{load, path};
-use crate::interop::Format;
-use crate::model::{RefName, RefValue, Span};
+use crate::interop::{Format, Shape};
+use crate::model::{Operation, RefName, RefValue, Role, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 
 /// What the names of a session's further paths begin with, before a number.
 const LEAF: &str = "leaf-";
+
+/// How many commits a last group has at most.
+const LAST_GROUP: usize = 64;
 
 /// The ref of a session, and how it got there.
 pub(super) struct Placement {
@@ -36,6 +39,7 @@ impl Placement {
         format: &Format,
         session: &Session,
         file: &SourceFile<'_>,
+        path: Option<&str>,
     ) -> Result<Self> {
         let tip = session.paths[0].tip;
         let id = &session.start.id;
@@ -86,6 +90,17 @@ impl Placement {
                     true => at(name, old, Outcome::Unchanged, true),
                     false => at(name, old, Outcome::Grown, false),
                 });
+            }
+        }
+        // A document is written anew while its last reply grows.
+        if let (Some(tip), Some(path), Shape::Document) = (tip, path, format.shape)
+            && let Some(followed) = view.followed(path)?
+        {
+            for (name, old, sources) in &candidates {
+                let is_followed = sources.iter().any(|source| source.id == followed.source);
+                if is_followed && differs_at_the_end(view, old, &tip)? {
+                    return Ok(at(name, old, Outcome::Grown, false));
+                }
             }
         }
         let kept = match (candidates.first(), tip) {
@@ -335,6 +350,24 @@ fn same_messages(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<
     let new = view.ancestors(new, None, usize::MAX)?;
     let same = |(old, new): (&CommitRow, &CommitRow)| old.commit.operation == new.commit.operation;
     Ok(old.len() <= new.len() && old.iter().rev().zip(new.iter().rev()).all(same))
+}
+
+/// Whether what the path to `old` has beside the path to `new` is its last group alone: a reply and what
+/// belongs to it, or a prompt, that was not whole.
+fn differs_at_the_end(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Result<bool> {
+    let shared = path::last_shared(view, old, new)?;
+    let rows = view.ancestors(old, shared.as_ref(), LAST_GROUP + 1)?;
+    if rows.len() > LAST_GROUP {
+        return Ok(false);
+    }
+    let appended = rows.iter().filter_map(|row| match row.commit.operation {
+        Operation::Append { content } => Some(content),
+        _ => None,
+    });
+    let appended: Vec<ContentHash> = appended.collect();
+    // Only the newest may be a prompt.
+    let mut earlier = view.contents(&appended)?.into_iter().skip(1);
+    Ok(!earlier.any(|message| message.is_none_or(|it| it.role == Role::User)))
 }
 
 /// The branch of a session that another one's agent started: below the branch of that one, where it is

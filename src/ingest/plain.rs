@@ -48,15 +48,24 @@ fn stamp_of(facts: &fs::Metadata) -> FileStamp {
 /// # Errors
 ///
 /// [`Error::Io`] if it cannot be looked at.
-pub fn stamp(path: &Path) -> Result<FileStamp> {
+pub(super) fn stamp(path: &Path) -> Result<FileStamp> {
     let facts = std::fs::metadata(path).map_err(Error::io(path))?;
     Ok(stamp_of(&facts))
 }
 
 /// A path as files are known by it: without links; none where it is no text.
 pub(super) fn absolute(path: &Path) -> Option<String> {
-    let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    real.ok()?.to_str().map(str::to_owned)
+    // Of a session in a database the database is the file.
+    let inside = || {
+        Some(
+            fs::canonicalize(path.parent()?)
+                .ok()?
+                .join(path.file_name()?),
+        )
+    };
+    let real = fs::canonicalize(path).ok().or_else(inside);
+    let real = real.or_else(|| std::path::absolute(path).ok());
+    real?.to_str().map(str::to_owned)
 }
 
 impl PlainFile {

@@ -4,8 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::database::{self, LOG};
 use super::file::FileInput;
+use super::small_files;
 use crate::interop::records::beginning;
+use crate::interop::rows::StoredSession;
 use crate::interop::{Format, Home, NewFile};
 
 /// How long a first line may be, in a compressed file.
@@ -14,9 +17,21 @@ const FIRST_BYTES: u64 = 1 << 20;
 /// What a compressed file's name ends with.
 const PACKED: &str = ".zst";
 
+/// What the name of a database ends with.
+const DATABASE: &str = "db";
+
 /// The tools' own directories, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct ToolDirs(pub Vec<(&'static Format, PathBuf)>);
+
+/// A folder in which something may change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ToolFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Whether what is in the folders inside it counts, too.
+    pub is_deep: bool,
+}
 
 /// A session file that a tool wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +48,15 @@ impl ToolDirs {
     /// The sessions of the working directory `cwd`, newest first. What cannot be read is passed
     /// over.
     pub fn sessions_of(&self, cwd: &Path) -> Vec<SessionFile> {
-        self.newest_first(|directory, home| sessions_in(directory, home, &cwd.to_string_lossy()))
+        let cwd = cwd.to_string_lossy();
+        let files = |directory: &Path, home: &Home| sessions_in(directory, home, &cwd);
+        self.newest_first(files, &|session| session.cwd.as_deref() == Some(&*cwd))
     }
 
-    /// The sessions of all working directories, newest first. What cannot be read is passed over.
+    /// The sessions of all working directories, newest first. What cannot be read is passed over; a database
+    /// stands for its sessions then.
     pub fn sessions(&self) -> Vec<SessionFile> {
-        self.newest_first(|directory, home| {
+        let files = |directory: &Path, home: &Home| {
             let everywhere = &home.everywhere;
             let mut files = session_files(&directory.join(everywhere.folder), everywhere.depth);
             files.retain(|path| {
@@ -46,52 +64,88 @@ impl ToolDirs {
                 (everywhere.is_session)(&name)
             });
             files
-        })
+        };
+        self.newest_first(files, &|_| true)
     }
 
     /// The folders in which the tools keep sessions, whether they are there or not; without links where they
     /// are.
-    pub fn folders(&self) -> Vec<PathBuf> {
+    pub fn folders(&self) -> Vec<ToolFolder> {
         let mut folders = Vec::new();
         for (format, directory) in &self.0 {
             let Some(home) = &format.home else { continue };
+            let tables = format.tables.as_ref();
+            // A database's own folder may hold much that is no session.
+            folders.extend(tables.map(|_| (directory.clone(), false)));
+            // A tool that has one has taken its files into it, and writes them no more.
+            if tables.is_some_and(|tables| directory.join(tables.file).exists()) {
+                continue;
+            }
             let names = home.beside.iter().copied();
             let own = std::iter::once(home.everywhere.folder).chain(names);
-            folders.extend(own.map(|name| directory.join(name)));
+            folders.extend(own.map(|name| (directory.join(name), true)));
         }
-        for folder in &mut folders {
-            if let Ok(real) = fs::canonicalize(&*folder) {
-                *folder = real;
-            }
-        }
+        let mut folders: Vec<ToolFolder> = folders
+            .into_iter()
+            .map(|(path, is_deep)| ToolFolder {
+                path: fs::canonicalize(&path).unwrap_or(path),
+                is_deep,
+            })
+            .collect();
         folders.sort();
         folders.dedup();
         folders
     }
 
-    /// Every file in those folders that could be a session, those of sub-agents too, by path. What cannot be
-    /// read is passed over.
+    /// Every file in those folders that could be a session, those of sub-agents too, and the databases that
+    /// could hold any, by path. What cannot be read is passed over.
     pub fn files(&self) -> Vec<PathBuf> {
-        let folders = self.folders();
-        let mut files: Vec<PathBuf> = folders.iter().flat_map(|it| walk_directory(it)).collect();
+        let mut files = Vec::new();
+        for folder in self.folders() {
+            match folder.is_deep {
+                true => files.extend(walk_directory(&folder.path)),
+                false => files.extend(databases_in(&folder.path)),
+            }
+        }
         files.sort();
         files.dedup();
         files
     }
 
-    fn newest_first(&self, files: impl Fn(&Path, &Home) -> Vec<PathBuf>) -> Vec<SessionFile> {
+    fn newest_first(
+        &self,
+        files: impl Fn(&Path, &Home) -> Vec<PathBuf>,
+        is_meant: &dyn Fn(&StoredSession) -> bool,
+    ) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (format, directory) in &self.0 {
             let Some(home) = &format.home else { continue };
-            let sessions = files(directory, home);
-            found.extend(sessions.into_iter().filter_map(|path| {
+            let of = |path: PathBuf, modified| SessionFile {
+                path,
+                format,
+                modified,
+            };
+            let file = |path: PathBuf| {
                 let modified = fs::metadata(&path).ok()?.modified().ok()?;
-                Some(SessionFile {
-                    path,
-                    format,
-                    modified,
-                })
-            }));
+                Some(of(path, modified))
+            };
+            let mut sessions = files(directory, home);
+            if let Some(tables) = &format.tables {
+                let path = directory.join(tables.file);
+                match database::sessions(&path) {
+                    Ok(stored) => {
+                        let stored = stored.unwrap_or_default();
+                        // What the tool has taken into it goes on there.
+                        sessions.retain(|path| stored.iter().all(|(_, it)| it.id != stem(path)));
+                        let own = database::own(&stored).into_iter();
+                        let own = own.filter(|(_, session)| is_meant(session));
+                        found
+                            .extend(own.map(|(path, it)| of(path.clone(), database::modified(it))));
+                    }
+                    Err(_) => found.extend(file(path)),
+                }
+            }
+            found.extend(sessions.into_iter().filter_map(file));
         }
         found.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
         found
@@ -161,14 +215,21 @@ pub(super) fn folder_of(path: &Path) -> String {
 }
 
 /// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, or one of them
-/// compressed), by path.
+/// compressed) or a database of them (`.db`), by path.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
     let mut files = session_files(directory, 16);
     files.sort();
     files
 }
 
-/// The session files in `directory` and down to `depth` levels below it. Links to directories are
+/// The databases in a folder, not in those inside it.
+fn databases_in(folder: &Path) -> Vec<PathBuf> {
+    let mut files = session_files(folder, 0);
+    files.retain(|path| is_database_name(path));
+    files
+}
+
+/// The session files and databases in `directory` and down to `depth` levels below it. Links to directories are
 /// not followed.
 fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -184,10 +245,10 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
             continue;
         }
         if kind.is_dir() {
-            if depth > 0 {
+            if depth > 0 && !small_files::is_beside(&path) {
                 files.extend(session_files(&path, depth - 1));
             }
-        } else if is_session_name(&path)
+        } else if (is_session_name(&path) || is_database_name(&path))
             // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
             && leads_to_file(&path)
         {
@@ -199,11 +260,26 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
 
 /// Whether a file of this name could be a session: `.json`, `.jsonl`, or one of them compressed. What a
 /// tool notes beside one (`.meta.json`) is none.
-pub fn is_session_name(path: &Path) -> bool {
+fn is_session_name(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
     let extension = plain.extension().unwrap_or_default();
     (extension == "jsonl" || extension == "json") && !name.ends_with(".meta.json")
+}
+
+/// Whether a file of this name could be a database.
+fn is_database_name(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == DATABASE)
+}
+
+/// The file that could hold sessions, where a change of `path` is one of it: itself, or the database whose log
+/// this is.
+pub fn changed_by(path: &Path) -> Option<PathBuf> {
+    let of_log = path.to_str().and_then(|name| name.strip_suffix(LOG));
+    let path = of_log.map_or(path, Path::new);
+    let is_one = is_database_name(path) || of_log.is_none() && is_session_name(path);
+    is_one.then(|| path.to_owned())
 }
 
 /// Whether a path leads to a file; one that cannot be looked at may do so.

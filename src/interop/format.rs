@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::head::SourceHead;
+use super::rows::Tables;
 use super::running::ReadRunning;
 use super::stream::reader::EventReader;
 use super::{Continuer, Descent, Exporter, Importer};
@@ -57,6 +58,10 @@ pub struct Format {
     pub common_stem: Option<&'static str>,
     /// Where its tool keeps sessions, if it keeps them by working directory.
     pub home: Option<Home>,
+    /// How sessions stand in a database of its tool, if it has one.
+    pub tables: Option<Tables>,
+    /// How its tool keeps a session in many small files, if it does.
+    pub small_files: Option<SmallFiles>,
     /// The folder of `tests/data` with sources of this format.
     #[cfg(test)]
     pub fixtures: &'static str,
@@ -71,6 +76,22 @@ pub enum Shape {
     /// other there.
     Document,
 }
+
+/// How a tool keeps a session in many small files.
+#[derive(Clone, Copy)]
+pub struct SmallFiles {
+    /// The folder in which each session has a file of its own, by project.
+    pub sessions: &'static str,
+    /// The folder beside it in which the messages of each session have a folder.
+    pub messages: &'static str,
+    /// That in which the parts of each message have one.
+    pub parts: &'static str,
+    /// The document of a session, of its file's text, and those of its messages.
+    pub document: fn(session: &str, messages: &[WithParts]) -> String,
+}
+
+/// The text of a message's file, and those of its parts.
+pub type WithParts = (String, Vec<String>);
 
 /// Where a tool keeps its sessions.
 pub struct Home {
@@ -115,6 +136,9 @@ pub struct Everywhere {
 pub struct Resume {
     /// The words of the command, which the session's id follows.
     pub command: &'static [&'static str],
+    /// The words of the command that takes the file into the tool's store before, which the file's path
+    /// follows; none: the tool finds it where it lies.
+    pub brought_in_by: Option<&'static [&'static str]>,
     /// What else shows the session, and from when on, where its tool does not look into its files.
     pub shown: Option<&'static str>,
     /// A new id, from the time and random bytes.
@@ -177,6 +201,8 @@ impl Format {
             attaches: false,
             common_stem: None,
             home: None,
+            tables: None,
+            small_files: None,
             #[cfg(test)]
             fixtures: name,
         }

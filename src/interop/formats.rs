@@ -9,12 +9,14 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// All formats: those that leave marks of their own before those that many a file could be in.
-pub static FORMATS: [&Format; 15] = [
+/// All formats: those that leave marks of their own before those that many a file could be in, and of two
+/// that are alike the one that asks for more.
+pub static FORMATS: [&Format; 16] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
     &qwen::QWEN,
+    &opencode::KILO,
     &opencode::OPENCODE,
     &roo::ROO,
     &event_log::EVENT_LOG,

@@ -38,6 +38,7 @@ mod remarks;
 mod responses;
 mod responses_stream;
 mod roo;
+pub mod rows;
 pub mod running;
 pub mod single;
 pub mod sniff;
@@ -55,7 +56,9 @@ use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 pub use descent::{Base, Bases, Descent};
-pub use format::{Everywhere, FRONT_BYTES, Format, Home, NewFile, Resume, Shape};
+pub use format::{
+    Everywhere, FRONT_BYTES, Format, Home, NewFile, Resume, Shape, SmallFiles, WithParts,
+};
 pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use midway::{Continuer, Midway};

@@ -28,6 +28,7 @@ mod concurrency;
 #[path = "../conditions.rs"]
 mod conditions;
 mod damage;
+mod databases;
 mod demo;
 mod diff;
 mod doors;

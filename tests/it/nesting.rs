@@ -124,6 +124,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "gemini",
         "qwen",
         "opencode",
+        "kilo",
         "roo",
         "openai",
         "anthropic",

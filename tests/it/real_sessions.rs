@@ -7,6 +7,7 @@ use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
 use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
 use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
+use tract::ingest::database;
 use tract::ingest::{
     ExportOptions, FileInput, ImportReport, ImportRequest, Outcome, export, import,
 };
@@ -30,16 +31,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "gemini-cli",
         "qwen",
         "opencode",
+        "kilo-code",
     ];
-    // What else a task's directory holds is no session; OpenCode's own storage is of no known format.
-    let beside = |path: &PathBuf| {
-        path.ends_with("ui_messages.json")
-            || path.ends_with("task_metadata.json")
-            || path.iter().any(|name| name == "jazzyalex-fixture-storage")
-    };
+    // What else a task's directory holds is no session.
+    let beside =
+        |path: &PathBuf| path.ends_with("ui_messages.json") || path.ends_with("task_metadata.json");
     let files: Vec<PathBuf> = formats
         .iter()
         .flat_map(|format| tract::ingest::tool_dirs::walk_directory(&folder.join(format)))
+        .flat_map(|path| database::unfolded(vec![path]))
         .filter(|path| !beside(path))
         .collect();
     assert!(

@@ -36,6 +36,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "gemini",
         "qwen",
         "opencode",
+        "kilo",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
-use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Reading, Redaction};
+use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Reading, Redaction, database};
 use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
@@ -29,6 +29,7 @@ Example:
   tract import --all --list            those of every directory; without --list it takes them
   gunzip -c old.gz | tract import -    what comes on standard input, or in <(…)
   tract import session.jsonl logs/     files, and directories with all that is in them
+  tract import opencode.db             every session of a tool's database
   tract import --onto main FILE        what is new in it, after main's own commits
   tract import --redact --last         without the keys, tokens and passwords in it
   tract import ~/.config/Code/User/globalStorage/*roo-cline/tasks
@@ -126,15 +127,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let before = repo.head(&On::Head)?;
     // What comes in first is what HEAD is on, and that is to be what one worked on last.
     if files.len() > 1 && before.commit().is_none() {
-        let modified = |path: &PathBuf| {
-            std::fs::metadata(path)
-                .and_then(|facts| facts.modified())
-                .ok()
-        };
-        let is_own = |at: &usize| !ingest::kin::is_agents(&files[*at]);
-        let newest = (0..files.len())
-            .filter(is_own)
-            .max_by_key(|at| modified(&files[*at]));
+        let newest = ingest::kin::newest(&files);
         files[..=newest.unwrap_or(0)].rotate_right(1);
     }
     let mut queue = Queue::of(&repo, &files, &before)?;
@@ -382,6 +375,10 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
             files.push(session.path);
             continue;
         }
+        if database::place(&path).is_some() {
+            files.push(path);
+            continue;
+        }
         let facts = std::fs::metadata(&path).map_err(|error| {
             let may_be_id = typed.components().count() == 1 && typed.extension().is_none();
             let is_missing = error.kind() == std::io::ErrorKind::NotFound;
@@ -392,15 +389,15 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
             }
         })?;
         if facts.is_dir() {
-            files.extend(walk_directory(&path));
+            files.extend(database::unfolded(walk_directory(&path)));
         } else {
-            files.push(path);
+            files.extend(database::unfolded(vec![path]));
         }
     }
     if files.is_empty() {
         let failure = Failure::refused("no session files in there");
         return Err(
-            failure.with_hint("files that end in .jsonl, .json or .jsonl.zst are looked at")
+            failure.with_hint("files that end in .jsonl, .json, .jsonl.zst or .db are looked at")
         );
     }
     Ok(files)

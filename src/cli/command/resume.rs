@@ -117,28 +117,26 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     for remark in &remarks {
         app.ui.notice(remark);
     }
-    let mut words = how.command.to_vec();
-    words.push(&session.id);
-    app.ui.status(format!("Wrote {}", place.display()));
+    let place = place.display().to_string();
+    // Each command by its words: what takes the file in, where there is need of that, and what goes on with it.
+    let brought_in = how.brought_in_by.map(|words| [words, &[&*place]].concat());
+    let commands: Vec<Vec<&str>> = brought_in
+        .into_iter()
+        .chain([[how.command, &[&*session.id]].concat()])
+        .collect();
+    app.ui.status(format!("Wrote {place}"));
     let change = match cwd == here {
         true => String::new(),
         false => format!("cd {} && ", shell_word(&cwd.display().to_string())),
     };
-    let line = format!("{change}{}", words.join(" "));
+    let lines = commands.iter().map(|words| {
+        let words = words.iter().map(|word| shell_word(word));
+        words.collect::<Vec<_>>().join(" ")
+    });
+    let line = format!("{change}{}", lines.collect::<Vec<_>>().join(" && "));
     if args.run {
-        let client = words[0];
-        let ran = Command::new(client)
-            .args(&words[1..])
-            .current_dir(&cwd)
-            .status();
-        let what = match ran {
-            Ok(status) if status.success() => return Ok(()),
-            Ok(status) => format!("{client} ended with {status}"),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                format!("{client} is not installed here, or not in PATH")
-            }
-            Err(error) => format!("{client}: {}", failure::reason(&error)),
-        };
+        let failed = commands.iter().find_map(|words| ran(words, &cwd).err());
+        let Some(what) = failed else { return Ok(()) };
         let hint = format!("the session was written; it goes on with: {line}");
         return Err(Failure::refused(what).with_hint(hint));
     }
@@ -155,6 +153,27 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             }
             told
         }
+    }
+}
+
+/// Runs a command in a directory to its end.
+///
+/// # Errors
+///
+/// In words.
+fn ran(words: &[&str], cwd: &Path) -> Result<(), String> {
+    let (client, arguments) = words.split_first().ok_or("no command")?;
+    let ran = Command::new(client)
+        .args(arguments)
+        .current_dir(cwd)
+        .status();
+    match ran {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{client} ended with {status}")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("{client} is not installed here, or not in PATH"))
+        }
+        Err(error) => Err(format!("{client}: {}", failure::reason(&error))),
     }
 }
 

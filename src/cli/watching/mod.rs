@@ -3,6 +3,7 @@
 //! Deliberately absent: how a file that has grown is gone on with; that is the library's
 //! ([`tract::ingest::Reading`]).
 
+mod databases;
 pub mod lock;
 mod taking;
 mod wake;

@@ -7,16 +7,19 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::tool_dirs::ToolDirs;
+use tract::ingest::database::{self, DatabaseState};
+use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
 use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, kin};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::plural;
 use tract::store::FileStamp;
 
+use super::databases::{Databases, Due};
 use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, listing};
@@ -36,6 +39,7 @@ pub struct Taking {
     is_verbose: bool,
     /// As they were when they were looked at last.
     seen: HashMap<PathBuf, FileStamp>,
+    databases: Databases,
     /// Those that were changing, or that others were at: tried again soon.
     again: HashSet<PathBuf>,
     /// Those that came in, or were here before.
@@ -75,6 +79,7 @@ impl Taking {
             is_once,
             is_verbose,
             seen: HashMap::new(),
+            databases: Databases::default(),
             again: HashSet::new(),
             taken: HashSet::new(),
             complained: HashMap::new(),
@@ -84,7 +89,7 @@ impl Taking {
     }
 
     /// The folders in which tools keep sessions, whether they are there or not.
-    pub fn folders(&self) -> Vec<PathBuf> {
+    pub fn folders(&self) -> Vec<ToolFolder> {
         self.dirs.folders()
     }
 
@@ -96,9 +101,17 @@ impl Taking {
         app: &mut App,
     ) -> Result<Tally, Failure> {
         let files = self.dirs.files();
-        let there: HashSet<&PathBuf> = files.iter().collect();
-        self.seen.retain(|path, _| there.contains(path));
-        self.complained.retain(|path, _| there.contains(path));
+        let files_there: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
+        // Of a session in a database the database is the file.
+        let is_there = |path: &Path| {
+            let above = path
+                .parent()
+                .is_some_and(|above| files_there.contains(above));
+            files_there.contains(path) || above
+        };
+        self.seen.retain(|path, _| is_there(path));
+        self.complained.retain(|path, _| is_there(path));
+        self.databases.retain(is_there);
         self.take(&files, reading, is_over, app)
     }
 
@@ -117,21 +130,22 @@ impl Taking {
     ) -> Result<Tally, Failure> {
         let mut tally = Tally::default();
         let mut changed = Vec::new();
+        let mut stamps = HashMap::new();
         for file in files {
-            tally.files += 1;
-            let Ok(stamp) = ingest::stamp(file) else {
-                continue;
-            };
-            if self.seen.get(file) == Some(&stamp) && reading == Reading::New {
-                continue;
+            for (file, stamp) in self.found_at(file, reading, &mut tally, app)? {
+                if self.seen.get(&file) == Some(&stamp) && reading == Reading::New {
+                    continue;
+                }
+                let known = reading == Reading::New
+                    && ingest::known_stamp(&self.repo, &file).unwrap_or_default() == Some(stamp);
+                if known {
+                    self.seen.insert(file.clone(), stamp);
+                    self.taken.insert(file);
+                    continue;
+                }
+                stamps.insert(file.clone(), stamp);
+                changed.push(file);
             }
-            let known = ingest::known_stamp(&self.repo, file).unwrap_or_default();
-            if reading == Reading::New && known == Some(stamp) {
-                self.seen.insert(file.clone(), stamp);
-                self.taken.insert(file.clone());
-                continue;
-            }
-            changed.push(file.clone());
         }
         // What is here needs no other file before it.
         let (known, new): (Vec<PathBuf>, Vec<PathBuf>) = changed
@@ -147,7 +161,12 @@ impl Taking {
             if is_over() {
                 break;
             }
-            self.take_one(file, (reading, redaction, counts), &mut tally, app)?;
+            // Looked at before it is read: what is written meanwhile is new.
+            let stamp = stamps.get(file).copied();
+            let Some(stamp) = stamp.or_else(|| ingest::stamp(file).ok()) else {
+                continue;
+            };
+            self.take_one((file, stamp), (reading, redaction, counts), &mut tally, app)?;
         }
         Ok(tally)
     }
@@ -162,17 +181,58 @@ impl Taking {
         grown.sum()
     }
 
-    fn take_one(
+    /// A file, or the sessions of a database, each as it is to whoever looks at it without reading; nothing of what
+    /// is gone, or of a database that is as it was.
+    fn found_at(
         &mut self,
         file: &Path,
+        reading: Reading,
+        tally: &mut Tally,
+        app: &mut App,
+    ) -> Result<Vec<(PathBuf, FileStamp)>, Failure> {
+        tally.files += 1;
+        let Ok(stamp) = ingest::stamp(file) else {
+            return Ok(Vec::new());
+        };
+        let Some(state) = DatabaseState::of(file) else {
+            return Ok(vec![(file.to_owned(), stamp)]);
+        };
+        match self.databases.due(file, state) {
+            Due::Never if reading == Reading::New => return Ok(Vec::new()),
+            Due::Later => {
+                self.again.insert(file.to_owned());
+                return Ok(Vec::new());
+            }
+            Due::Now | Due::Never => {}
+        }
+        let begun = Instant::now();
+        let found = database::sessions(file);
+        if self.databases.looked(file, state, begun) {
+            self.again.insert(file.to_owned());
+        }
+        let found = match found {
+            Ok(found) => found.unwrap_or_default(),
+            Err(error) => {
+                self.databases.forget(file);
+                self.pass_over(file, stamp, error, tally, app)?;
+                return Ok(Vec::new());
+            }
+        };
+        self.complained.remove(file);
+        tally.files += found.len() as u64;
+        let found = found.into_iter();
+        Ok(found
+            .map(|(path, session)| (path, database::stamp(&session)))
+            .collect())
+    }
+
+    fn take_one(
+        &mut self,
+        (file, stamp): (&Path, FileStamp),
         (reading, redaction, counts): (Reading, Redaction, bool),
         tally: &mut Tally,
         app: &mut App,
     ) -> Result<(), Failure> {
-        // Looked at before it is read: what is written meanwhile is new.
-        let Ok(stamp) = ingest::stamp(file) else {
-            return Ok(());
-        };
         let what = format!("watch {}", file.display());
         let request = ImportRequest {
             is_aside: true,
@@ -194,6 +254,13 @@ impl Taking {
         }
     }
 
+    /// Has a file looked at again soon; of a session in a database, the database.
+    fn try_again(&mut self, file: &Path) {
+        let database = database::place(file).map(|(database, _)| database);
+        self.databases.forget(database.unwrap_or(file));
+        self.again.insert(database.unwrap_or(file).to_owned());
+    }
+
     /// What becomes of a file that did not come in.
     fn pass_over(
         &mut self,
@@ -212,11 +279,11 @@ impl Taking {
             // It has gone, or was cut while it was read; or others were first.
             Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => return Ok(()),
             Error::Io { source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
-                self.again.insert(file.to_owned());
+                self.try_again(file);
                 return Ok(());
             }
             Error::Overtaken { .. } | Error::Busy { .. } => {
-                self.again.insert(file.to_owned());
+                self.try_again(file);
                 return Ok(());
             }
             Error::Damaged { .. } => return Err(error.into()),

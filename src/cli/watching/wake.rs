@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use notify::event::ModifyKind;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use tract::ingest::tool_dirs::is_session_name;
+use tract::ingest::tool_dirs::{ToolFolder, changed_by};
 
 /// What is written at once is taken in at once: how long after the first word more of them are waited for.
 const BATCH: Duration = Duration::from_millis(100);
@@ -47,20 +47,26 @@ impl Wake {
     }
 
     /// Listens to the folders that are there; gives whether there is a new one among them.
-    pub fn listen(&mut self, folders: &[PathBuf]) -> bool {
+    pub fn listen(&mut self, folders: &[ToolFolder]) -> bool {
         let before = self.folders.len();
         // One that is made anew is another one.
         self.folders.retain(|folder| folder.is_dir());
         let is_gone = self.folders.len() < before;
         let mut is_new = false;
-        for folder in folders {
+        for ToolFolder {
+            path: folder,
+            is_deep,
+        } in folders
+        {
             if self.folders.contains(folder) || !folder.is_dir() {
                 continue;
             }
             is_new = true;
-            let watch = |watcher: &mut RecommendedWatcher| {
-                watcher.watch(folder, RecursiveMode::Recursive).is_ok()
+            let mode = match is_deep {
+                true => RecursiveMode::Recursive,
+                false => RecursiveMode::NonRecursive,
             };
+            let watch = |watcher: &mut RecommendedWatcher| watcher.watch(folder, mode).is_ok();
             if self.watcher.as_mut().is_some_and(watch) {
                 self.folders.insert(folder.clone());
             } else {
@@ -124,13 +130,10 @@ impl Woken {
             Self::Files(files) => files,
         };
         for path in event.paths {
-            match is_session_name(&path) && !path.is_dir() {
-                true => {
-                    files.insert(path);
-                }
+            match changed_by(&path) {
                 // A folder may have come with all that is in it.
-                false if path.is_dir() => return Self::All,
-                false => {}
+                _ if path.is_dir() => return Self::All,
+                changed => files.extend(changed),
             }
         }
         match files.is_empty() {

@@ -532,7 +532,7 @@ fn every_real_file_is_recognised() {
             Some("roo-cline") if name.ends_with("api_conversation_history.json") => Some(&roo::ROO),
             Some("gemini-cli") => Some(&gemini::GEMINI),
             Some("qwen") => Some(&qwen::QWEN),
-            // Its own storage is many small files.
+            // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)
             }

@@ -63,6 +63,7 @@ pub static CLAUDE_CODE: Format = Format {
         number: |_| None,
         resume: Some(Resume {
             command: &["claude", "--resume"],
+            brought_in_by: None,
             shown: None,
             new_id: |_, random| {
                 let mut id = [0; 16];

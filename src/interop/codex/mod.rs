@@ -58,6 +58,7 @@ pub static CODEX: Format = Format {
         number: record::number,
         resume: Some(Resume {
             command: &["codex", "resume"],
+            brought_in_by: None,
             // Both read a database of the tool's own.
             shown: Some("codex resume --last and its list show it once it was opened so"),
             // The tool orders its sessions by ids that hold the time.

@@ -1,10 +1,12 @@
 //! OpenCode: a session as `opencode export` writes it and `opencode import` reads it, one object with
-//! the session and its messages.
+//! the session and its messages. Sessions in the tool's database, and in the folder of small files that it
+//! had before, are put together to such an object ([`rows`]). Kilo Code keeps its sessions as the
+//! tool does that it was made from.
 //!
 //! A message's parts hold calls together with what they gave back; here that is a message of its own,
 //! with the same record behind it. What the tool does not send again is hidden: what stands before a
-//! summary, outputs that it has cleared, and what was reverted. Deliberately absent: the tool's own
-//! database, and the way back into it.
+//! summary, outputs that it has cleared, and what was reverted. Deliberately absent: any writing to the
+//! tool's database; its own command takes in what is written here.
 //!
 //! # Source
 //!
@@ -13,13 +15,19 @@
 
 mod ids;
 mod read;
+mod renew;
+mod rows;
 mod said;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use super::format::{Format, Shape};
+use serde::Deserialize;
 
+use super::Descent;
+use super::format::{Everywhere, Format, Home, Resume, Shape, SmallFiles};
+use super::head::Keys;
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "opencode";
 
@@ -30,15 +38,112 @@ const BY_THE_USER: &str = "The following tool was executed by the user";
 /// What it says in place of an output that it has cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
+/// From which version on such a session is Kilo Code's: OpenCode's begin with 1.
+const KILO_VERSION: u64 = 7;
+
 /// The format.
 pub static OPENCODE: Format = Format {
     tools: &["OpenCode"],
-    seen: "exports of 1.2.20 and 1.18.33",
+    seen: "exports of 1.2.20 and 1.18.33, databases of 1.16.0 and 1.18.33, files of 1.1; with its requests 1.18.33",
     sniff: |head| {
         let document = head.object()?;
-        let info = document.inside("info")?;
-        let own = info.has("id") && info.has_any(&["slug", "projectID", "directory"]);
-        (own && document.list("messages").is_some()).then_some(0)
+        shows(document)?;
+        Some(0)
     },
+    home: Some(home(
+        ".local/share/opencode",
+        Some(Resume {
+            command: &["opencode", "--session"],
+            brought_in_by: Some(&["opencode", "import"]),
+            shown: None,
+            new_id: ids::session,
+            file: |new| format!("tract/{}.json", new.id),
+            state: |_| false,
+            provider: None,
+        }),
+    )),
+    tables: Some(rows::tables("opencode.db")),
+    small_files: Some(SmallFiles {
+        sessions: "session",
+        messages: "message",
+        parts: "part",
+        document: storage::document,
+    }),
     ..Format::of("opencode", Shape::Document, read::import, write::export)
 };
+
+/// The format of a tool that was made from it.
+pub static KILO: Format = Format {
+    tools: &["Kilo Code"],
+    seen: "the database of 7.0.46",
+    sniff: |head| {
+        let version = shows(head.object()?)?.text("version")?;
+        let major = version.trim_start_matches('v').split('.').next()?;
+        let major: u64 = major.parse().ok()?;
+        (major >= KILO_VERSION).then_some(0)
+    },
+    home: Some(home(".local/share/kilo", None)),
+    tables: Some(rows::tables("kilo.db")),
+    ..Format::of("kilo", Shape::Document, read::import, write::export)
+};
+
+/// What a document says of its session, if it is one of these.
+fn shows<'a>(document: &Keys<'a>) -> Option<Keys<'a>> {
+    let info = document.inside("info")?;
+    let own = info.has("id") && info.has_any(&["slug", "projectID", "directory"]);
+    (own && document.list("messages").is_some()).then_some(info)
+}
+
+/// Where the tool keeps its sessions beside its database: one file for each, by project, with folders of its
+/// messages and their parts.
+const fn home(directory: &'static str, resume: Option<Resume>) -> Home {
+    Home {
+        variable: None,
+        directory,
+        sessions: |_| "storage/session".to_owned(),
+        depth: 1,
+        belongs: |_, cwd, first_line| {
+            let first = first_line();
+            let told = first.and_then(|line| Told::of(&line));
+            told.is_some_and(|told| told.directory.as_deref() == Some(cwd))
+        },
+        everywhere: Everywhere {
+            folder: "storage/session",
+            depth: 1,
+            is_session: |name| name.ends_with(".json"),
+        },
+        beside: &[],
+        descent: |first_line| {
+            let told = Told::of(first_line)?;
+            let descent = Descent {
+                spawned_by: told.parent_id,
+                ..Descent::default()
+            };
+            Some((told.id, descent))
+        },
+        number: |_| None,
+        resume,
+    }
+}
+
+/// What a document in one line says of its session.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    id: String,
+    directory: Option<String>,
+    #[serde(rename = "parentID")]
+    parent_id: Option<String>,
+    #[serde(rename = "projectID")]
+    _project: String,
+}
+
+impl Told {
+    fn of(line: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Line {
+            info: Told,
+        }
+        serde_json::from_str(line).ok().map(|line: Line| line.info)
+    }
+}

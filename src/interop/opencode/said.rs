@@ -100,6 +100,9 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
     });
     let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
     let info = record.info;
+    if info.role.is_empty() {
+        return Err("a message without a role".to_owned());
+    }
     let mut found = Said {
         id: info.id,
         role: info.role,
@@ -256,7 +259,7 @@ impl Said {
                     Part::ToolCall {
                         id: call,
                         name: string(piece.tool).unwrap_or_default(),
-                        arguments: state.input.map_or("{}", RawValue::get).to_owned(),
+                        arguments: tight(state.input.map_or("{}", RawValue::get)),
                         kind: None,
                     }
                 }
@@ -278,6 +281,21 @@ impl Said {
             self.append(Role::Tool, results, last, span);
         }
     }
+}
+
+/// A JSON text without the white space between its tokens: that is the export's, and there is none in a row of
+/// the tool's database, nor in what it sends.
+fn tight(json: &str) -> String {
+    let (mut tight, mut is_string, mut is_escaped) =
+        (String::with_capacity(json.len()), false, false);
+    for letter in json.chars() {
+        if is_string || !matches!(letter, ' ' | '\t' | '\r' | '\n') {
+            tight.push(letter);
+        }
+        is_string ^= letter == '"' && !is_escaped;
+        is_escaped = is_string && letter == '\\' && !is_escaped;
+    }
+    tight
 }
 
 /// What a call gave back; none while it runs.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::PROVIDER;
 use super::ids::id;
+use super::renew::Renewing;
 use super::said::said;
 use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
@@ -39,6 +40,7 @@ pub(super) fn export(
         prompt: None,
         provider: document.provider.clone(),
     };
+    let mut renewing = document.fresh.then(|| Renewing::of(document));
     let mut records = Vec::new();
     for (number, answered) in (0..).zip(with_results(messages, &mut remarks)) {
         let Answered {
@@ -49,6 +51,10 @@ pub(super) fn export(
         let record = match known.find(|record| holds(record, &parts)) {
             Some(record) => record.clone(),
             None => writing.anew(number, outgoing, &parts, &mut remarks),
+        };
+        let record = match &mut renewing {
+            Some(renewing) => renewing.record(&record),
+            None => record,
         };
         writing.read(&record);
         records.push(record);
@@ -252,7 +258,8 @@ impl Writing<'_> {
         let info = info
             .string("role", "assistant")
             .raw("time", &time.finish())
-            .optional("parentID", self.prompt.as_deref())
+            // The tool asks for one, even where nobody has asked for the reply.
+            .string("parentID", self.prompt.as_deref().unwrap_or(id))
             .raw("modelID", &model)
             .string("providerID", provider)
             .string("mode", AGENT)

@@ -1,0 +1,268 @@
+//! The tool's database: the export document of a session, put together from its rows.
+//!
+//! `data` of a message or a part is the object that an export shows, without its ids, which stand in columns;
+//! they are put back. The texts stay as they stand in the rows; between them there is no white space. What
+//! a row holds that is no JSON object is kept as text, by the name of its column.
+//!
+//! # Source
+//!
+//! `packages/opencode/src/session/{session.sql,index,message-v2}.ts` of <https://github.com/sst/opencode>.
+//! Observed: the databases of 1.16.0 and 1.18.33 beside what `opencode export` says of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::interop::records::rewritten;
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
+use crate::wire::json::{Object, array, is_object, quoted};
+
+/// A row, by column.
+type Row = Map<String, Value>;
+
+/// When a row was last written.
+const UPDATED: &str = "time_updated";
+
+/// The database of a tool that keeps its sessions as this one does.
+pub(super) const fn tables(file: &'static str) -> Tables {
+    Tables {
+        file,
+        shown_by: &[
+            ("session", &["id", "directory", "title", UPDATED]),
+            (
+                "message",
+                &["id", "session_id", "time_created", UPDATED, "data"],
+            ),
+            ("part", &["id", "message_id", "session_id", UPDATED, "data"]),
+        ],
+        sessions,
+        document,
+    }
+}
+
+/// The columns of a session that an export shows at its top, with its names, in its order; what is below
+/// another name is in [`session`].
+const SHOWN: [(&str, &str); 10] = [
+    ("id", "id"),
+    ("slug", "slug"),
+    ("project_id", "projectID"),
+    ("workspace_id", "workspaceID"),
+    ("directory", "directory"),
+    ("path", "path"),
+    ("parent_id", "parentID"),
+    ("title", "title"),
+    ("agent", "agent"),
+    ("model", "model"),
+];
+
+/// Those that hold JSON.
+const JSON: [&str; 5] = ["model", "metadata", "revert", "permission", "summary_diffs"];
+
+/// The ids that stand in columns.
+const IDS: [(&str, &str); 3] = [
+    ("id", "id"),
+    ("session_id", "sessionID"),
+    ("message_id", "messageID"),
+];
+
+fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
+    let mut sums: HashMap<String, Sum> = HashMap::new();
+    for table in ["message", "part"] {
+        for (id, count, bytes, newest) in rows.summed(table, "session_id", "data", UPDATED)? {
+            sums.entry(id).or_default().add((count, bytes, newest));
+        }
+    }
+    let all = rows.rows("session", None, &["time_created", "id"])?;
+    let found = all.iter().filter_map(|row| {
+        let sum = sums.remove(text(row, "id")?).unwrap_or_default();
+        stored(row, sum)
+    });
+    let mut found: Vec<StoredSession> = found.collect();
+    // One that was started is later than who started it, unless a clock was set back.
+    let parents = found
+        .iter()
+        .map(|it| (it.id.clone(), it.spawned_by.clone()));
+    let parents: HashMap<String, Option<String>> = parents.collect();
+    found.sort_by_cached_key(|it| depth(&parents, it));
+    Ok(found)
+}
+
+/// The rows of a session's messages and parts, their texts, and when the newest was written.
+#[derive(Clone, Copy, Default)]
+struct Sum(u64, u64, i64);
+
+impl Sum {
+    fn add(&mut self, (rows, bytes, newest): (u64, u64, i64)) {
+        *self = Self(self.0 + rows, self.1 + bytes, self.2.max(newest));
+    }
+
+    fn add_row(&mut self, row: &Row) {
+        let bytes = text(row, "data").map_or(0, str::len);
+        let newest = row.get(UPDATED).and_then(Value::as_i64);
+        self.add((1, bytes as u64, newest.unwrap_or_default()));
+    }
+}
+
+fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
+    row.get(column)?.as_str()
+}
+
+/// A session by its row, and what its messages come to.
+fn stored(row: &Row, Sum(rows, size_bytes, newest): Sum) -> Option<StoredSession> {
+    let own = row.get(UPDATED).and_then(Value::as_i64);
+    Some(StoredSession {
+        id: text(row, "id")?.to_owned(),
+        spawned_by: text(row, "parent_id").map(str::to_owned),
+        cwd: text(row, "directory").map(str::to_owned),
+        rows: rows + 1,
+        size_bytes,
+        updated: newest.max(own.unwrap_or_default()),
+    })
+}
+
+/// How many sessions are above one; of those that start each other in a circle, some number.
+fn depth(parents: &HashMap<String, Option<String>>, session: &StoredSession) -> usize {
+    let mut above = session.spawned_by.as_ref();
+    let mut depth = 0;
+    while let Some(parent) = above.and_then(|id| Some((id, parents.get(id)?))) {
+        depth += 1;
+        above = parent.1.as_ref().filter(|_| depth < parents.len());
+    }
+    depth
+}
+
+fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
+    let found = rows.rows("session", Some(("id", id)), &[])?;
+    let Some(row) = found.into_iter().next() else {
+        return Ok(None);
+    };
+    let own = Some(("session_id", id));
+    let mut sum = Sum::default();
+    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for part in rows.rows("part", own, &["id"])? {
+        sum.add_row(&part);
+        let message = text(&part, "message_id").unwrap_or_default();
+        parts
+            .entry(message.to_owned())
+            .or_default()
+            .push(record(&part));
+    }
+    let mut messages = Vec::new();
+    for message in rows.rows("message", own, &["time_created", "id"])? {
+        sum.add_row(&message);
+        let parts = text(&message, "id").and_then(|id| parts.remove(id));
+        messages.push(with_parts(&record(&message), &parts.unwrap_or_default()));
+    }
+    // What belongs to no message that is there stands beside them, and is kept with them.
+    let left: Vec<String> = parts.into_values().flatten().collect();
+    let document = Object::new()
+        .raw("info", &session(&row))
+        .raw("messages", &array(&messages));
+    let document = match left.is_empty() {
+        true => document,
+        false => document.raw("part", &array(&left)),
+    };
+    Ok(stored(&row, sum).map(|session| (session, document.finish())))
+}
+
+/// A message as an export holds it.
+fn with_parts(info: &str, parts: &[String]) -> String {
+    Object::new()
+        .raw("info", info)
+        .raw("parts", &array(parts))
+        .finish()
+}
+
+/// A message or a part: what its row says, with the ids of its columns.
+fn record(row: &Row) -> String {
+    let data = text(row, "data").unwrap_or_default();
+    let is_column = |key: &str| IDS.iter().any(|(_, shown)| *shown == key);
+    let record = match is_object(data) {
+        true => rewritten(data, |key, value| {
+            (!is_column(key)).then(|| value.to_owned())
+        }),
+        false => Object::new().string("data", data),
+    };
+    let ids = IDS
+        .iter()
+        .filter_map(|(column, shown)| Some((*shown, text(row, column)?)));
+    ids.fold(record, |record, (shown, id)| record.string(shown, id))
+        .finish()
+}
+
+/// A session as an export shows it.
+fn session(row: &Row) -> String {
+    let mut row = row.clone();
+    let mut take = |column: &str| {
+        let value = row.remove(column).filter(|value| !value.is_null())?;
+        let json = value.as_str().filter(|_| JSON.contains(&column));
+        let json =
+            json.filter(|json| serde_json::from_str::<&serde_json::value::RawValue>(json).is_ok());
+        Some(json.map_or_else(|| written(&value), str::to_owned))
+    };
+    let with = |object: Object, key: &str, value: Option<String>| match value {
+        Some(value) => object.raw(key, &value),
+        None => object,
+    };
+    let mut info = Object::new();
+    for (column, shown) in SHOWN {
+        info = with(info, shown, take(column));
+    }
+    info = with(info, "version", take("version"));
+    let counts = ["additions", "deletions", "files"];
+    let summary = counts.map(|name| take(&format!("summary_{name}")));
+    let diffs = take("summary_diffs");
+    if summary.iter().any(Option::is_some) || diffs.is_some() {
+        let summary = counts
+            .iter()
+            .zip(summary)
+            .fold(Object::new(), |all, (name, count)| {
+                all.raw(name, count.as_deref().unwrap_or("0"))
+            });
+        info = info.raw("summary", &with(summary, "diffs", diffs).finish());
+    }
+    info = with(info, "cost", take("cost"));
+    let [input, output, reasoning] =
+        ["input", "output", "reasoning"].map(|name| take(&format!("tokens_{name}")));
+    let cache = ["read", "write"].map(|name| (name, take(&format!("tokens_cache_{name}"))));
+    if input.is_some() {
+        let cache = cache
+            .into_iter()
+            .fold(Object::new(), |all, (name, count)| with(all, name, count));
+        let tokens = with(Object::new(), "input", input);
+        let tokens = with(with(tokens, "output", output), "reasoning", reasoning);
+        info = info.raw("tokens", &tokens.raw("cache", &cache.finish()).finish());
+    }
+    if let Some(url) = take("share_url") {
+        info = info.raw("share", &Object::new().raw("url", &url).finish());
+    }
+    for column in ["metadata", "revert", "permission"] {
+        info = with(info, column, take(column));
+    }
+    let times = ["created", "updated", "compacting", "archived"];
+    let time = times.into_iter().fold(Object::new(), |all, name| {
+        with(all, name, take(&format!("time_{name}")))
+    });
+    info = info.raw("time", &time.finish());
+    // What newer versions say of a session.
+    let others: Vec<String> = row.keys().cloned().collect();
+    others
+        .into_iter()
+        .fold(info, |info, column| match row.get(&column) {
+            Some(value) if !value.is_null() => info.raw(&column, &written(value)),
+            _ => info,
+        })
+        .finish()
+}
+
+/// A column's value as JSON; a number without a fraction as the tool writes it.
+fn written(value: &Value) -> String {
+    match (value.as_str(), value.as_f64()) {
+        (Some(text), _) => quoted(text),
+        (None, Some(number)) if value.is_f64() && number.fract() == 0.0 && number.abs() < 1e15 => {
+            format!("{}", number as i64)
+        }
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,428 @@
+//! Tools that keep their sessions in a database: each comes in as a session of its own, whatever else is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const PLAIN: &str = include_str!("../data/opencode/plain.json");
+const HIDDEN: &str = include_str!("../data/opencode/hidden.json");
+
+/// A database of OpenCode's, which holds it open.
+struct Tool {
+    path: PathBuf,
+    rows: Connection,
+}
+
+impl Tool {
+    fn at(path: PathBuf) -> Self {
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        let rows = Connection::open(&path).expect("made");
+        rows.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+             CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text,
+               slug text NOT NULL, directory text NOT NULL, title text NOT NULL, version text NOT NULL,
+               share_url text, summary_additions integer, summary_deletions integer,
+               summary_files integer, summary_diffs text, revert text, permission text,
+               time_created integer NOT NULL, time_updated integer NOT NULL,
+               time_compacting integer, time_archived integer);
+             CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL,
+               time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+             CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+               time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);",
+        )
+        .expect("made");
+        Self { path, rows }
+    }
+
+    /// OpenCode's own, where it keeps it.
+    fn at_home(sandbox: &Sandbox) -> Self {
+        Self::at(sandbox.home().join(".local/share/opencode/opencode.db"))
+    }
+
+    /// Puts a session in as its export says it.
+    fn put(&self, session: &Value) {
+        let info = &session["info"];
+        let text = |value: &Value| (!value.is_null()).then(|| value.to_string());
+        let add = "INSERT OR REPLACE INTO session (id, project_id, parent_id, slug, directory, title, version,
+                   revert, time_created, time_updated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let word = |key: &str| info[key].as_str();
+        let time = &info["time"];
+        let row = params![
+            word("id"),
+            word("projectID"),
+            word("parentID"),
+            word("slug"),
+            word("directory"),
+            word("title"),
+            word("version"),
+            text(&info["revert"]),
+            time["created"].as_i64(),
+            time["updated"].as_i64(),
+        ];
+        self.rows.execute(add, row).expect("written");
+        for message in session["messages"].as_array().expect("messages") {
+            self.put_message(message);
+        }
+    }
+
+    fn put_message(&self, message: &Value) {
+        let data = |value: &Value| {
+            let mut data = value.as_object().expect("an object").clone();
+            data.retain(|key, _| !["id", "sessionID", "messageID"].contains(&key.as_str()));
+            Value::from(data).to_string()
+        };
+        let info = &message["info"];
+        let (session, id) = (info["sessionID"].as_str(), info["id"].as_str());
+        let time = info["time"]["created"].as_i64();
+        let add = "INSERT OR REPLACE INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
+        self.rows
+            .execute(add, params![id, session, time, data(info)])
+            .expect("written");
+        for part in message["parts"].as_array().expect("parts") {
+            let add = "INSERT OR REPLACE INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
+            let row = params![part["id"].as_str(), id, session, time, data(part)];
+            self.rows.execute(add, row).expect("written");
+        }
+    }
+}
+
+/// A session of the fixtures under other ids.
+fn session(text: &str, id: &str, change: impl FnOnce(&mut Value)) -> Value {
+    let own: Value = serde_json::from_str(text).expect("JSON");
+    let own = own["info"]["id"].as_str().expect("an id");
+    let text = text.replace(own, id).replace("mill\"", &format!("{id}\""));
+    let mut session: Value = serde_json::from_str(&text).expect("JSON");
+    change(&mut session);
+    // As the tool writes them, ids stand behind the rest.
+    for message in session["messages"].as_array_mut().expect("messages") {
+        ids_last(&mut message["info"]);
+        let parts = message["parts"].as_array_mut().expect("parts");
+        parts.iter_mut().for_each(ids_last);
+    }
+    session
+}
+
+fn ids_last(object: &mut Value) {
+    let object = object.as_object_mut().expect("an object");
+    for key in ["id", "sessionID", "messageID"] {
+        if let Some(id) = object.shift_remove(key) {
+            object.insert(key.to_owned(), id);
+        }
+    }
+}
+
+/// A prompt that comes after all that is in the fixtures.
+fn prompt(id: &str, text: &str, time: i64) -> Value {
+    let message = format!("msg_d{time}{id}");
+    json!({
+        "info": {"id": message, "sessionID": id, "role": "user", "time": {"created": time},
+            "agent": "build", "model": {"providerID": "anthropic", "modelID": "claude-opus-4-8"}},
+        "parts": [{"id": format!("prt_d{time}{id}"), "sessionID": id, "messageID": message,
+            "type": "text", "text": text}],
+    })
+}
+
+/// What is said to a prompt, when it began, as far as it is there.
+fn reply(id: &str, text: &str, time: i64, is_whole: bool) -> Value {
+    let mut reply = prompt(id, text, time);
+    let info = &mut reply["info"];
+    info["role"] = json!("assistant");
+    info["modelID"] = json!("claude-opus-4-8");
+    if is_whole {
+        info["time"]["completed"] = json!(time + 500);
+        info["finish"] = json!("stop");
+        info["tokens"] = json!({"input": 9, "output": 3});
+    }
+    reply
+}
+
+/// Two sessions, one of which started a third.
+fn three(tool: &Tool) -> [Value; 3] {
+    let sessions = [
+        session(PLAIN, "ses_one", |_| {}),
+        session(HIDDEN, "ses_two", |it| {
+            it["info"].as_object_mut().expect("one").remove("parentID");
+            it["info"]["time"]["updated"] = json!(1_772_100_200_000_i64);
+        }),
+        session(PLAIN, "ses_three", |it| {
+            it["info"]["parentID"] = json!("ses_one");
+            it["info"]["title"] = json!("Ask the miller");
+            it["info"]["time"]["created"] = json!(1_772_100_000_001_i64);
+        }),
+    ];
+    for session in &sessions {
+        tool.put(session);
+    }
+    sessions
+}
+
+fn history(sandbox: &Sandbox, tool: &str, id: &str) -> String {
+    let name = format!("refs/sessions/{tool}/{id}");
+    sandbox.ok(&["log", &name, "-n", "0", "--format", "%H"])
+}
+
+/// The files beside a database, with their bytes.
+fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = fs::read_dir(path.parent().expect("one")).expect("a folder");
+    let paths = folder.map(|file| file.expect("one").path());
+    let mut files: Vec<_> = paths
+        .filter(|path| path.is_file())
+        .map(|path| (path.clone(), fs::read(path).expect("read")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn each_session_of_a_database_is_what_its_export_would_be() {
+    let (by_rows, by_files) = (Sandbox::new(), Sandbox::new());
+    let tool = Tool::at(by_rows.work().join("opencode.db"));
+    let sessions = three(&tool);
+    let before = files(&tool.path);
+    insta::assert_snapshot!(by_rows.tract(&["import", "opencode.db"]));
+    assert_eq!(files(&tool.path), before, "as it was");
+    for session in &sessions {
+        let id = session["info"]["id"].as_str().expect("an id");
+        let file = format!("{id}.json");
+        by_files.write(&file, session.to_string());
+        by_files.ok(&["import", &file]);
+        assert_eq!(
+            history(&by_rows, "opencode", id),
+            history(&by_files, "opencode", id)
+        );
+    }
+    // Again: nothing is new. One that is named by its id: that one.
+    insta::assert_snapshot!(by_rows.tract(&["import", "opencode.db"]));
+    tool.put_message(&prompt("ses_two", "And the door?", 1_772_100_300_000));
+    tool.put_message(&prompt("ses_one", "And the sluice?", 1_772_100_300_001));
+    insta::assert_snapshot!(by_rows.tract(&["import", "opencode.db/ses_one"]));
+    assert!(
+        by_rows
+            .tract(&["import", "opencode.db/ses_none"])
+            .contains("ses_none")
+    );
+    // What is kept of it comes back.
+    by_rows.ok(&[
+        "export",
+        "refs/sessions/opencode/ses_three",
+        "--format",
+        "opencode",
+        "-o",
+        "o.json",
+    ]);
+    let out: Value =
+        serde_json::from_slice(&fs::read(by_rows.work().join("o.json")).expect("read"))
+            .expect("JSON");
+    assert_eq!(out["info"], sessions[2]["info"]);
+}
+
+#[test]
+fn the_sessions_of_the_database_are_found_and_listed() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at_home(&sandbox);
+    three(&tool);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all", "--list"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]));
+    insta::assert_snapshot!(sandbox.tract(&["branch"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "ses_two"]));
+}
+
+#[test]
+fn a_watch_takes_in_what_its_log_grows_by() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at_home(&sandbox);
+    three(&tool);
+    let once = || sandbox.tract(&["watch", "--once"]);
+    insta::assert_snapshot!(once());
+    insta::assert_snapshot!(once());
+    tool.put_message(&prompt("ses_one", "And the door?", 1_772_100_300_000));
+    insta::assert_snapshot!(once());
+    // A reply is made anew as often as it grows; it is the same session.
+    for (at, text) in ["It", "It hangs.", "It hangs. Well."]
+        .into_iter()
+        .enumerate()
+    {
+        tool.put_message(&reply("ses_one", text, 1_772_100_300_100, at == 2));
+        let told = once();
+        assert!(told.contains("opencode/ses_one: 1 new commit"), "{told}");
+        let last = sandbox.ok(&[
+            "log",
+            "refs/sessions/opencode/ses_one",
+            "-n",
+            "1",
+            "--format",
+            "%s",
+        ]);
+        assert!(last.trim_end().ends_with(text), "{last}");
+        assert_eq!(history(&sandbox, "opencode", "ses_one").lines().count(), 8);
+    }
+    // It has gone, and come back as something else; what is here stays.
+    let before = history(&sandbox, "opencode", "ses_two");
+    let path = tool.path.clone();
+    drop(tool);
+    fs::write(&path, [&b"SQLite format 3\0"[..], &[7; 5_000]].concat()).expect("written");
+    let told = once();
+    assert!(
+        told.contains("opencode.db: ") && told.contains("it is tried again"),
+        "{told}"
+    );
+    fs::remove_file(&path).expect("removed");
+    insta::assert_snapshot!(once());
+    assert_eq!(history(&sandbox, "opencode", "ses_two"), before);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at_home(&sandbox);
+    three(&tool);
+    // A row whose text is cut, a part without its message; a message without its session is nobody's.
+    tool.rows
+        .execute_batch(
+            "UPDATE message SET data = substr(data, 1, 30) WHERE id = 'msg_1fe500000002ses_two';
+             INSERT INTO part VALUES ('prt_x', 'msg_gone', 'ses_one', 1, 1, '{\"type\":\"text\",\"text\":\"left\"}');
+             INSERT INTO message VALUES ('msg_y', 'ses_gone', 1, 1, '{}');",
+        )
+        .expect("written");
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all", "-v"]));
+    // Other tables; none; no database at all.
+    let work = |name: &str| sandbox.work().join("dbs").join(name);
+    fs::create_dir(sandbox.work().join("dbs")).expect("made");
+    Connection::open(work("other.db"))
+        .and_then(|rows| rows.execute_batch("CREATE TABLE session (id); CREATE TABLE part (id)"))
+        .expect("made");
+    fs::write(work("text.db"), "none").expect("written");
+    fs::write(
+        work("torn.db"),
+        [&b"SQLite format 3\0"[..], &[7; 5_000]].concat(),
+    )
+    .expect("written");
+    let good = Tool::at(work("good.db"));
+    good.put(&session(PLAIN, "ses_good", |_| {}));
+    insta::assert_snapshot!(sandbox.tract(&["import", "dbs", "-v"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "dbs/other.db"]));
+}
+
+#[test]
+fn kilo_code_keeps_its_sessions_alike() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at(sandbox.home().join(".local/share/kilo/kilo.db"));
+    let session: Value =
+        serde_json::from_str(include_str!("../data/kilo/plain.json")).expect("JSON");
+    tool.put(&session);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]));
+    let id = session["info"]["id"].as_str().expect("an id");
+    assert_eq!(history(&sandbox, "kilo", id).lines().count(), 4);
+}
+
+/// Puts a session into the folder of small files that the tool had before.
+fn put_files(storage: &Path, session: &Value) {
+    let put = |name: String, value: &Value| {
+        let path = storage.join(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, format!("{value:#}\n")).expect("written");
+    };
+    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
+    let info = &session["info"];
+    put(format!("session/p/{}.json", id(info)), info);
+    for message in session["messages"].as_array().expect("messages") {
+        let own = id(&message["info"]);
+        put(format!("message/{}/{own}.json", id(info)), &message["info"]);
+        for part in message["parts"].as_array().expect("parts") {
+            put(format!("part/{own}/{}.json", id(part)), part);
+        }
+    }
+}
+
+#[test]
+fn what_stands_in_many_small_files_is_one_session() {
+    let (by_parts, by_files) = (Sandbox::new(), Sandbox::new());
+    let storage = by_parts.home().join(".local/share/opencode/storage");
+    let mut old = session(include_str!("../data/kilo/plain.json"), "ses_old", |it| {
+        it["info"]["version"] = json!("1.0.3");
+    });
+    put_files(&storage, &old);
+    insta::assert_snapshot!(by_parts.tract(&["import", "--all"]));
+    by_files.write("old.json", old.to_string());
+    by_files.ok(&["import", "old.json"]);
+    assert_eq!(
+        history(&by_parts, "opencode", "ses_old"),
+        history(&by_files, "opencode", "ses_old")
+    );
+    // It grows by files; it is found in a directory that is named.
+    let messages = old["messages"].as_array_mut().expect("messages");
+    messages.push(prompt("ses_old", "And the weft?", 1_773_400_000_000));
+    put_files(&storage, &old);
+    insta::assert_snapshot!(by_parts.tract(&["watch", "--once"]));
+    let named = storage.to_str().expect("UTF-8");
+    insta::assert_snapshot!(by_parts.tract(&["import", named]));
+    // What the tool has taken into its database goes on there.
+    let tool = Tool::at_home(&by_parts);
+    messages_into(&tool, &mut old);
+    insta::assert_snapshot!(by_parts.tract(&["import", "--all"]));
+    insta::assert_snapshot!(by_parts.tract(&["watch", "--once"]));
+}
+
+/// The session in the database, with one more message.
+fn messages_into(tool: &Tool, session: &mut Value) {
+    let messages = session["messages"].as_array_mut().expect("messages");
+    messages.push(prompt("ses_old", "And the warp?", 1_773_400_000_001));
+    tool.put(session);
+}
+
+#[test]
+fn opencode_goes_on_with_what_its_own_command_takes_in() {
+    let sandbox = Sandbox::new();
+    let tool = Tool::at_home(&sandbox);
+    three(&tool);
+    sandbox.ok(&["import", "--all"]);
+    let line = sandbox.ok(&["resume", "refs/sessions/opencode/ses_two"]);
+    let (import, go_on) = line.trim().split_once(" && ").expect("two commands");
+    let file = import.strip_prefix("opencode import ").expect("the first");
+    let id = go_on
+        .strip_prefix("opencode --session ")
+        .expect("the second");
+    let written: Value = serde_json::from_slice(&fs::read(file).expect("read")).expect("JSON");
+    assert_eq!(written["info"]["id"], id);
+    // No row of it has an id that is in the store.
+    let ids = |session: &Value| -> Vec<String> {
+        let messages = session["messages"].as_array().expect("messages").iter();
+        let parts = messages.flat_map(|message| {
+            let parts = message["parts"].as_array().expect("parts").iter();
+            parts.chain([&message["info"]])
+        });
+        parts
+            .map(|it| it["id"].as_str().expect("an id").to_owned())
+            .collect()
+    };
+    let mut new = ids(&written);
+    let count = new.len();
+    new.sort();
+    new.dedup();
+    assert_eq!(new.len(), count);
+    let old = ids(&session(HIDDEN, "ses_two", |_| {}));
+    assert!(new.iter().all(|id| !old.contains(id)));
+    let times: Vec<_> = written["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .map(|it| {
+            (
+                it["info"]["time"]["created"].as_i64(),
+                it["info"]["id"].as_str(),
+            )
+        })
+        .collect();
+    assert!(times.is_sorted());
+    // Where it is in the store, and has grown, it goes on from the commit that was resumed.
+    let before = history(&sandbox, "opencode", "ses_two");
+    tool.put(&written);
+    tool.put_message(&prompt(id, "On we go.", 1_773_600_000_000));
+    sandbox.ok(&["import", "--all"]);
+    let after = history(&sandbox, "opencode", id);
+    assert_eq!(after.split_once('\n').expect("one more").1, before);
+}
