@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
+use tract::ingest::database::Listings;
 use tract::ingest::{ImportReport, kin};
 use tract::model::Head;
 
@@ -25,12 +26,18 @@ pub struct Coming {
 pub struct Queue {
     coming: VecDeque<Coming>,
     known: BTreeSet<PathBuf>,
+    listings: Listings,
 }
 
 impl Queue {
     /// The files, with those that they need; HEAD is to be on the first of them if it is on nothing.
-    pub fn of(repo: &Repo, files: &[PathBuf], head: &Head) -> Result<Self, Failure> {
-        let order = kin::in_order(repo, files)?;
+    pub fn of(
+        repo: &Repo,
+        files: &[PathBuf],
+        head: &Head,
+        mut listings: Listings,
+    ) -> Result<Self, Failure> {
+        let order = kin::in_order(repo, files, &mut listings)?;
         let first = order.iter().position(|file| files.first() == Some(file));
         let first = first.filter(|_| head.commit().is_none()).unwrap_or(0);
         let branch = match head {
@@ -46,6 +53,7 @@ impl Queue {
         Ok(Self {
             coming: coming.collect(),
             known: order.iter().cloned().collect(),
+            listings,
         })
     }
 
@@ -65,9 +73,12 @@ impl Queue {
         let ids: Vec<String> = sessions
             .flat_map(|session| session.end.started.iter().cloned())
             .collect();
-        let mut found = kin::started(file, &ids);
+        let mut found = kin::started(file, &ids, &mut self.listings);
         found.retain(|file| self.known.insert(file.clone()));
-        for file in kin::in_order(repo, &found)?.into_iter().rev() {
+        for file in kin::in_order(repo, &found, &mut self.listings)?
+            .into_iter()
+            .rev()
+        {
             self.coming.push_front(Coming {
                 file,
                 is_kin: true,

@@ -161,19 +161,25 @@ pub(super) fn own(sessions: &[(PathBuf, StoredSession)]) -> Vec<&(PathBuf, Store
 
 /// What databases hold, each read once.
 #[derive(Default)]
-pub(super) struct Listings(HashMap<PathBuf, HashMap<PathBuf, StoredSession>>);
+pub struct Listings(HashMap<PathBuf, Vec<(PathBuf, StoredSession)>>);
 
 impl Listings {
-    /// The session at a path, if that leads into a database that can be read.
-    pub(super) fn session(&mut self, path: &Path) -> Option<&StoredSession> {
+    /// The sessions of the database that a path of one leads into, each after the one that started it; none
+    /// of any other path. One that cannot be read has none.
+    pub(super) fn beside(&mut self, path: &Path) -> Option<&[(PathBuf, StoredSession)]> {
         let database = path.parent()?;
         if !self.0.contains_key(database) {
             place(path)?;
             let found = sessions(database).ok().flatten().unwrap_or_default();
-            self.0
-                .insert(database.to_owned(), found.into_iter().collect());
+            self.0.insert(database.to_owned(), found);
         }
-        self.0.get(database)?.get(path)
+        self.0.get(database).map(Vec::as_slice)
+    }
+
+    /// The session at a path.
+    pub(super) fn session(&mut self, path: &Path) -> Option<&StoredSession> {
+        let mut all = self.beside(path)?.iter();
+        all.find(|(own, _)| own == path).map(|(_, session)| session)
     }
 }
 

@@ -13,6 +13,7 @@ use super::tool_dirs::{folder_of, walk_directory};
 use crate::error::Result;
 use crate::history::Repo;
 use crate::interop::records::first_line;
+use crate::interop::rows::StoredSession;
 use crate::interop::{Descent, FORMATS, Format};
 
 /// How long a first line may be.
@@ -32,9 +33,8 @@ struct Told {
 /// # Errors
 ///
 /// The store's.
-pub fn in_order(repo: &Repo, files: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut listings = Listings::default();
-    let told = files.iter().map(|path| told(path, &mut listings));
+pub fn in_order(repo: &Repo, files: &[PathBuf], listings: &mut Listings) -> Result<Vec<PathBuf>> {
+    let told = files.iter().map(|path| told(path, listings));
     let mut order = Order {
         repo,
         files: files.iter().cloned().zip(told).collect(),
@@ -49,14 +49,14 @@ pub fn in_order(repo: &Repo, files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// Where the sessions are that the session of `file` has started: those of these ids, and in a database those
 /// that say so themselves.
-pub fn started(file: &Path, ids: &[String]) -> Vec<PathBuf> {
-    let Some((database, own)) = database::place(file) else {
+pub fn started(file: &Path, ids: &[String], listings: &mut Listings) -> Vec<PathBuf> {
+    let Some(((_, own), all)) = database::place(file).zip(listings.beside(file)) else {
         return ids.iter().flat_map(|id| beside(file, id)).collect();
     };
-    let found = database::sessions(database).ok().flatten();
-    let mut found = found.unwrap_or_default();
-    found.retain(|(_, it)| it.spawned_by.as_ref() == Some(&own) || ids.contains(&it.id));
-    found.into_iter().map(|(path, _)| path).collect()
+    let is_started =
+        |it: &StoredSession| it.spawned_by.as_ref() == Some(&own) || ids.contains(&it.id);
+    let found = all.iter().filter(|(_, session)| is_started(session));
+    found.map(|(path, _)| path.clone()).collect()
 }
 
 /// The files beside `file` of the session with this id, where their tool would keep them.
@@ -79,11 +79,10 @@ fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
 }
 
 /// The file that was written last, of those that are no sub-agent's, by its place; none where all are.
-pub fn newest(files: &[PathBuf]) -> Option<usize> {
-    let mut listings = Listings::default();
+pub fn newest(files: &[PathBuf], listings: &mut Listings) -> Option<usize> {
     let mut newest = None;
     for (at, file) in files.iter().enumerate() {
-        let told = told(file, &mut listings);
+        let told = told(file, listings);
         if told.is_some_and(|told| told.descent.spawned_by.is_some()) {
             continue;
         }

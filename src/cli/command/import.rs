@@ -125,12 +125,13 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let (repo, created) = open(&files, &spools, args, app)?;
     let before = repo.head(&On::Head)?;
+    let mut listings = database::Listings::default();
     // What comes in first is what HEAD is on, and that is to be what one worked on last.
     if files.len() > 1 && before.commit().is_none() {
-        let newest = ingest::kin::newest(&files);
+        let newest = ingest::kin::newest(&files, &mut listings);
         files[..=newest.unwrap_or(0)].rotate_right(1);
     }
-    let mut queue = Queue::of(&repo, &files, &before)?;
+    let mut queue = Queue::of(&repo, &files, &before, listings)?;
     let counter = match args.hook {
         true => None,
         false => Some(Counter::lazy(app.encoding(&repo)?)),

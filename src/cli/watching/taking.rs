@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::database::{self, DatabaseState};
+use tract::ingest::database::{self, DatabaseState, Listings};
 use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
 use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, kin};
 use tract::model::secret::Secrets;
@@ -151,7 +151,7 @@ impl Taking {
         let (known, new): (Vec<PathBuf>, Vec<PathBuf>) = changed
             .into_iter()
             .partition(|file| self.taken.contains(file));
-        let new = kin::in_order(&self.repo, &new)?;
+        let new = kin::in_order(&self.repo, &new, &mut Listings::default())?;
         let redaction = match known.is_empty() && new.is_empty() {
             false if ingest::redacts(&self.repo)? => Redaction::AsBefore,
             _ => Redaction::Never,
