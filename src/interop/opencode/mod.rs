@@ -38,8 +38,11 @@ const BY_THE_USER: &str = "The following tool was executed by the user";
 /// What it says in place of an output that it has cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// From which version on such a session is Kilo Code's: OpenCode's begin with 1.
-const KILO_VERSION: u64 = 7;
+/// The version that new sessions say they are of; the tool's readers ask no more of one.
+const VERSION: &str = "1.2.0";
+/// The same for Kilo Code's, and from which on one is: OpenCode's begin with 1.
+const KILO_VERSION: &str = "7.0.0";
+const KILO_MAJOR: u64 = 7;
 
 /// The format.
 pub static OPENCODE: Format = Format {
@@ -69,7 +72,12 @@ pub static OPENCODE: Format = Format {
         parts: "part",
         document: storage::document,
     }),
-    ..Format::of("opencode", Shape::Document, read::import, write::export)
+    ..Format::of(
+        "opencode",
+        Shape::Document,
+        read::import,
+        |messages, document, out| write::export(messages, document, VERSION, out),
+    )
 };
 
 /// The format of a tool that was made from it.
@@ -80,11 +88,16 @@ pub static KILO: Format = Format {
         let version = shows(head.object()?)?.text("version")?;
         let major = version.trim_start_matches('v').split('.').next()?;
         let major: u64 = major.parse().ok()?;
-        (major >= KILO_VERSION).then_some(0)
+        (major >= KILO_MAJOR).then_some(0)
     },
     home: Some(home(".local/share/kilo", None)),
     tables: Some(rows::tables("kilo.db")),
-    ..Format::of("kilo", Shape::Document, read::import, write::export)
+    ..Format::of(
+        "kilo",
+        Shape::Document,
+        read::import,
+        |messages, document, out| write::export(messages, document, KILO_VERSION, out),
+    )
 };
 
 /// What a document says of its session, if it is one of these.

@@ -19,17 +19,17 @@ use crate::wire::Notes;
 use crate::wire::json::{Object, array, is_object, quoted, text_at};
 use crate::wire::media::address;
 
-/// The version that new sessions say they are of; its readers ask no more of one.
-const VERSION: &str = "1.2.0";
 /// Which of the tool's agents new messages are by.
 const AGENT: &str = "build";
 /// Whose model it is, where nobody has said so.
 const ANYBODY: &str = "anthropic";
 
-/// Writes `messages`; returns what the format could not hold.
+/// Writes `messages`, as a session of a version of the tool where it is a new one; returns what the format could
+/// not hold.
 pub(super) fn export(
     messages: &[Outgoing],
     document: &Document,
+    version: &str,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::of(document);
@@ -73,7 +73,7 @@ pub(super) fn export(
             })
         }),
         None => Object::new()
-            .raw("info", &writing.session())
+            .raw("info", &writing.session(version))
             .raw("messages", &messages),
     };
     write_all(out, &session.finish())?;
@@ -151,7 +151,7 @@ impl Writing<'_> {
     }
 
     /// The session, if there is none yet.
-    fn session(&self) -> String {
+    fn session(&self, version: &str) -> String {
         let document = self.document;
         let now = document.now.unwrap_or(self.time).0.to_string();
         let time = Object::new().raw("created", &now).raw("updated", &now);
@@ -165,7 +165,7 @@ impl Writing<'_> {
             .string("projectID", "global")
             .string("directory", &document.cwd)
             .string("title", title)
-            .string("version", VERSION)
+            .string("version", version)
             .raw("time", &time.finish())
             .finish()
     }
