@@ -49,6 +49,7 @@ pub static GEMINI: Format = Format {
         folders: Some(("projects.json", folder)),
         number: |_| None,
         resume: Some(Resume {
+            brought_in_by: None,
             command: &["gemini", "--resume"],
             shown: None,
             new_id: |_, random| {

@@ -126,7 +126,8 @@ const fn home(directory: &'static str, resume: Option<Resume>) -> Home {
             is_session: |name| name.ends_with(".json"),
         },
         beside: &[],
-        descent: |first_line| {
+        folders: None,
+        descent: |first_line, _| {
             let told = Told::of(first_line)?;
             let descent = Descent {
                 spawned_by: told.parent_id,

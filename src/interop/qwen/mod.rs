@@ -41,6 +41,7 @@ pub static QWEN: Format = Format {
         folders: None,
         number: |_| None,
         resume: Some(Resume {
+            brought_in_by: None,
             command: &["qwen", "--resume"],
             shown: None,
             new_id: |_, random| {
