@@ -28,7 +28,7 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.object().is_some_and(|object| object.has_any(&own)) {
         return Some(0);
     }
-    head.first(|record| record.list("messages").into_iter().flatten().any(is_amp) || is_pi(record))
+    head.first(|record| record.list("messages").into_iter().flatten().any(is_amp))
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -37,11 +37,7 @@ fn is_amp(message: Keys<'_>) -> bool {
     blocks.any(|block| block.has("toolUseID"))
 }
 
-fn is_pi(record: &Keys<'_>) -> bool {
-    record.is("type", "session") && record.has("cwd")
-}
-
-/// What `input` is, where that is known and it is nothing that can be imported: `a pi session`,
+/// What `input` is, where that is known and it is nothing that can be imported: `a Droid session`,
 /// `an SQLite database`.
 ///
 /// # Errors
@@ -105,11 +101,6 @@ fn of_record(record: &Keys<'_>) -> Option<&'static str> {
     let is_cursor = record.has("role") && !record.has_any(&["type", "content", "uuid"]);
     let is_cursor = is_cursor && record.inside("message").is_some_and(|m| m.has("content"));
     let named = [
-        (is_pi(record), "a pi session"),
-        (
-            record.is("type", "session.start") && record.has("data"),
-            "a Copilot CLI session",
-        ),
         (record.is("type", "session_start"), "a Droid session"),
         (
             record.is("type", "metadata") && record.has("protocol_version"),

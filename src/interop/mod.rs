@@ -9,6 +9,7 @@
 //! The bytes of a source are kept whole by whoever owns the sink. An importer names the records
 //! behind a message by [`Span`]s of that source.
 
+mod alone;
 mod anthropic;
 mod anthropic_stream;
 mod chat;
@@ -18,8 +19,10 @@ mod codex;
 mod codex_exec;
 #[cfg(test)]
 mod contract;
+mod copilot_cli;
 mod descent;
 mod event_log;
+mod fields;
 pub mod foreign;
 mod format;
 pub mod formats;
@@ -31,6 +34,7 @@ mod midway;
 mod openai;
 mod openai_stream;
 mod opencode;
+mod pi;
 mod qwen;
 pub(crate) mod records;
 pub mod redacted;

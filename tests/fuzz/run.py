@@ -38,6 +38,8 @@ WORDS = {
     "gemini": ["interop/gemini", "interop/list", "wire/gemini.rs"],
     "qwen": ["interop/qwen", "interop/list", "wire/gemini.rs"],
     "opencode": ["interop/opencode"],
+    "copilot_cli": ["interop/copilot_cli"],
+    "pi": ["interop/pi"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],

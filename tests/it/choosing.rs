@@ -201,7 +201,7 @@ fn of_a_directory_without_sessions_it_is_said_where_there_are_some() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code or OpenCode sessions of [SANDBOX]/work
+    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code, OpenCode, Copilot CLI or pi sessions of [SANDBOX]/work
     hint: tract import --all --list shows those of every directory
     ");
 }
@@ -243,15 +243,15 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
 fn a_known_format_that_is_not_read_is_called_by_its_name() {
     let sandbox = Sandbox::empty();
     sandbox.write(
-        "pi.jsonl",
-        r#"{"type":"session","version":3,"id":"u","cwd":"/w"}"#,
+        "droid.jsonl",
+        r#"{"type":"session_start","id":"u","cwd":"/w"}"#,
     );
     sandbox.write("old.jsonl.gz", b"\x1f\x8b\x08\x00\x00");
-    insta::assert_snapshot!(sandbox.tract(&["import", "pi.jsonl"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["import", "droid.jsonl"]), @r"
     exit code: 1
     --- stderr
-    error: pi.jsonl: a pi session, which tract does not read
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, roo, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    error: droid.jsonl: a Droid session, which tract does not read
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, roo, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
     exit code: 1

@@ -384,6 +384,24 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_session_of_copilot_holds(input in changed("copilot_cli")) {
+        (target("copilot_cli").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
+    fn a_changed_session_of_pi_holds(input in changed("pi")) {
+        (target("pi").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_session_of_roo_holds(input in changed("roo")) {
         (target("roo").hold)(&input.0, Care::of(&input.0));
     }

@@ -125,6 +125,8 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "qwen",
         "opencode",
         "kilo",
+        "copilot-cli",
+        "pi",
         "roo",
         "openai",
         "anthropic",

@@ -32,6 +32,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "qwen",
         "opencode",
         "kilo-code",
+        "copilot-cli",
+        "pi",
     ];
     // What else a task's directory holds is no session.
     let beside =
@@ -357,7 +359,7 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn formats_of_others_are_named_as_unknown() {
     let folder = real_sessions();
-    for other in ["aider", "chatgpt-export", "pi"] {
+    for other in ["aider", "chatgpt-export"] {
         for path in tract::ingest::tool_dirs::walk_directory(&folder.join(other)) {
             let request = ImportRequest::at(Millis(0), "import");
             let repo = Repo::ephemeral().unwrap();

@@ -37,6 +37,8 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "qwen",
         "opencode",
         "kilo",
+        "copilot-cli",
+        "pi",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 15] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -151,6 +151,18 @@ pub const TARGETS: [Target; 13] = [
         folders: &["opencode"],
         made: Vec::new,
         hold: |bytes, care| session("opencode", bytes, care),
+    },
+    Target {
+        name: "copilot_cli",
+        folders: &["copilot-cli"],
+        made: Vec::new,
+        hold: |bytes, care| session("copilot-cli", bytes, care),
+    },
+    Target {
+        name: "pi",
+        folders: &["pi"],
+        made: Vec::new,
+        hold: |bytes, care| session("pi", bytes, care),
     },
     Target {
         name: "roo",

@@ -12,7 +12,9 @@ use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
     SessionStart, Sink, Step,
 };
-use crate::interop::{anthropic, claude_code, codex, gemini, openai, opencode, qwen, roo};
+use crate::interop::{
+    anthropic, claude_code, codex, copilot_cli, gemini, openai, opencode, pi, qwen, roo,
+};
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
 #[derive(Default)]
@@ -532,6 +534,8 @@ fn every_real_file_is_recognised() {
             Some("roo-cline") if name.ends_with("api_conversation_history.json") => Some(&roo::ROO),
             Some("gemini-cli") => Some(&gemini::GEMINI),
             Some("qwen") => Some(&qwen::QWEN),
+            Some("copilot-cli") if lines => Some(&copilot_cli::COPILOT_CLI),
+            Some("pi") if lines => Some(&pi::PI),
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)

@@ -6,7 +6,6 @@
 //! of its own), and what the client adds to a request but doesn't write down.
 
 mod attached;
-mod fields;
 mod index;
 mod path;
 mod read;

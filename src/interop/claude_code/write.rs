@@ -13,10 +13,10 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::fields::Fields;
 use super::record::{BlockHead, MessageHead};
 use crate::error::Result;
 use crate::hash::fingerprint;
+use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};

@@ -34,6 +34,11 @@ impl Fields {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
+    /// All of it, in source order.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
     /// Puts a value in its key's place, or at the end.
     pub(super) fn set(&mut self, key: &str, value: &impl Serialize) {
         let raw = to_raw_value(value).expect("strings, flags and raw JSON have a text");

@@ -1,0 +1,27 @@
+//! What records say where nothing stands beside them: whether they may stand for a message as they are.
+
+use super::{Action, Format, ImportOptions, Sink, Step};
+use crate::error::Result;
+use crate::model::Message;
+
+/// Whether these records, read by themselves, say just this message.
+pub(super) fn say(format: &Format, records: &[String], message: &Message) -> bool {
+    let mut found = Found::default();
+    let text = records.join("\n");
+    // Bytes in memory can be read; what is wrong in them is told to the sink.
+    let read = (format.read)(&text.as_bytes(), ImportOptions::default(), &mut found);
+    read.is_ok() && matches!(&found.0[..], [only] if only == message)
+}
+
+#[derive(Default)]
+struct Found(Vec<Message>);
+
+impl Sink for Found {
+    fn step(&mut self, step: Step) -> Result<()> {
+        match step.action {
+            Action::Append(message) => self.0.push(message),
+            Action::Hide(hide) => self.0.extend(hide.messages().cloned()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! What the tool sends no more: what it has summed up, cleared, or taken back.
+
+use super::read::{Reader, fingerprint};
+use super::record::{Data, Event};
+use super::said::{summed_up, text};
+use crate::error::Result;
+use crate::interop::{Action, Cover, HideStep, Moment, Problem, StepEntry};
+use crate::model::{HideKind, Message, Role};
+use crate::wire::json::{decode, word};
+
+impl Reader<'_> {
+    /// A summary hides what was sent when it was begun; what came while it was made follows it.
+    pub(super) fn compacted(&mut self, data: &Data<'_>) -> Result<bool> {
+        self.close()?;
+        let begun = self.path.compacting.take();
+        let done = decode::<bool>(data.success) != Some(false);
+        let Some(summary) = text(data.summary_content).filter(|_| done) else {
+            return Ok(false);
+        };
+        let mut asked = Vec::new();
+        for span in self.path.asked.clone() {
+            let record = self.again(span)?;
+            let event: Event<'_> = serde_json::from_str(&record).unwrap_or_default();
+            let data: Data<'_> = decode(event.data).unwrap_or_default();
+            asked.extend(text(data.content).or_else(|| text(data.initial_message)));
+        }
+        let message = Message::text(Role::User, summed_up(&asked, &summary));
+        let end = begun.unwrap_or(usize::MAX).min(self.path.sent.len());
+        let kept = self.path.sent.split_off(end);
+        self.put(HideKind::Compaction, Some(message), kept)?;
+        Ok(true)
+    }
+
+    /// Everything but the instructions goes; a prompt may begin what follows.
+    pub(super) fn clear(&mut self, data: &Data<'_>) -> Result<bool> {
+        self.close()?;
+        self.path.seed = text(data.initial_message);
+        let seed = self.path.seed.clone();
+        self.path.asked = seed.iter().map(|_| self.span).collect();
+        let open = std::mem::take(&mut self.path.open);
+        self.path.cleared.extend(open);
+        if self.path.sent.is_empty() && seed.is_none() {
+            return Ok(false);
+        }
+        let seed = seed.map(|seed| Message::text(Role::User, seed));
+        self.put(HideKind::Clear, seed, Vec::new())?;
+        Ok(true)
+    }
+
+    /// Hides what is sent but the instructions and what is kept, before which the message stands.
+    fn put(
+        &mut self,
+        kind: HideKind,
+        message: Option<Message>,
+        kept: Vec<StepEntry>,
+    ) -> Result<()> {
+        self.path.compacting = None;
+        self.path.places.clear();
+        let placed = message.is_some();
+        let entry = match message {
+            // There is nothing to hide.
+            Some(message) if self.path.sent.is_empty() => self.tell(Action::Append(message))?,
+            message => {
+                let system = self.path.system.iter().map(|(.., entry)| *entry);
+                let before = kept.first().copied();
+                let hide = HideStep {
+                    kind,
+                    cover: Cover::Everything,
+                    keep: system.chain(kept.iter().copied()).collect(),
+                    parts: Vec::new(),
+                    replacements: message
+                        .map(|message| (before, message))
+                        .into_iter()
+                        .collect(),
+                    moment: Moment::Here,
+                };
+                self.hide(hide)?
+            }
+        };
+        self.path.sent = placed.then_some(entry).into_iter().chain(kept).collect();
+        Ok(())
+    }
+
+    /// An event and all that came after it are taken back. The tool takes them out of its file, too;
+    /// then there is nothing to hide.
+    pub(super) fn taken_back(&mut self, data: &Data<'_>) -> Result<bool> {
+        self.close()?;
+        let id = word(data.up_to_event_id).unwrap_or_default();
+        let place = self.path.places.get(&fingerprint(&id)).copied();
+        let Some((sent, asked)) = place else {
+            return Ok(false);
+        };
+        self.path.asked.truncate(asked);
+        let gone = self.path.sent.split_off(sent.min(self.path.sent.len()));
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
+            return Ok(false);
+        };
+        self.hide(HideStep {
+            kind: HideKind::Drop,
+            cover: Cover::Range(*first, *last),
+            keep: Vec::new(),
+            parts: Vec::new(),
+            replacements: Vec::new(),
+            moment: Moment::Here,
+        })?;
+        Ok(true)
+    }
+
+    /// How many messages are not sent is said, and not which: nothing can be hidden for it.
+    pub(super) fn truncated(&mut self, data: &Data<'_>) -> Result<bool> {
+        let count = decode::<u64>(data.messages_removed_during_truncation).unwrap_or(0);
+        if count > 0 {
+            let reason = format!("{count} messages were not sent here; which is not in the file");
+            self.sink.problem(Problem {
+                harmless: true,
+                ..Problem::new(self.line, reason)
+            })?;
+        }
+        Ok(false)
+    }
+}

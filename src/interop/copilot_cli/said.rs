@@ -1,0 +1,129 @@
+//! What an event says, as the parts of a message.
+
+use super::read::Assets;
+use super::record::{Binary, Data, Given, Request};
+use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
+use crate::model::{Media, MediaSource, Part};
+use crate::wire::Notes;
+use crate::wire::json::{Raw, decode, string, word};
+
+/// A prompt, with what is sent beside it.
+pub(super) fn prompt(data: &Data<'_>, assets: &mut Assets<'_>) -> Vec<Part> {
+    let sent = string(data.transformed_content).filter(|text| !text.is_empty());
+    let text = sent.or_else(|| string(data.content)).unwrap_or_default();
+    let mut parts = vec![Part::Text { text }];
+    // What is not sent natively is named in the text.
+    let attached = decode::<Vec<Binary<'_>>>(data.attachments).unwrap_or_default();
+    for binary in attached {
+        if let Some(part) = media(&binary, assets) {
+            parts.extend(string(binary.display_name).map(Part::text));
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+/// A reply, or one piece of it.
+pub(super) fn reply(data: &Data<'_>, notes: &mut Notes) -> Vec<Part> {
+    let text_of = |raw| string(raw).filter(|text| !text.is_empty());
+    let mut parts = Vec::new();
+    let signature = text_of(data.reasoning_opaque).or_else(|| text_of(data.encrypted_content));
+    let reasoning = text_of(data.reasoning_text);
+    if reasoning.is_some() || signature.is_some() {
+        parts.push(Part::Thinking {
+            text: reasoning.unwrap_or_default(),
+            provider: signature.is_some().then(|| PROVIDER.to_owned()),
+            signature,
+        });
+    }
+    parts.extend(text_of(data.content).map(|text| Part::Text { text }));
+    if let Some(block) = data.server_tools.filter(|raw| raw.get().starts_with('{')) {
+        notes.opaque("serverTools");
+        parts.push(Part::Opaque {
+            provider: PROVIDER.to_owned(),
+            data: block.get().to_owned(),
+        });
+    }
+    let requests = decode::<Vec<Request<'_>>>(data.tool_requests).unwrap_or_default();
+    parts.extend(requests.iter().map(call));
+    parts
+}
+
+fn call(request: &Request<'_>) -> Part {
+    let kind = string(request.r#type).filter(|kind| kind != "function");
+    // The text of a tool that takes no JSON stands as a string.
+    let arguments = string(request.arguments);
+    let arguments = arguments.or_else(|| Some(request.arguments?.get().to_owned()));
+    Part::ToolCall {
+        id: string(request.tool_call_id).unwrap_or_default(),
+        name: string(request.name).unwrap_or_default(),
+        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
+        kind,
+    }
+}
+
+/// What a tool gave back: to the model, not to the screen.
+pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>) -> Part {
+    let is_error = decode::<bool>(data.success) == Some(false);
+    let given = decode::<Given<'_>>(data.result);
+    let failure = decode::<Given<'_>>(data.error);
+    let text = given.as_ref().and_then(|given| string(given.content));
+    let text = text.or_else(|| string(failure?.message));
+    let mut content: Vec<Part> = text
+        .filter(|text| !text.is_empty())
+        .map(Part::text)
+        .into_iter()
+        .collect();
+    let binaries = given.and_then(|given| decode::<Vec<Binary<'_>>>(given.binary_results_for_llm));
+    let binaries = binaries.unwrap_or_default();
+    content.extend(binaries.iter().filter_map(|binary| media(binary, assets)));
+    Part::ToolResult {
+        call: string(data.tool_call_id).unwrap_or_default(),
+        content,
+        is_error,
+    }
+}
+
+/// A picture or a file; none where its bytes are not in the session.
+fn media(binary: &Binary<'_>, assets: &mut Assets<'_>) -> Option<Part> {
+    let said = string(binary.mime_type);
+    let (media_type, data) = match string(binary.data) {
+        Some(data) => (said, data),
+        None => {
+            let (kept, data) = assets.find(&word(binary.asset_id)?)?;
+            (said.or(kept), data)
+        }
+    };
+    let is_image = media_type
+        .as_deref()
+        .is_some_and(|kind| kind.starts_with("image/"));
+    let media = Media {
+        media_type,
+        name: None,
+        detail: None,
+        source: MediaSource::Base64(data),
+    };
+    Some(if is_image {
+        Part::Image(media)
+    } else {
+        Part::File(media)
+    })
+}
+
+/// The text of a string that has one.
+pub(super) fn text(raw: Raw<'_>) -> Option<String> {
+    string(raw).filter(|text| !text.is_empty())
+}
+
+/// What is sent in place of what was summed up: what the user had asked for, and the summary.
+///
+/// # Source
+///
+/// A compaction in the conversations that the tool's maker has recorded for tests.
+pub(super) fn summed_up(asked: &[String], summary: &str) -> String {
+    let mut text = format!("{SUMMED_UP}\n\n{ASKED}\n");
+    for prompt in asked {
+        text += &format!("<user_message>\n{prompt}\n</user_message>\n");
+    }
+    text + &format!("\n{SUMMARY}\n<summary>\n{summary}\n</summary>")
+}

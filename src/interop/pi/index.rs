@@ -1,0 +1,231 @@
+//! The first pass: every line is read once, and what remains of an entry is its place in the tree.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde::Deserialize;
+
+use crate::error::Result;
+use crate::interop::records::{self, LineReader, each_line_from};
+use crate::interop::{Descent, Input, Problem, SessionEnd, SessionStart, Sink};
+use crate::model::{Millis, Span};
+use crate::wire::json::{Raw, decode, quoted, string, word};
+
+/// One line: the header or an entry.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+pub(super) struct Record<'a> {
+    pub r#type: Raw<'a>,
+    pub id: Raw<'a>,
+    pub parent_id: Raw<'a>,
+    pub timestamp: Raw<'a>,
+    pub message: Raw<'a>,
+    /// Of a header.
+    pub cwd: Raw<'a>,
+    pub parent_session: Raw<'a>,
+    pub model_id: Raw<'a>,
+    /// Of a compaction; older ones count entries, the header among them.
+    pub summary: Raw<'a>,
+    pub first_kept_entry_id: Raw<'a>,
+    pub first_kept_entry_index: Raw<'a>,
+    /// Of an extension's message.
+    pub content: Raw<'a>,
+    /// Of a session's name.
+    pub name: Raw<'a>,
+}
+
+impl Record<'_> {
+    /// When it was written.
+    pub(super) fn time(&self) -> Option<Millis> {
+        word(self.timestamp).and_then(|text| Millis::parse(&text))
+    }
+
+    /// What a header says of its session; `stem` is its name where it has no id.
+    fn session(&self, stem: &str) -> SessionStart {
+        let id = string(self.id).filter(|id| !id.is_empty());
+        let parent = string(self.parent_session);
+        SessionStart {
+            id: id.unwrap_or_else(|| stem.to_owned()),
+            forked_from: parent.as_deref().and_then(id_of),
+            descent: Descent {
+                begun: self.time(),
+                ..Descent::default()
+            },
+        }
+    }
+}
+
+/// The session's id in the path of its file: what follows the time.
+fn id_of(path: &str) -> Option<String> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    let (_, id) = name.strip_suffix(".jsonl")?.split_once('_')?;
+    Some(id.to_owned())
+}
+
+/// The session's id by its first line.
+pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
+    let record = serde_json::from_str::<Record<'_>>(first_line).ok()?;
+    let is_header = word(record.r#type)? == "session" && record.cwd.is_some();
+    let start = record.session("");
+    (is_header && !start.id.is_empty()).then_some((start.id, start.descent))
+}
+
+/// What an entry is to the importer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It says something.
+    Message,
+    /// It sums up what stands before it on its way, but for what stands from this entry on.
+    Compaction(Option<u32>),
+    /// The model is another one.
+    Model,
+    /// Nothing is sent of it.
+    Other,
+}
+
+/// One entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) span: Span,
+    pub(super) line: u64,
+    pub(super) kind: Kind,
+    /// The entry before it on its way. It always stands before it in the file, too.
+    pub(super) parent: Option<u32>,
+}
+
+/// All of a file but the text.
+pub(super) struct Index {
+    pub(super) start: Option<SessionStart>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) end: SessionEnd,
+    /// The models that entries change to, as JSON.
+    pub(super) models: HashMap<u32, Rc<str>>,
+    by_id: HashMap<String, u32>,
+    /// Whether each entry follows the one before it, and nothing is summed up.
+    pub(super) is_one_way: bool,
+}
+
+struct Reader<'a> {
+    index: Index,
+    stem: &'a str,
+    sink: &'a mut dyn Sink,
+}
+
+impl Index {
+    /// Reads the lines of `input` from `offset` on.
+    pub(super) fn read(
+        input: &dyn Input,
+        offset: u64,
+        stem: &str,
+        sink: &mut dyn Sink,
+    ) -> Result<Self> {
+        let mut reader = Reader {
+            index: Self {
+                start: None,
+                entries: Vec::new(),
+                end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
+                models: HashMap::new(),
+                by_id: HashMap::new(),
+                is_one_way: true,
+            },
+            stem,
+            sink,
+        };
+        reader.index.end.lone_surrogates = each_line_from(input, offset, &mut reader)?;
+        Ok(reader.index)
+    }
+
+    /// The way from the root to an entry, or from behind the first entry that `stops` it.
+    pub(super) fn way(&self, leaf: u32, stops: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut way = Vec::new();
+        let mut next = Some(leaf);
+        while let Some(at) = next.filter(|at| !stops(*at)) {
+            way.push(at);
+            next = self.entries[at as usize].parent;
+        }
+        way.reverse();
+        way
+    }
+}
+
+impl LineReader for Reader<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn record(&mut self, record: records::Record<'_>) -> Result<()> {
+        let (line, span) = (record.line, record.span());
+        let value = record.value.get();
+        let decoded = serde_json::from_str::<Record<'_>>(value);
+        let Some(record) = decoded.ok().filter(|_| value.starts_with('{')) else {
+            return self.sink.problem(Problem::new(line, "not an entry"));
+        };
+        let index = &mut self.index;
+        let kind = word(record.r#type).unwrap_or_default();
+        if kind == "session" {
+            if index.start.is_none() && index.entries.is_empty() {
+                index.start = Some(record.session(self.stem));
+                index.end.cwd = string(record.cwd);
+            }
+            index.end.other("session");
+            return Ok(());
+        }
+        let here = index.entries.len() as u32;
+        let before = here.checked_sub(1);
+        let id = string(record.id);
+        let parent = match word(record.parent_id) {
+            Some(parent) => {
+                let found = index.by_id.get(&*parent).copied();
+                if found.is_none() && before.is_some() {
+                    let what = "is not in the file before it; the entry before it is taken";
+                    let reason = format!("parent {parent} {what}");
+                    self.sink.problem(Problem::new(line, reason))?;
+                }
+                found.or(before)
+            }
+            // A way from the root; in the first version each follows the one before.
+            None if id.is_some() => None,
+            None => before,
+        };
+        index.is_one_way &= parent == before;
+        let kind = match &*kind {
+            "message" | "custom_message" | "branch_summary" => Kind::Message,
+            "compaction" => {
+                index.is_one_way = false;
+                let by_id = word(record.first_kept_entry_id);
+                let by_id = by_id.and_then(|id| index.by_id.get(&*id).copied());
+                let by_place = decode::<u32>(record.first_kept_entry_index);
+                let by_place = by_place.and_then(|place| place.checked_sub(1));
+                Kind::Compaction(by_id.or(by_place.filter(|place| *place < here)))
+            }
+            "model_change" => match string(record.model_id) {
+                Some(model) => {
+                    index.models.insert(here, quoted(&model).into());
+                    Kind::Model
+                }
+                None => Kind::Other,
+            },
+            "session_info" => {
+                let name = string(record.name);
+                let name = name.map(|name| name.trim().to_owned());
+                let name = name.filter(|name| !name.is_empty());
+                index.end.title = name.or(index.end.title.take());
+                Kind::Other
+            }
+            _ => Kind::Other,
+        };
+        if matches!(kind, Kind::Model | Kind::Other) {
+            index.end.other(word(record.r#type).unwrap_or_default());
+        }
+        index.entries.push(Entry {
+            span,
+            line,
+            kind,
+            parent,
+        });
+        if let Some(id) = id {
+            index.by_id.insert(id, here);
+        }
+        Ok(())
+    }
+}

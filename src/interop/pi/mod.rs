@@ -1,0 +1,84 @@
+//! pi: a session as JSON Lines, a header and entries that form a tree. The last entry is where the
+//! session stands; the ways that were left are branches.
+//!
+//! A compaction sums up what stands before it, but for a tail that it names. What the tool does not
+//! send again (replies that failed or were broken off, commands that the user kept for themselves) is
+//! no message here either, and stays in the source. The first version has neither ids nor a tree: each
+//! entry follows the one before.
+//!
+//! # Source
+//!
+//! `packages/coding-agent/src/core/session-manager.ts` and `messages.ts`, and `packages/ai` of
+//! <https://github.com/badlogic/pi-mono>.
+
+mod index;
+mod read;
+mod said;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use super::format::{Everywhere, Format, Home, Resume, Shape};
+
+/// Whose reasoning it is where no provider is known that takes it back.
+const PROVIDER: &str = "pi";
+
+/// What stands before a compaction's summary when it is sent, and after it.
+const SUMMED_UP: [&str; 2] = [
+    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n",
+    "\n</summary>",
+];
+/// What stands before the summary of a way that was left, and after it.
+const CAME_BACK: [&str; 2] = [
+    "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n",
+    "</summary>",
+];
+
+/// The format.
+pub static PI: Format = Format {
+    tools: &["pi"],
+    sniff: |head| {
+        head.first(|record| record.is("type", "session") && record.has("id") && record.has("cwd"))
+    },
+    go_on: Some(read::go_on),
+    home: Some(Home {
+        variable: Some("PI_CODING_AGENT_DIR"),
+        directory: ".pi/agent",
+        sessions: |cwd| format!("sessions/{}", folder(cwd)),
+        depth: 0,
+        belongs: |name, _, _| is_session(name),
+        everywhere: Everywhere {
+            folder: "sessions",
+            depth: 1,
+            is_session,
+        },
+        beside: &[],
+        descent: index::descent,
+        number: |_| None,
+        resume: Some(Resume {
+            command: &["pi", "--session"],
+            shown: None,
+            new_id: |_, random| {
+                let mut id = [0; 16];
+                id.copy_from_slice(&random[..16]);
+                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
+            },
+            file: |cwd, id, local_time| {
+                format!("sessions/{}/{local_time}-000Z_{id}.jsonl", folder(cwd))
+            },
+            state: write::is_state,
+            provider: None,
+        }),
+    }),
+    ..Format::of("pi", Shape::Lines, read::import, write::export)
+};
+
+fn is_session(name: &str) -> bool {
+    name.ends_with(".jsonl")
+}
+
+/// The name of the folder for a working directory's sessions.
+fn folder(cwd: &str) -> String {
+    let path = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
+    format!("--{}--", path.replace(['/', '\\', ':'], "-"))
+}

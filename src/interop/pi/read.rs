@@ -1,0 +1,299 @@
+//! The second pass: the entries on each way are read again, and become steps.
+
+use std::rc::Rc;
+
+use super::index::{Index, Kind, Record};
+use super::said::{Said, said};
+use crate::error::{Error, Result};
+use crate::interop::lines::mend;
+use crate::interop::midway::Plain;
+use crate::interop::{
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Moment, Problem,
+    SessionStart, Sink, Step, StepEntry, StepId,
+};
+use crate::model::{HideKind, Message, Millis, Settings};
+use crate::wire::Notes;
+use crate::wire::json::{quoted, string};
+
+/// Reads a session.
+pub(super) fn import(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let index = Index::read(input, 0, options.stem, sink)?;
+    let start = index.start.clone();
+    sink.session(start.unwrap_or_else(|| SessionStart::new(options.stem)))?;
+    Reader::new(index, input, None, sink).tell()
+}
+
+/// Goes on from the middle, where each entry follows the one before and nothing is summed up.
+pub(super) fn go_on(
+    input: &dyn Input,
+    from: Midway<'_>,
+    _: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<bool> {
+    let mut found = Plain::of(sink);
+    let index = Index::read(input, from.offset, from.id, &mut found)?;
+    if !index.is_one_way || index.start.is_some() {
+        return Ok(false);
+    }
+    found.session(SessionStart::new(from.id))?;
+    let model = from.settings.get("model").map(|model| Rc::from(&**model));
+    Reader::new(index, input, model, &mut found).tell()?;
+    Ok(found.is_plain)
+}
+
+/// What is known of an entry once it was told.
+#[derive(Clone, Default)]
+struct Told {
+    is_done: bool,
+    /// The entry of the conversation that it made.
+    made: Option<StepEntry>,
+    /// The last step up to it.
+    last: Option<StepId>,
+    /// The model in force behind it, as JSON, and the one that the last step up to it brought.
+    model: Option<Rc<str>>,
+    brought: Option<Rc<str>>,
+    /// The compaction on the way to it.
+    compaction: Option<u32>,
+    /// Of a compaction: entries that were hidden, and that it brought back.
+    back: Vec<(u32, StepEntry)>,
+}
+
+struct Reader<'a> {
+    index: Index,
+    input: &'a dyn Input,
+    sink: &'a mut dyn Sink,
+    /// By entry.
+    told: Vec<Told>,
+    /// The model in force before the first entry.
+    model: Option<Rc<str>>,
+    steps: usize,
+    notes: Notes,
+    /// The branch that is due.
+    branch: Option<BranchStart>,
+}
+
+/// What an entry says, and when.
+type Read = (Option<Said>, Option<Millis>, Option<String>);
+
+impl<'a> Reader<'a> {
+    fn new(
+        index: Index,
+        input: &'a dyn Input,
+        model: Option<Rc<str>>,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        Self {
+            told: vec![Told::default(); index.entries.len()],
+            index,
+            input,
+            sink,
+            model,
+            steps: 0,
+            notes: Notes::default(),
+            branch: None,
+        }
+    }
+
+    /// Tells of the way to the last entry, then of those that leave it.
+    fn tell(mut self) -> Result<()> {
+        let count = self.index.entries.len() as u32;
+        if let Some(leaf) = count.checked_sub(1) {
+            self.way(leaf)?;
+        }
+        let mut is_inner = vec![false; count as usize];
+        for entry in &self.index.entries {
+            if let Some(parent) = entry.parent {
+                is_inner[parent as usize] = true;
+            }
+        }
+        let mut number = 1;
+        for leaf in 0..count {
+            if is_inner[leaf as usize] || self.told[leaf as usize].is_done {
+                continue;
+            }
+            self.branch = Some(BranchStart {
+                name: format!("leaf-{number}"),
+                after: None,
+                title: None,
+            });
+            self.way(leaf)?;
+            // A way on which nothing is said is none.
+            number += usize::from(self.branch.take().is_none());
+        }
+        self.index.end.opaque_blocks = self.notes.opaque_blocks;
+        self.sink.end(self.index.end)
+    }
+
+    /// Tells of the entries up to a leaf that were not told yet.
+    fn way(&mut self, leaf: u32) -> Result<()> {
+        for at in self.index.way(leaf, |at| self.told[at as usize].is_done) {
+            let entry = self.index.entries[at as usize];
+            let before = entry.parent.map(|parent| &self.told[parent as usize]);
+            let mut next = match before {
+                Some(before) => Told {
+                    last: before.last,
+                    model: before.model.clone(),
+                    brought: before.brought.clone(),
+                    compaction: before.compaction,
+                    ..Told::default()
+                },
+                None => Told {
+                    model: self.model.clone(),
+                    brought: self.model.clone(),
+                    ..Told::default()
+                },
+            };
+            next.is_done = true;
+            match entry.kind {
+                Kind::Message => self.message(at, &mut next)?,
+                Kind::Compaction(first) => self.compaction(at, first, &mut next)?,
+                Kind::Model => next.model = self.index.models.get(&at).cloned(),
+                Kind::Other => {}
+            }
+            self.told[at as usize] = next;
+        }
+        Ok(())
+    }
+
+    /// What an entry says; what cannot be read was reported.
+    fn read(&mut self, at: u32) -> Result<Read> {
+        let entry = self.index.entries[at as usize];
+        let bytes = self.input.bytes(entry.span).map_err(Error::io("source"))?;
+        let text = mend(&bytes).text;
+        let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
+        let kind = string(record.r#type);
+        match said(&record, &mut self.notes) {
+            Ok(found) => Ok((found, record.time(), kind)),
+            Err(reason) => {
+                self.sink.problem(Problem::new(entry.line, reason))?;
+                Ok((None, record.time(), kind))
+            }
+        }
+    }
+
+    fn message(&mut self, at: u32, next: &mut Told) -> Result<()> {
+        let (found, time, kind) = self.read(at)?;
+        let Some(said) = found else {
+            let kind = kind.unwrap_or_default();
+            self.index.end.other(format!("{kind} (not sent)"));
+            return Ok(());
+        };
+        if let Some(model) = said.model {
+            next.model = Some(quoted(&model).into());
+        }
+        let mut settings = Settings::new();
+        if let Some(model) = next.model.clone().filter(|_| next.model != next.brought) {
+            settings.insert("model".to_owned(), (*model).to_owned());
+            next.brought = Some(model);
+        }
+        let step = Step {
+            time,
+            settings,
+            usage: said.usage,
+            ..Step::append(said.message, self.index.entries[at as usize].span)
+        };
+        next.made = Some(self.step(step, next)?);
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step, next: &mut Told) -> Result<StepEntry> {
+        if let Some(branch) = self.branch.take() {
+            self.sink.branch(BranchStart {
+                after: next.last,
+                ..branch
+            })?;
+        }
+        self.sink.step(step)?;
+        let step = StepId(self.steps);
+        self.steps += 1;
+        next.last = Some(step);
+        Ok(StepEntry {
+            step,
+            replacement: None,
+        })
+    }
+
+    /// How an entry on the way is sent behind the compaction before it, if it is.
+    fn standing(&self, at: u32, compaction: Option<u32>) -> Option<StepEntry> {
+        let told = &self.told[at as usize];
+        let Some(compaction) = compaction.filter(|compaction| *compaction > at) else {
+            return told.made;
+        };
+        let Kind::Compaction(Some(first)) = self.index.entries[compaction as usize].kind else {
+            return None;
+        };
+        let back = &self.told[compaction as usize].back;
+        let back = back.iter().find(|(entry, _)| *entry == at);
+        match back {
+            Some((_, entry)) => Some(*entry),
+            None => told.made.filter(|_| at >= first),
+        }
+    }
+
+    /// Everything before it goes but a tail, before which its summary stands. What an earlier one had
+    /// hidden of that tail is said again.
+    fn compaction(&mut self, at: u32, first: Option<u32>, next: &mut Told) -> Result<()> {
+        let (found, time, _) = self.read(at)?;
+        let entry = self.index.entries[at as usize];
+        let Some(said) = found else {
+            self.index.end.other("compaction");
+            return Ok(());
+        };
+        let before = next.compaction.replace(at);
+        // A way's entries are in the file's order.
+        let tail = entry.parent.zip(first);
+        let tail = tail.map(|(last, first)| self.index.way(last, |at| at < first));
+        let tail = tail.filter(|tail| tail.first().copied() == first);
+        let is_said = |at: &u32| {
+            let is_message = self.index.entries[*at as usize].kind == Kind::Message;
+            is_message && self.told[*at as usize].made.is_some()
+        };
+        let (mut keep, mut lost) = (Vec::new(), Vec::new());
+        for at in tail.into_iter().flatten().filter(is_said) {
+            match self.standing(at, before) {
+                Some(entry) => keep.push(entry),
+                None => lost.push(at),
+            }
+        }
+        if next.last.is_none() {
+            let step = Step::append(said.message, entry.span);
+            next.made = Some(self.step(Step { time, ..step }, next)?);
+            return Ok(());
+        }
+        let place = keep.first().copied();
+        let mut messages: Vec<Message> = vec![said.message];
+        for at in &lost {
+            let (found, ..) = self.read(*at)?;
+            messages.extend(found.map(|said| said.message));
+        }
+        let replacements = messages.into_iter().map(|message| (place, message));
+        let hide = HideStep {
+            kind: HideKind::Compaction,
+            cover: Cover::Everything,
+            keep,
+            parts: Vec::new(),
+            replacements: replacements.collect(),
+            moment: Moment::Here,
+        };
+        let step = Step {
+            time,
+            ..Step::new(Action::Hide(hide), entry.span)
+        };
+        let made = self.step(step, next)?;
+        next.back = (1..)
+            .zip(lost)
+            .map(|(number, at)| {
+                let entry = StepEntry {
+                    replacement: Some(number),
+                    ..made
+                };
+                (at, entry)
+            })
+            .collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! An entry of the file: what the model is sent of it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::index::Record;
+use super::{CAME_BACK, PROVIDER, SUMMED_UP};
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
+use crate::wire::Notes;
+use crate::wire::json::{Object, Raw, decode, string, text_at, word};
+
+/// What is sent of an entry.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) message: Message,
+    /// The model that said it.
+    pub(super) model: Option<String>,
+    pub(super) usage: Option<Usage>,
+}
+
+/// The message of an entry.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Inner<'a> {
+    role: Raw<'a>,
+    content: Raw<'a>,
+    api: Raw<'a>,
+    model: Raw<'a>,
+    usage: Raw<'a>,
+    stop_reason: Raw<'a>,
+    tool_call_id: Raw<'a>,
+    is_error: Raw<'a>,
+    command: Raw<'a>,
+    output: Raw<'a>,
+    exit_code: Raw<'a>,
+    cancelled: Raw<'a>,
+    truncated: Raw<'a>,
+    full_output_path: Raw<'a>,
+    exclude_from_context: Raw<'a>,
+    summary: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Block<'a> {
+    r#type: Raw<'a>,
+    text: Raw<'a>,
+    thinking: Raw<'a>,
+    thinking_signature: Raw<'a>,
+    redacted: Raw<'a>,
+    id: Raw<'a>,
+    name: Raw<'a>,
+    arguments: Raw<'a>,
+    data: Raw<'a>,
+    mime_type: Raw<'a>,
+}
+
+/// What is sent of an entry: nothing, or a message.
+pub(super) fn said(record: &Record<'_>, notes: &mut Notes) -> Result<Option<Said>, String> {
+    let said = match word(record.r#type).as_deref() {
+        Some("message") => {
+            let inner = decode::<Inner<'_>>(record.message).ok_or("a message that is none")?;
+            inner.said(notes)?
+        }
+        Some("custom_message") => Some(user(content(record.content, "", notes)?)),
+        // One that says nothing is not sent.
+        Some("branch_summary") => string(record.summary)
+            .filter(|summary| !summary.is_empty())
+            .map(|summary| within(&summary, CAME_BACK)),
+        Some("compaction") => {
+            let summary = string(record.summary).unwrap_or_default();
+            Some(within(&summary, SUMMED_UP))
+        }
+        _ => None,
+    };
+    if let Some(said) = &said {
+        depth::check_message(&said.message).map_err(|error| error.to_string())?;
+    }
+    Ok(said)
+}
+
+fn user(parts: Vec<Part>) -> Said {
+    Said {
+        message: Message::new(Role::User, parts),
+        model: None,
+        usage: None,
+    }
+}
+
+/// A summary as it is sent.
+fn within(summary: &str, [before, after]: [&str; 2]) -> Said {
+    user(vec![Part::text(format!("{before}{summary}{after}"))])
+}
+
+impl Inner<'_> {
+    fn said(&self, notes: &mut Notes) -> Result<Option<Said>, String> {
+        let flag = |raw| decode::<bool>(raw) == Some(true);
+        let role = word(self.role).unwrap_or_default();
+        Ok(Some(match &*role {
+            "user" | "custom" | "hookMessage" => user(content(self.content, "", notes)?),
+            "assistant" => {
+                let stopped = word(self.stop_reason);
+                if let Some("error" | "aborted") = stopped.as_deref() {
+                    return Ok(None);
+                }
+                let api = word(self.api).unwrap_or_default();
+                let parts = content(self.content, &api, notes)?;
+                Said {
+                    message: Message::new(Role::Assistant, parts),
+                    model: string(self.model),
+                    usage: usage(self.usage),
+                }
+            }
+            "toolResult" => {
+                let result = Part::ToolResult {
+                    call: string(self.tool_call_id).unwrap_or_default(),
+                    content: content(self.content, "", notes)?,
+                    is_error: flag(self.is_error),
+                };
+                Said {
+                    message: Message::new(Role::Tool, vec![result]),
+                    model: None,
+                    usage: None,
+                }
+            }
+            "bashExecution" if flag(self.exclude_from_context) => return Ok(None),
+            "bashExecution" => user(vec![Part::text(self.command())]),
+            "branchSummary" => within(&string(self.summary).unwrap_or_default(), CAME_BACK),
+            "compactionSummary" => within(&string(self.summary).unwrap_or_default(), SUMMED_UP),
+            other => return Err(format!("unknown role '{other}'")),
+        }))
+    }
+
+    /// A command that the user ran, in the tool's words.
+    fn command(&self) -> String {
+        let command = string(self.command).unwrap_or_default();
+        let output = string(self.output).unwrap_or_default();
+        let mut text = format!("Ran `{command}`\n");
+        match output.is_empty() {
+            true => text += "(no output)",
+            false => text += &format!("```\n{output}\n```"),
+        }
+        let code = decode::<i64>(self.exit_code).filter(|code| *code != 0);
+        if decode::<bool>(self.cancelled) == Some(true) {
+            text += "\n\n(command cancelled)";
+        } else if let Some(code) = code {
+            text += &format!("\n\nCommand exited with code {code}");
+        }
+        let cut = decode::<bool>(self.truncated) == Some(true);
+        if let Some(path) = string(self.full_output_path).filter(|_| cut) {
+            text += &format!("\n\n[Output truncated. Full output: {path}]");
+        }
+        text
+    }
+}
+
+/// What the provider counted. The tool counts what was cached apart.
+fn usage(raw: Raw<'_>) -> Option<Usage> {
+    #[derive(Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    #[derive(Default)]
+    struct Counts {
+        input: u64,
+        output: u64,
+        cache_read: u64,
+        cache_write: u64,
+    }
+    let counts: Counts = decode(raw)?;
+    let input = counts.input.saturating_add(counts.cache_read);
+    let input_tokens = input.saturating_add(counts.cache_write);
+    (input_tokens > 0 || counts.output > 0).then_some(Usage {
+        input_tokens,
+        output_tokens: counts.output,
+    })
+}
+
+/// The parts of a content: a text, or blocks.
+fn content(raw: Raw<'_>, api: &str, notes: &mut Notes) -> Result<Vec<Part>, String> {
+    let Some(raw) = raw else {
+        return Ok(Vec::new());
+    };
+    if let Some(text) = string(Some(raw)) {
+        return Ok(vec![Part::Text { text }]);
+    }
+    let blocks = serde_json::from_str::<Vec<&RawValue>>(raw.get());
+    let blocks = blocks.map_err(|error| format!("its content: {error}"))?;
+    let parts = blocks.into_iter().map(|raw| {
+        let block = serde_json::from_str::<Block<'_>>(raw.get());
+        let block = block.map_err(|error| format!("its content: {error}"))?;
+        Ok(part(&block, raw, api, notes))
+    });
+    parts.collect()
+}
+
+fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part {
+    let text_of = |raw| string(raw).unwrap_or_default();
+    match word(block.r#type).as_deref() {
+        Some("text") => Part::Text {
+            text: text_of(block.text),
+        },
+        Some("thinking") => thinking(block, api),
+        Some("toolCall") => Part::ToolCall {
+            id: text_of(block.id),
+            name: text_of(block.name),
+            arguments: block.arguments.map_or("{}", RawValue::get).to_owned(),
+            kind: None,
+        },
+        Some("image") => Part::Image(Media {
+            media_type: string(block.mime_type),
+            name: None,
+            detail: None,
+            source: MediaSource::Base64(text_of(block.data)),
+        }),
+        kind => {
+            notes.opaque(kind.unwrap_or("(no type)"));
+            Part::Opaque {
+                provider: PROVIDER.to_owned(),
+                data: raw.get().to_owned(),
+            }
+        }
+    }
+}
+
+/// Reasoning, with what its provider needs to take it back.
+fn thinking(block: &Block<'_>, api: &str) -> Part {
+    let text = string(block.thinking).unwrap_or_default();
+    let signature = string(block.thinking_signature).filter(|text| !text.is_empty());
+    let Some(signature) = signature else {
+        return Part::Thinking {
+            text,
+            signature: None,
+            provider: None,
+        };
+    };
+    let (provider, signature) = match api {
+        "anthropic-messages" if decode::<bool>(block.redacted) == Some(true) => {
+            let block = Object::typed("redacted_thinking").string("data", &signature);
+            return Part::Opaque {
+                provider: "anthropic".to_owned(),
+                data: block.finish(),
+            };
+        }
+        "anthropic-messages" => ("anthropic", Some(signature)),
+        // There the whole item of the response stands in its place.
+        api if api.contains("responses") => ("openai", text_at(&signature, "encrypted_content")),
+        _ => (PROVIDER, Some(signature)),
+    };
+    Part::Thinking {
+        text,
+        provider: signature.is_some().then(|| provider.to_owned()),
+        signature,
+    }
+}

@@ -1,0 +1,394 @@
+//! What a session says, which ways it holds, and what is written back.
+
+use serde_json::Value;
+
+use super::PI;
+use crate::conditions::real_sessions;
+use crate::interop::contract::{outgoing, read};
+use crate::interop::{Action, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+
+const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
+const TREE: &[u8] = include_bytes!("../../../tests/data/pi/tree.jsonl");
+const FIRST: &[u8] = include_bytes!("../../../tests/data/pi/first.jsonl");
+
+fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
+    let mut out = Vec::new();
+    let remarks = (PI.write)(messages, document, &mut out).expect("a vector takes all");
+    (out, remarks)
+}
+
+fn document(fresh: bool) -> Document {
+    Document {
+        session_id: "new".into(),
+        cwd: "/home/ada/mill".into(),
+        now: Some(Millis(7)),
+        fresh,
+        ..Document::default()
+    }
+}
+
+fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
+    Outgoing {
+        message: Message::new(role, parts),
+        time: None,
+        settings: std::sync::Arc::default(),
+        usage: None,
+        records: Vec::new(),
+        replaces: Vec::new(),
+        is_summary: false,
+    }
+}
+
+fn texts(message: &Message) -> Vec<&str> {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn lines(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).expect("text");
+    let values = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    values.collect()
+}
+
+#[test]
+fn a_message_is_what_the_model_is_sent_of_an_entry() {
+    let told = read(&PI, PLAIN);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.id, "5e551000-0000-4000-8000-000000000001");
+    let parent = session.start.forked_from.as_deref();
+    assert_eq!(parent, Some("5e551000-0000-4000-8000-000000000000"));
+    assert_eq!(session.end.title.as_deref(), Some("The wheel"));
+    assert_eq!(session.end.cwd.as_deref(), Some("/home/ada/mill"));
+    let messages = session.messages();
+    let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+    let (user, reply, tool) = (Role::User, Role::Assistant, Role::Tool);
+    assert_eq!(roles, [user, reply, tool, tool, user, user, reply, user]);
+    assert_eq!(messages[0].part_types(), [("text", 1), ("image", 1)]);
+    let thinking = |at: usize| match &messages[at].parts[0] {
+        Part::Thinking {
+            signature,
+            provider,
+            ..
+        } => (signature.as_deref(), provider.as_deref()),
+        part => panic!("{part:?}"),
+    };
+    assert_eq!(thinking(1), (Some("c2ln"), Some("anthropic")));
+    assert_eq!(thinking(6), (Some("c2VhbGVk"), Some("openai")));
+    let ran = "Ran `ls`\n```\nwheel.md\n```\n\nCommand exited with code 1\n\n\
+               [Output truncated. Full output: /tmp/out]";
+    assert_eq!(texts(messages[4]), [ran]);
+    assert_eq!(texts(messages[5]), ["It is noon."]);
+    assert_eq!(texts(messages[7]), ["Thanks 🌳."]);
+    let usage = Usage {
+        input_tokens: 110,
+        output_tokens: 5,
+    };
+    assert_eq!(session.steps[1].usage, Some(usage));
+    let model = |at: usize| session.steps[at].settings.get("model").map(String::as_str);
+    assert_eq!((model(0), model(1)), (Some("\"claude-opus-4-5\""), None));
+    assert_eq!(model(6), Some("\"gpt-5.1\""));
+    // One that was broken off, and what the user kept for themselves.
+    assert_eq!(session.end.other_records["message (not sent)"], 2);
+    assert_eq!(session.end.opaque_blocks["hologram"], 1);
+    let other: u64 = session.end.other_records.values().sum();
+    assert_eq!(other as usize + messages.len(), lines(PLAIN).len());
+}
+
+fn hides(steps: &[Step]) -> Vec<&HideStep> {
+    let hides = steps.iter().filter_map(|step| match &step.action {
+        Action::Hide(hide) => Some(hide),
+        Action::Append(_) => None,
+    });
+    hides.collect()
+}
+
+#[test]
+fn the_last_entry_is_where_a_session_stands_and_other_ways_are_branches() {
+    let told = read(&PI, TREE);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    let branches: Vec<_> = session
+        .branches
+        .iter()
+        .map(|(at, branch)| {
+            let first = session.steps[*at].message().expect("a message");
+            let after = branch.after.map(|step| step.0);
+            (branch.name.as_str(), after, texts(first)[0])
+        })
+        .collect();
+    let left = ("leaf-1", Some(3), "Burn them.");
+    assert_eq!(branches, [left, ("leaf-2", None, "Begin elsewhere.")]);
+    let back = session.steps[4].message().expect("a message");
+    assert!(texts(back)[0].ends_with("To burn them was asked, and refused.</summary>"));
+    let last = session.branches[0].0 - 1;
+    let last = session.steps[last].message().expect("a message");
+    assert_eq!(texts(last), ["The door, too."]);
+}
+
+#[test]
+fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
+    let told = read(&PI, TREE);
+    let found = hides(&told.sessions[0].steps);
+    let [first, second, third] = found[..] else {
+        panic!("{found:?}");
+    };
+    let said = |hide: &HideStep| -> Vec<String> {
+        let said = hide.replacements.iter();
+        said.map(|(_, message)| texts(message).concat()).collect()
+    };
+    let kept = |hide: &HideStep| -> Vec<(usize, Option<usize>)> {
+        let kept = hide.keep.iter();
+        kept.map(|entry| (entry.step.0, entry.replacement))
+            .collect()
+    };
+    assert_eq!(kept(first), [(5, None), (6, None)]);
+    assert!(said(first)[0].contains("\n\n<summary>\nTwelve sacks, three barrels.\n</summary>"));
+    assert!(
+        first
+            .replacements
+            .iter()
+            .all(|(before, _)| *before == Some(first.keep[0]))
+    );
+    // The extension's reaches back behind the first.
+    assert_eq!(kept(second), [(5, None), (6, None), (8, None), (9, None)]);
+    let again = said(second);
+    assert_eq!(again[1], "Twelve.");
+    assert!(again[2].contains("asked, and refused."));
+    assert_eq!(again.len(), 3);
+    // By then they stand as what the second put there.
+    let all = [
+        (10, Some(1)),
+        (10, Some(2)),
+        (5, None),
+        (6, None),
+        (8, None),
+        (9, None),
+    ];
+    assert_eq!(kept(third), all);
+    assert_eq!(third.replacements.len(), 1);
+}
+
+#[test]
+fn the_first_version_is_one_way() {
+    let told = read(&PI, FIRST);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert!(session.branches.is_empty());
+    let found = hides(&session.steps);
+    let kept: Vec<usize> = found[0].keep.iter().map(|entry| entry.step.0).collect();
+    assert_eq!(kept, [2, 3, 4]);
+    assert_eq!(texts(session.messages()[4]), ["It is noon."]);
+    let messages = outgoing(FIRST, session);
+    let (file, remarks) = export(&messages[..5], &document(false));
+    assert!(remarks.is_empty(), "{remarks:?}");
+    let (written, source) = (lines(&file), lines(FIRST));
+    assert_eq!(written[1..], source[1..6]);
+    assert_eq!(written[0].get("version"), None);
+}
+
+#[test]
+fn a_parent_that_is_not_there_loses_nothing() {
+    let text = std::str::from_utf8(PLAIN).expect("text");
+    let text = text.replace(r#""parentId":"a0000004""#, r#""parentId":"ffffffff""#);
+    let told = read(&PI, text.as_bytes());
+    assert_eq!(told.problems.len(), 1);
+    assert_eq!(told.problems[0].line, 6);
+    assert!(!told.problems[0].harmless);
+    let whole = read(&PI, PLAIN);
+    assert_eq!(told.sessions[0].messages(), whole.sessions[0].messages());
+}
+
+#[test]
+fn entries_are_written_one_behind_the_other() {
+    let told = read(&PI, TREE);
+    let messages = outgoing(TREE, &told.sessions[0]);
+    let main: Vec<Outgoing> = messages.into_iter().take(7).collect();
+    let (file, remarks) = export(&main, &document(false));
+    assert!(remarks.is_empty(), "{remarks:?}");
+    let written = lines(&file);
+    assert_eq!(written[0]["version"], 3);
+    for pair in written[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+    }
+    let source = lines(TREE);
+    assert_eq!(written[1..5], source[1..5]);
+}
+
+#[test]
+fn a_new_session_takes_along_what_the_tool_wrote_and_names_all_anew() {
+    let told = read(&PI, PLAIN);
+    let messages = outgoing(PLAIN, &told.sessions[0]);
+    let document = Document {
+        title: Some("Again".into()),
+        state: vec![r#"{"type":"thinking_level_change","thinkingLevel":"high"}"#.into()],
+        ..document(true)
+    };
+    let (file, remarks) = export(&messages, &document);
+    assert!(remarks.is_empty(), "{remarks:?}");
+    let again = read(&PI, &file);
+    assert!(again.problems.is_empty(), "{:?}", again.problems);
+    assert_eq!(again.sessions[0].messages(), told.sessions[0].messages());
+    assert_eq!(again.sessions[0].start.id, "new");
+    assert_eq!(again.sessions[0].end.title.as_deref(), Some("Again"));
+    let (written, source) = (lines(&file), lines(PLAIN));
+    assert_eq!(written[1]["thinkingLevel"], "high");
+    let of = |entries: &[Value]| {
+        let found = entries
+            .iter()
+            .find(|entry| entry["message"]["role"] == "assistant");
+        found.expect("a reply").clone()
+    };
+    assert_eq!(of(&written)["message"], of(&source)["message"]);
+    assert_ne!(of(&written)["id"], of(&source)["id"]);
+}
+
+#[test]
+fn new_messages_are_read_back() {
+    let call = Part::ToolCall {
+        id: "c".into(),
+        name: "look".into(),
+        arguments: r#"{"x":1.0}"#.into(),
+        kind: None,
+    };
+    let result = Part::ToolResult {
+        call: "c".into(),
+        content: vec![Part::text("gone")],
+        is_error: true,
+    };
+    let thinking = Part::Thinking {
+        text: "Hm.".into(),
+        signature: Some("c2ln".into()),
+        provider: Some("anthropic".into()),
+    };
+    let sealed = Part::Opaque {
+        provider: "anthropic".into(),
+        data: r#"{"type":"redacted_thinking","data":"x"}"#.into(),
+    };
+    let [before, after] = super::SUMMED_UP;
+    let summary = format!("{before}It was said.{after}");
+    let mut messages = [
+        fresh(Role::User, vec![Part::text(summary)]),
+        fresh(
+            Role::Assistant,
+            vec![thinking, sealed, Part::text("So."), call],
+        ),
+        fresh(Role::Tool, vec![result]),
+        fresh(Role::User, vec![Part::text("Thanks.")]),
+    ];
+    let model = ("model".to_owned(), "\"claude-opus-4-5\"".to_owned());
+    messages[1].settings = std::sync::Arc::new(Settings::from_iter([model]));
+    for is_fresh in [false, true] {
+        let (file, remarks) = export(&messages, &document(is_fresh));
+        assert!(remarks.is_empty(), "{remarks:?}");
+        let told = read(&PI, &file);
+        assert!(told.problems.is_empty(), "{:?}", told.problems);
+        let again = told.sessions[0].messages().into_iter();
+        assert!(again.eq(messages.iter().map(|out| &out.message)));
+        let entries = lines(&file);
+        assert_eq!(entries[1]["type"], "compaction");
+        assert_eq!(entries[2]["message"]["provider"], "anthropic");
+        assert_eq!(entries[3]["message"]["toolName"], "look");
+    }
+}
+
+#[test]
+fn a_changed_entry_keeps_its_place() {
+    let told = read(&PI, PLAIN);
+    let mut messages = outgoing(PLAIN, &told.sessions[0]);
+    messages[1].replaces = std::mem::take(&mut messages[1].records);
+    messages[1].message.parts[1] = Part::text("I look closely.");
+    let (file, _) = export(&messages, &document(false));
+    let (written, source) = (lines(&file), lines(PLAIN));
+    assert_eq!(written[2]["id"], source[4]["id"]);
+    assert_eq!(
+        written[2]["message"]["usage"],
+        source[4]["message"]["usage"]
+    );
+    assert_eq!(
+        written[2]["message"]["content"][1]["text"],
+        "I look closely."
+    );
+    assert_eq!(written[3], source[5]);
+}
+
+#[test]
+fn what_has_grown_is_gone_on_with_where_it_is_one_way() {
+    #[derive(Default)]
+    struct Steps(Vec<Step>);
+    impl Sink for Steps {
+        fn step(&mut self, step: Step) -> crate::error::Result<()> {
+            self.0.push(step);
+            Ok(())
+        }
+    }
+    let goes_on = |bytes: &[u8], offset: u64| {
+        let settings = Settings::from_iter([("model".into(), "\"claude-opus-4-5\"".into())]);
+        let mut found = Steps::default();
+        let from = Midway {
+            offset,
+            id: "id",
+            settings: &settings,
+        };
+        let go_on = PI.go_on.expect("it can");
+        let done = go_on(&bytes, from, ImportOptions::default(), &mut found).expect("readable");
+        done.then_some(found.0)
+    };
+    let told = read(&PI, PLAIN);
+    let steps = &told.sessions[0].steps;
+    let rest = goes_on(PLAIN, steps[1].records[0].offset).expect("it can be told");
+    assert_eq!(rest, steps[1..]);
+    let told = read(&PI, TREE);
+    let steps = &told.sessions[0].steps;
+    assert_eq!(goes_on(TREE, steps[1].records[0].offset), None);
+}
+
+#[test]
+fn a_session_lies_where_the_tool_looks() {
+    let home = PI.home.as_ref().expect("it has one");
+    assert_eq!(
+        (home.sessions)("/home/ada/my mill"),
+        "sessions/--home-ada-my mill--"
+    );
+    let resume = home.resume.as_ref().expect("it can");
+    let file = (resume.file)("/home/ada", "some-id", "2026-03-02T08-00-00");
+    assert_eq!(
+        file,
+        "sessions/--home-ada--/2026-03-02T08-00-00-000Z_some-id.jsonl"
+    );
+    let first = std::str::from_utf8(PLAIN).expect("text").lines().next();
+    let (id, _) = (home.descent)(first.expect("a line")).expect("a header");
+    assert_eq!(id, "5e551000-0000-4000-8000-000000000001");
+}
+
+#[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
+fn a_real_session_comes_in_whole_and_goes_back() {
+    let path = real_sessions().join("pi/pimono-large-session.jsonl");
+    let bytes = std::fs::read(&path).expect("readable");
+    let told = read(&PI, &bytes);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    let entries = lines(&bytes);
+    let messages = session.messages();
+    let other: u64 = session.end.other_records.values().sum();
+    assert_eq!(other as usize + messages.len(), entries.len());
+    let broken_off = ["aborted", "error"];
+    let sent = entries.iter().filter(|entry| {
+        let stopped = entry["message"]["stopReason"].as_str();
+        entry["type"] == "message" && stopped.is_none_or(|reason| !broken_off.contains(&reason))
+    });
+    assert_eq!(sent.count(), messages.len());
+    for is_fresh in [false, true] {
+        let (file, remarks) = export(&outgoing(&bytes, session), &document(is_fresh));
+        assert!(remarks.is_empty(), "{remarks:?}");
+        let again = read(&PI, &file);
+        assert_eq!(again.sessions[0].messages(), messages);
+    }
+}
