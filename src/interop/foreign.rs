@@ -88,6 +88,10 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
             "a Continue session",
         ),
         (has(&["conversation_id", "history"]), "a Kiro session"),
+        (
+            has(&["exportedAt", "prompts"]),
+            "a debug log of Copilot Chat",
+        ),
         (has(&["nextMessageId"]), "an Amp thread"),
         (has(&["agent", "steps"]), "an ATIF trajectory"),
         (has(&["trajectory", "info"]), "a SWE-agent trajectory"),

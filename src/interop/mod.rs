@@ -49,6 +49,7 @@ pub mod sniff;
 mod spans;
 mod sse;
 mod stream;
+mod vscode_chat;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -40,6 +40,7 @@ WORDS = {
     "opencode": ["interop/opencode"],
     "copilot_cli": ["interop/copilot_cli"],
     "pi": ["interop/pi"],
+    "vscode_chat": ["interop/vscode_chat"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],

@@ -127,6 +127,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "kilo",
         "copilot-cli",
         "pi",
+        "vscode-chat",
         "roo",
         "openai",
         "anthropic",

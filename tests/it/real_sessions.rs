@@ -34,10 +34,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "kilo-code",
         "copilot-cli",
         "pi",
+        "vscode-chat",
     ];
-    // What else a task's directory holds is no session.
-    let beside =
-        |path: &PathBuf| path.ends_with("ui_messages.json") || path.ends_with("task_metadata.json");
+    // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
+    let beside = |path: &PathBuf| {
+        path.to_string_lossy().ends_with(".chatreplay.json")
+            || path.ends_with("ui_messages.json")
+            || path.ends_with("task_metadata.json")
+    };
     let files: Vec<PathBuf> = formats
         .iter()
         .flat_map(|format| tract::ingest::tool_dirs::walk_directory(&folder.join(format)))

@@ -39,6 +39,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "kilo",
         "copilot-cli",
         "pi",
+        "vscode-chat",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -163,6 +163,12 @@ pub const TARGETS: [Target; 15] = [
         folders: &["pi"],
         made: Vec::new,
         hold: |bytes, care| session("pi", bytes, care),
+    },
+    Target {
+        name: "vscode_chat",
+        folders: &["vscode-chat"],
+        made: Vec::new,
+        hold: |bytes, care| session("vscode-chat", bytes, care),
     },
     Target {
         name: "roo",

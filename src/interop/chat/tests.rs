@@ -14,6 +14,7 @@ use crate::interop::{
 };
 use crate::interop::{
     anthropic, claude_code, codex, copilot_cli, gemini, openai, opencode, pi, qwen, roo,
+    vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -536,6 +537,9 @@ fn every_real_file_is_recognised() {
             Some("qwen") => Some(&qwen::QWEN),
             Some("copilot-cli") if lines => Some(&copilot_cli::COPILOT_CLI),
             Some("pi") if lines => Some(&pi::PI),
+            Some("vscode-chat") if !name.ends_with(".chatreplay.json") => {
+                Some(&vscode_chat::VSCODE_CHAT)
+            }
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)

@@ -11,6 +11,7 @@
 //! The generated schema of session events, and the conversations recorded for tests, in
 //! <https://github.com/github/copilot-sdk>. Observed: sessions of 1.0.20 to 1.0.60.
 
+mod assets;
 mod hides;
 mod read;
 mod record;
@@ -36,6 +37,7 @@ const SUMMARY: &str = "Here is a summary of the prior context:";
 pub static COPILOT_CLI: Format = Format {
     aliases: &["copilot"],
     tools: &["Copilot CLI"],
+    seen: "events of 2026; compactions, clears and rewinds by its schema",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();

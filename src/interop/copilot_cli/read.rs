@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::value::RawValue;
 
+use super::assets::Assets;
 use super::record::{Data, Event, Start};
 use super::said::{prompt, reply, result, text};
 use crate::error::{Error, Result};
@@ -153,7 +154,9 @@ impl<'a> Reader<'a> {
 
     /// An event of whoever it is of.
     fn value(&mut self, value: &RawValue) -> Result<()> {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(value.get()) else {
+        let event = serde_json::from_str::<Event<'_>>(value.get()).ok();
+        // A list would pass for an object with its values in order.
+        let Some(event) = event.filter(|_| value.get().starts_with('{')) else {
             return self.problem("not an event");
         };
         let kind = word(event.r#type).unwrap_or_default();
@@ -306,7 +309,7 @@ impl<'a> Reader<'a> {
         if seed.is_some() && seed == string(data.content) {
             return Ok(false);
         }
-        let mut assets = Assets::of(self);
+        let mut assets = self.assets();
         let parts = prompt(data, &mut assets);
         self.reaches_back |= assets.lacks;
         let is_told = self.append(Message::new(Role::User, parts))?;
@@ -319,6 +322,14 @@ impl<'a> Reader<'a> {
             self.path.asked.push(self.span);
         }
         Ok(is_told)
+    }
+
+    fn assets(&self) -> Assets<'_> {
+        Assets {
+            input: self.input,
+            places: &self.assets,
+            lacks: false,
+        }
     }
 
     /// A reply may come in pieces; then they name the same call of the model.
@@ -362,7 +373,7 @@ impl<'a> Reader<'a> {
         if decode::<bool>(data.is_user_requested) == Some(true) {
             return Ok(false);
         }
-        let mut assets = Assets::of(self);
+        let mut assets = self.assets();
         let part = result(data, &mut assets);
         self.reaches_back |= assets.lacks;
         if let Part::ToolResult { call, .. } = &part {
@@ -490,39 +501,6 @@ impl Path {
     /// The settings that are new.
     fn due(&mut self) -> Settings {
         std::mem::take(&mut self.changes)
-    }
-}
-
-/// Bytes that stand in events of their own.
-pub(super) struct Assets<'r> {
-    input: &'r dyn Input,
-    places: &'r HashMap<String, Span>,
-    /// Whether some were not found.
-    lacks: bool,
-}
-
-impl<'r> Assets<'r> {
-    fn of(reader: &'r Reader<'_>) -> Self {
-        Self {
-            input: reader.input,
-            places: &reader.assets,
-            lacks: false,
-        }
-    }
-
-    /// The media type and the base64 text of bytes.
-    pub(super) fn find(&mut self, id: &str) -> Option<(Option<String>, String)> {
-        let found = self.read(id);
-        self.lacks |= found.is_none();
-        found
-    }
-
-    fn read(&self, id: &str) -> Option<(Option<String>, String)> {
-        let bytes = self.input.bytes(*self.places.get(id)?).ok()?;
-        let text = mend(&bytes).text;
-        let event = serde_json::from_str::<Event<'_>>(&text).ok()?;
-        let held = decode::<Data<'_>>(event.data)?;
-        Some((string(held.mime_type), string(held.data)?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an event says, as the parts of a message.
 
-use super::read::Assets;
+use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
 use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
 use crate::model::{Media, MediaSource, Part};

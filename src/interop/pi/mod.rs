@@ -37,6 +37,7 @@ const CAME_BACK: [&str; 2] = [
 /// The format.
 pub static PI: Format = Format {
     tools: &["pi"],
+    seen: "all three versions of its files; with its requests 0.73.1",
     sniff: |head| {
         head.first(|record| record.is("type", "session") && record.has("id") && record.has("cwd"))
     },

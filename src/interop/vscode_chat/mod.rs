@@ -1,0 +1,74 @@
+//! VS Code's chat (Copilot Chat): a session as one object with its requests, or as a log of changes
+//! that make that object.
+//!
+//! A request is a prompt with all that followed. What the model was sent and said stands in the
+//! metadata of its result: the rendered prompt, rounds of calls, what they gave back. What the screen
+//! showed (`response`) counts only where a request was stopped and has no result. Deliberately absent:
+//! the replay that the debug view exports, which is another object, and the index of sessions.
+//!
+//! # Source
+//!
+//! `src/vs/workbench/contrib/chat/common/model` of <https://github.com/microsoft/vscode>, and
+//! `src/extension/prompt` and `prompts` of <https://github.com/microsoft/vscode-copilot-chat>.
+
+mod log;
+mod read;
+mod said;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::path::Path;
+
+use super::format::{Everywhere, Format, Home, Shape};
+
+/// Whose opaque blocks and sealed reasoning these are.
+const PROVIDER: &str = "copilot";
+
+/// The kinds of a part of a prompt.
+const IMAGE: u64 = 0;
+const TEXT: u64 = 1;
+const CACHE_BREAKPOINT: u64 = 3;
+
+/// The format.
+pub static VSCODE_CHAT: Format = Format {
+    aliases: &["vscode"],
+    tools: &["VS Code's chat"],
+    seen: "exports of a few users; the log of changes by its source",
+    sniff: |head| {
+        let is_chat = head.object().is_some_and(|object| {
+            object.list("requests").is_some() && object.has_any(&["responderUsername", "sessionId"])
+        });
+        let is_log = || {
+            head.first(|record| {
+                let whole = record.inside("v").filter(|_| record.has("kind"));
+                whole.is_some_and(|whole| whole.has("requests"))
+            })
+        };
+        is_chat.then_some(0).or_else(is_log)
+    },
+    home: Some(Home {
+        variable: None,
+        directory: ".config/Code/User",
+        sessions: |_| "workspaceStorage".to_owned(),
+        depth: 2,
+        // Which folder it is of stands in a file beside it.
+        belongs: |_, _, _| false,
+        everywhere: Everywhere {
+            folder: "workspaceStorage",
+            depth: 2,
+            is_session,
+        },
+        beside: &["globalStorage/emptyWindowChatSessions"],
+        descent: |_| None,
+        number: |_| None,
+        resume: None,
+    }),
+    ..Format::of("vscode-chat", Shape::Document, read::import, write::export)
+};
+
+/// A session's file is called by its id; what else extensions keep there is not.
+fn is_session(name: &str) -> bool {
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    uuid::Uuid::try_parse(&stem.to_string_lossy()).is_ok()
+}
