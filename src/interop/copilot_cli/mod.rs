@@ -37,7 +37,7 @@ const SUMMARY: &str = "Here is a summary of the prior context:";
 pub static COPILOT_CLI: Format = Format {
     aliases: &["copilot"],
     tools: &["Copilot CLI"],
-    seen: "events of 2026; compactions, clears and rewinds by its schema",
+    seen: "1.0.20 to 1.0.60; compactions, clears and rewinds by its schema",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type").unwrap_or_default();
@@ -61,7 +61,8 @@ pub static COPILOT_CLI: Format = Format {
             is_session,
         },
         beside: &[],
-        descent: record::descent,
+        folders: None,
+        descent: |first_line, _| record::descent(first_line),
         number: |_| None,
         resume: None,
     }),

@@ -15,7 +15,8 @@ const HIDDEN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/hidden.jso
 
 fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = (COPILOT_CLI.write)(messages, document, &mut out).expect("a vector takes all");
+    let remarks = COPILOT_CLI.writer().expect("is written")(messages, document, &mut out)
+        .expect("a vector takes all");
     (out, remarks)
 }
 

@@ -18,7 +18,7 @@ mod said;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape};
 
 /// Whose reasoning it is where no provider is known that takes it back.
 const PROVIDER: &str = "pi";
@@ -54,7 +54,8 @@ pub static PI: Format = Format {
             is_session,
         },
         beside: &[],
-        descent: index::descent,
+        folders: None,
+        descent: |first_line, _| index::descent(first_line),
         number: |_| None,
         resume: Some(Resume {
             command: &["pi", "--session"],
@@ -64,7 +65,14 @@ pub static PI: Format = Format {
                 id.copy_from_slice(&random[..16]);
                 uuid::Builder::from_random_bytes(id).into_uuid().to_string()
             },
-            file: |cwd, id, local_time| {
+            brought_in_by: None,
+            file: |new| {
+                let NewFile {
+                    cwd,
+                    id,
+                    local_time,
+                    ..
+                } = new;
                 format!("sessions/{}/{local_time}-000Z_{id}.jsonl", folder(cwd))
             },
             state: write::is_state,

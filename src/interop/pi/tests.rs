@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::PI;
 use crate::conditions::real_sessions;
+use crate::interop::NewFile;
 use crate::interop::contract::{outgoing, read};
 use crate::interop::{Action, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
@@ -14,7 +15,8 @@ const FIRST: &[u8] = include_bytes!("../../../tests/data/pi/first.jsonl");
 
 fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
     let mut out = Vec::new();
-    let remarks = (PI.write)(messages, document, &mut out).expect("a vector takes all");
+    let remarks =
+        PI.writer().expect("is written")(messages, document, &mut out).expect("a vector takes all");
     (out, remarks)
 }
 
@@ -357,13 +359,18 @@ fn a_session_lies_where_the_tool_looks() {
         "sessions/--home-ada-my mill--"
     );
     let resume = home.resume.as_ref().expect("it can");
-    let file = (resume.file)("/home/ada", "some-id", "2026-03-02T08-00-00");
+    let file = (resume.file)(&NewFile {
+        cwd: "/home/ada",
+        id: "some-id",
+        local_time: "2026-03-02T08-00-00",
+        folder: None,
+    });
     assert_eq!(
         file,
         "sessions/--home-ada--/2026-03-02T08-00-00-000Z_some-id.jsonl"
     );
     let first = std::str::from_utf8(PLAIN).expect("text").lines().next();
-    let (id, _) = (home.descent)(first.expect("a line")).expect("a header");
+    let (id, _) = (home.descent)(first.expect("a line"), "").expect("a header");
     assert_eq!(id, "5e551000-0000-4000-8000-000000000001");
 }
 

@@ -20,7 +20,8 @@ fn export(messages: &[Outgoing], source: Option<&[u8]>) -> (Value, Vec<String>) 
         ..Document::default()
     };
     let mut out = Vec::new();
-    let remarks = (VSCODE_CHAT.write)(messages, &document, &mut out).expect("a vector takes all");
+    let remarks = VSCODE_CHAT.writer().expect("is written")(messages, &document, &mut out)
+        .expect("a vector takes all");
     (serde_json::from_slice(&out).expect("JSON"), remarks)
 }
 
