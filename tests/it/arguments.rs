@@ -14,7 +14,7 @@ fn help_lists_the_commands_in_groups() {
       import       Bring in sessions of coding agents, and other conversations
       watch        Take in what grows in the tools' folders, as long as it runs
       export       Write a session file, or a page to read
-      resume       Go on from a commit, in a new session of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode or pi
+      resume       Go on from a commit, in a new session of a tool's
       record       Record a stream of events while it comes
       bundle       Put commits into one file, for a repository elsewhere
       unbundle     Take in what tract bundle wrote

@@ -18,7 +18,7 @@ use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, leaks, private};
 
 #[derive(Debug, clap::Args)]
-#[command(about = about(), long_about = long_about(), after_help = "\
+#[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
   tract resume a1b2c3d              back to before a compaction, say
   tract resume --in codex --run     this context, in Codex, now")]
@@ -38,18 +38,15 @@ pub struct Args {
     secrets: leaks::Flags,
 }
 
-fn about() -> String {
-    let tools = formats::tools(|format| format.resume().is_some());
-    format!("Go on from a commit, in a new session of {tools}")
-}
+const ABOUT: &str = "Go on from a commit, in a new session of a tool's";
 
 fn long_about() -> String {
     format!(
-        "{}\n\n\
+        "{ABOUT}: {}.\n\n\
          Writes the context at REV as a new session where that tool looks, with new ids and never \
          over a file, and prints the command that continues it. Importing that session later goes \
          on from REV.",
-        about(),
+        formats::tools(|format| format.resume().is_some()),
     )
 }
 
