@@ -217,10 +217,12 @@ impl About {
             None => title.to_owned(),
         };
         let tool = if is_said { "" } else { tool };
-        let gone = if self.is_gone { "file gone" } else { "" };
-        let mut words = vec![tool, &compactions, gone, &title];
+        let mut words = vec![tool, &compactions, &title];
         if self.is_cut {
             words.reverse();
+        }
+        if self.is_gone {
+            words.insert(0, "file gone");
         }
         words.retain(|word| !word.is_empty());
         words.join("  ")
