@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 10] = [
+        let known: [(&[u8], Option<&str>); 9] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
             (
@@ -145,10 +145,6 @@ mod tests {
             (
                 b"{\"role\":\"user\",\"message\":{\"content\":[]}}\n{\"role\":\"assistant\",\"message\":{\"content\":[]}}\n",
                 Some("a Cursor session"),
-            ),
-            (
-                b"{\"type\":\"session\",\"cwd\":\"/w\"}\n{\"type\":\"message\"}\n",
-                Some("a pi session"),
             ),
             (b"{\"a\":1}", None),
             (b"buy milk", None),
