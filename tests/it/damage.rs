@@ -4,20 +4,24 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
+use std::num::NonZero;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 use tract::Error;
 use tract::compile::{RequestOptions, compile};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{FindOptions, LogOptions, On, Pattern, Repo};
+use tract::history::{FindOptions, Fsck, LogOptions, On, Pattern, Repo};
 use tract::ingest::{ExportOptions, export, session_format};
 use tract::model::{Encoding, Millis, RefName, RefValue};
 
 use crate::conditions;
-use crate::leaning::alike;
+use crate::leaning::alike_of;
 use crate::sandbox::Sandbox;
 
 /// Every kind of object, ref and row, with the journal folded into the file.
@@ -75,9 +79,7 @@ fn with_every_kind_of_row() -> Sandbox {
     let sandbox = repository();
     let session = "claude-code/11111111-2222-4333-8444-555555555555";
     // Enough messages for a summary that is kept, and enough text for a dictionary that is made of it.
-    let many = vec![r#"{"role":"user","content":"again"}"#; 65].join(",");
-    sandbox.write("many.json", format!(r#"{{"messages":[{many}]}}"#));
-    sandbox.write("alike.json", alike(130, ""));
+    sandbox.write("alike.json", alike_of(72, 100, ""));
     sandbox.ok(&["import", "alike.json", "--as", "alike"]);
     for command in [
         // What a purge leaves behind.
@@ -97,8 +99,7 @@ fn with_every_kind_of_row() -> Sandbox {
     sandbox.tract(&["fsck", "--repair"]);
     drop(database);
     for command in [
-        &["import", "many.json", "--as", "long"][..],
-        &["checkout", "main"],
+        &["checkout", "main"][..],
         // A session on one's own branch, and one that goes on elsewhere.
         &["import", "rollout.jsonl", "--onto", "main"],
         &["resume", session],
@@ -110,7 +111,7 @@ fn with_every_kind_of_row() -> Sandbox {
         &["branch"],
         &["log", "-n", "0"],
         &["find", "flour"],
-        &["--on", "long", "status"],
+        &["--on", "alike", "status"],
         &["fsck"],
     ] {
         sandbox.ok(command);
@@ -138,6 +139,8 @@ fn empty_tables(database: &Connection) -> Vec<String> {
     };
     names.into_iter().filter(is_empty).collect()
 }
+
+const PAGE: usize = 4096;
 
 type Answers = BTreeMap<String, Result<String, Error>>;
 
@@ -257,25 +260,34 @@ fn wrong(right: &Answers, here: Answers) -> Vec<String> {
 }
 
 /// What each page belongs to.
-fn owners(path: &Path) -> BTreeMap<u64, String> {
+fn owners(path: &Path) -> BTreeMap<usize, String> {
     let database = Connection::open(path).expect("opens");
     let mut pages = database
         .prepare("SELECT pageno, name FROM dbstat")
         .expect("SQL");
-    let pages = pages.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)));
+    let pages = pages.query_map([], |row| Ok((row.get::<_, i64>(0)? as usize, row.get(1)?)));
     pages
         .expect("reads")
         .map(|page| page.expect("a row"))
         .collect()
 }
 
+/// What the byte at this place belongs to.
+fn owner(owners: &BTreeMap<usize, String>, at: usize) -> &str {
+    owners.get(&(at / PAGE + 1)).map_or("free", String::as_str)
+}
+
 /// How many times as many flips as a law in full has are every byte of the file.
 const EVERY: usize = 100;
 
+/// Of what no page uses, one byte in so many is tried all the same.
+const UNUSED_EACH: usize = 64;
+
 /// The bytes to flip and the bit of each: of so many, where `full` are a hundredth of all. Some are evenly
-/// spread, from a place on that is left to chance; all of them are every byte, and twice as many
-/// every byte in two of its bits.
-fn places(flips: usize, full: usize, len: usize) -> Vec<(usize, u32)> {
+/// spread, from a place on that is left to chance; all of them are every byte in use, and twice as many
+/// every such byte in two of its bits.
+fn places(flips: usize, full: usize, bytes: &[u8]) -> Vec<(usize, u32)> {
+    let len = bytes.len();
     let chance = conditions::chance() as usize % len;
     let bit = |at: usize, round: usize| ((at.wrapping_mul(5) + 3 * round + chance) % 8) as u32;
     match flips / (full * EVERY) {
@@ -285,10 +297,37 @@ fn places(flips: usize, full: usize, len: usize) -> Vec<(usize, u32)> {
             places.collect()
         }
         rounds => {
-            let all = (0..rounds).flat_map(|round| (0..len).map(move |at| (at, round)));
+            let unused: Vec<Range<usize>> = (0..len)
+                .step_by(PAGE)
+                .map(|page| unused(page, &bytes[page..page + PAGE]))
+                .collect();
+            let tried = (0..len).filter(|at| {
+                !unused[at / PAGE].contains(at) || at % UNUSED_EACH == chance % UNUSED_EACH
+            });
+            let all = tried.flat_map(|at| (0..rounds).map(move |round| (at, round)));
             all.map(|(at, round)| (at, bit(at, round))).collect()
         }
     }
+}
+
+/// Where, in bytes of the file, a page of a b-tree that begins at `start` holds nothing: between the last pointer
+/// to a cell and the first cell. SQLite's file format gives these bytes no meaning (its section 1.6), so flipped they
+/// are the same database.
+fn unused(start: usize, page: &[u8]) -> Range<usize> {
+    let header = if start == 0 { 100 } else { 0 };
+    let number = |at: usize| {
+        usize::from(u16::from_be_bytes([
+            page[header + at],
+            page[header + at + 1],
+        ]))
+    };
+    let pointers = match page[header] {
+        2 | 5 => 12,
+        10 | 13 => 8,
+        _ => return 0..0,
+    };
+    let end = header + pointers + 2 * number(3);
+    start + end..start + number(5).max(end)
 }
 
 /// Flips so many bytes, one at a time, and says where what went wrong.
@@ -309,41 +348,19 @@ fn flip(flips: usize, full: usize) -> BTreeMap<String, Vec<(usize, u32)>> {
         assert!(answer.is_ok(), "{name}: {answer:?}");
     }
     let names: Vec<String> = commits.iter().map(CommitHash::short).collect();
-    let mut findings: BTreeMap<String, Vec<(usize, u32)>> = BTreeMap::new();
-    let places = places(flips, full, bytes.len());
-    for (number, (at, bit)) in places.iter().copied().enumerate() {
-        if number % 10_000 == 9_999 {
-            eprintln!("{} of {} flips: {findings:?}", number + 1, places.len());
-        }
+    let places = places(flips, full, &bytes);
+    let done = AtomicUsize::new(0);
+    let findings: Mutex<BTreeMap<String, Vec<(usize, u32)>>> = Mutex::default();
+    let flip = |at: usize, bit: u32| {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << bit;
         let folder = fresh(&flipped);
-        let answers = catch_unwind(AssertUnwindSafe(|| {
-            let answers = ask(folder.path(), &commits);
-            let answered: Vec<String> = answers
-                .iter()
-                .filter(|(_, answer)| answer.is_ok())
-                .map(|(name, _)| name.clone())
-                .collect();
-            let refused = answered.len() < right.len();
-            let mut wrong = wrong(&right, answers);
-            let found = is_found(folder.path());
-            if refused && !found {
-                wrong.push("fsck: nothing found".to_owned());
-            }
-            if found && repair(folder.path()) {
-                let after = ask(folder.path(), &commits);
-                let lost = answered.iter().filter(|name| {
-                    !matches!((after.get(*name), right.get(*name)),
-                        (Some(Ok(now)), Some(Ok(right))) if now == right)
-                });
-                wrong.extend(lost.map(|name| format!("{name}: worse after a repair")));
-            }
-            wrong
+        let wrong = catch_unwind(AssertUnwindSafe(|| {
+            what_is_wrong(folder.path(), &commits, &right)
         }));
-        let wrong = answers.unwrap_or_else(|_| vec!["panic".to_owned()]);
-        let page = at as u64 / 4096 + 1;
-        let owner = owners.get(&page).map_or("free", String::as_str);
+        let wrong = wrong.unwrap_or_else(|_| vec!["panic".to_owned()]);
+        let owner = owner(&owners, at);
+        let mut findings = findings.lock().expect("no panic");
         for what in wrong.iter().filter(|what| !is_known(owner, what)) {
             // One line a kind of question, whichever commit it was about.
             let words = what.lines().next().unwrap_or_default().split(' ');
@@ -355,8 +372,49 @@ fn flip(flips: usize, full: usize) -> BTreeMap<String, Vec<(usize, u32)>> {
                 places.push((at, bit));
             }
         }
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(10_000) {
+            eprintln!("{done} of {} flips: {findings:?}", places.len());
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let (places, flip) = (&places, &flip);
+            scope.spawn(move || {
+                let own = places.iter().skip(first).step_by(threads);
+                own.for_each(|(at, bit)| flip(*at, *bit));
+            });
+        }
+    });
+    findings.into_inner().expect("no panic")
+}
+
+/// What of a damaged repository's answers is wrong, before and after a repair.
+fn what_is_wrong(directory: &Path, commits: &[CommitHash], right: &Answers) -> Vec<String> {
+    let answers = ask(directory, commits);
+    let answered = answers.iter().filter(|(_, answer)| answer.is_ok());
+    let answered: Vec<String> = answered.map(|(name, _)| name.clone()).collect();
+    let refused = answered.len() < right.len();
+    let mut wrong = wrong(right, answers);
+    let found = Repo::open(directory).and_then(|repo| {
+        let found = repo.fsck(true, &mut |_| {})?;
+        Ok((repo, found))
+    });
+    let is_found = found.as_ref().map_or(true, |(_, found)| found.is_damaged());
+    if refused && !is_found {
+        wrong.push("fsck: nothing found".to_owned());
     }
-    findings
+    let is_repaired = |(repo, found): (Repo, Fsck)| repo.repair(&found).is_ok();
+    if is_found && found.is_ok_and(is_repaired) {
+        let after = ask(directory, commits);
+        let lost = answered.iter().filter(|name| {
+            !matches!((after.get(*name), right.get(*name)),
+                (Some(Ok(now)), Some(Ok(right))) if now == right)
+        });
+        wrong.extend(lost.map(|name| format!("{name}: worse after a repair")));
+    }
+    wrong
 }
 
 /// Whether a check of everything finds damage.
@@ -393,7 +451,7 @@ fn is_known(owner: &str, what: &str) -> bool {
     owner.starts_with("search_") && what.starts_with("find: ")
 }
 
-/// A hundred times as many are every byte of the file.
+/// A hundred times as many are every byte of the file that is in use.
 #[test]
 fn a_flipped_byte_is_never_a_wrong_answer() {
     const FULL: u32 = 1_800;
@@ -432,7 +490,7 @@ fn the_program_gives_no_other_answer_after_a_flipped_byte() {
     let flips = conditions::laws(FULL).cases as usize;
     // No more than a sample, however long the run: all of them would take a day.
     let flips = flips.min(FULL as usize * EVERY - 1);
-    for (at, bit) in places(flips, FULL as usize, bytes.len()) {
+    for (at, bit) in places(flips, FULL as usize, &bytes) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << bit;
         for (question, right) in QUESTIONS.iter().zip(&right) {
@@ -442,9 +500,7 @@ fn the_program_gives_no_other_answer_after_a_flipped_byte() {
             fs::write(&path, &flipped).expect("written");
             let told = ask(question);
             let error = String::from_utf8_lossy(&told.stderr);
-            let owner = owners
-                .get(&(at as u64 / 4096 + 1))
-                .map_or("free", String::as_str);
+            let owner = owner(&owners, at);
             let is_known = owner.starts_with("search_") && question[0] == "find";
             let is_right = match told.status.code() {
                 Some(0 | 1) if is_known => true,
@@ -485,8 +541,8 @@ fn an_index_that_lost_what_was_taken_over_is_damage() {
     let index = owners(&path).into_iter();
     let mut index = index.filter(|(_, owner)| owner == "adopted_by_session");
     let (page, _) = index.next().expect("the index has a page");
-    let start = (page as usize - 1) * 4096;
-    let rows = memchr::memmem::find_iter(&bytes[start..start + 4096], b"refs/sessions/codex/");
+    let start = (page - 1) * PAGE;
+    let rows = memchr::memmem::find_iter(&bytes[start..start + PAGE], b"refs/sessions/codex/");
     let mut refused = 0;
     for row in rows {
         let mut flipped = bytes.clone();
@@ -612,6 +668,28 @@ fn a_lineage_that_is_lost_is_damage() {
     assert!(matches!(lost, Err(Error::Damaged { .. })), "{lost:?}");
 }
 
+/// Where a page says where its rows begin, a flip makes another number of a source's.
+#[test]
+fn a_source_that_is_lost_is_damage() {
+    let sandbox = with_every_kind_of_row();
+    let path = sandbox.work().join(".tract/tract.db");
+    sandbox.ok(&["branch"]);
+    let mut bytes = fs::read(&path).expect("a file");
+    let owners = owners(&path).into_iter();
+    let mut pages = owners.filter(|(_, owner)| owner == "sources");
+    let (page, _) = pages.next().expect("the table has a page");
+    let start = (page - 1) * PAGE;
+    // The pointers to rows follow the header of eight bytes; the fourth of it is how many there are.
+    let last = start + 8 + 2 * (usize::from(bytes[start + 4]) - 1) + 1;
+    bytes[last] ^= 2;
+    fs::write(&path, bytes).expect("written");
+    for command in [&["branch"][..], &["branch", "--gone"]] {
+        let told = sandbox.command(command).output().expect("it runs");
+        let error = String::from_utf8_lossy(&told.stderr);
+        assert_eq!(told.status.code(), Some(3), "{command:?}: {error}");
+    }
+}
+
 /// A key that is damaged stands out of its order, where a search for it does not lead.
 #[test]
 fn a_repair_takes_out_a_row_that_is_out_of_its_order() {
@@ -620,11 +698,7 @@ fn a_repair_takes_out_a_row_that_is_out_of_its_order() {
     let bytes = fs::read(&original).expect("a file");
     let owners = owners(&original);
     let name = b"refs/sessions/codex/";
-    let is_ref = |at: &usize| {
-        owners
-            .get(&(*at as u64 / 4096 + 1))
-            .is_some_and(|it| it == "refs")
-    };
+    let is_ref = |at: &usize| owner(&owners, *at) == "refs";
     let places = (0..bytes.len() - name.len()).filter(|at| bytes[*at..].starts_with(name));
     let place = places.into_iter().find(is_ref).expect("a ref's name");
     let folder = tempfile::tempdir().expect("a folder");

@@ -9,7 +9,12 @@ use crate::sandbox::{Sandbox, dump};
 const SECRET: &str = "the pass phrase of the archive is mauve-otter-41-lantern";
 
 /// A session of so many messages of half a kilobyte each, of which every third says `secret`.
-pub fn alike(messages: usize, secret: &str) -> String {
+fn alike(messages: usize, secret: &str) -> String {
+    alike_of(messages, 48, secret)
+}
+
+/// The same, of so many words each: ten bytes a word, or a little less.
+pub fn alike_of(messages: usize, words: usize, secret: &str) -> String {
     const WORDS: [&str; 16] = [
         "directory",
         "owner",
@@ -38,7 +43,7 @@ pub fn alike(messages: usize, secret: &str) -> String {
     let told: Vec<String> = (0..messages)
         .map(|number| {
             let role = ["user", "assistant"][number % 2];
-            let words: Vec<String> = (0..48)
+            let words: Vec<String> = (0..words)
                 .map(|_| format!("{} {}", WORDS[pick(WORDS.len())], pick(10)))
                 .collect();
             let secret = if number % 3 == 0 { secret } else { "" };

@@ -111,7 +111,12 @@ impl Sources for Session<'_> {
              WHERE id = ?1 AND ",
             intact!(sources)
         );
-        self.first(sql, [number(id)], source_row)
+        let found = self.first(sql, [number(id)], source_row)?;
+        if found.is_none() {
+            let beside = concat!("SELECT ", neighbours!(sources, "id", "?1"));
+            self.first(beside, [number(id)], |_| Ok(()))?;
+        }
+        Ok(found)
     }
 
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
@@ -195,13 +200,18 @@ impl Sources for Session<'_> {
 
     fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
         let sql = concat!(
-            "SELECT path, session FROM followed JOIN sources ON sources.id = source AND ",
+            "SELECT path, session FROM followed LEFT JOIN sources ON sources.id = source AND ",
             intact!(sources),
             " WHERE ",
             intact!(followed),
             " ORDER BY path"
         );
-        self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.all(sql, [], |row| {
+            // What is known of a file goes with its source.
+            let session: Option<RefName> = row.get(1)?;
+            let session = session.ok_or_else(|| damaged("a source that was followed is lost"))?;
+            Ok((row.get(0)?, session))
+        })
     }
 
     fn last_followed(&self) -> Result<Option<Millis>> {
