@@ -83,10 +83,6 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
     let named = [
         (has(&["mapping"]), "a ChatGPT export"),
-        (
-            has(&["workspaceDirectory", "history"]),
-            "a Continue session",
-        ),
         (has(&["conversation_id", "history"]), "a Kiro session"),
         (
             has(&["exportedAt", "prompts"]),
@@ -135,8 +131,8 @@ mod tests {
             ),
             (b"[{\"title\":\"t\",\"mapping\":{}}]", Some("a ChatGPT export")),
             (
-                b"{\"sessionId\":\"x\",\"workspaceDirectory\":\"/w\",\"history\":[]}",
-                Some("a Continue session"),
+                b"{\"conversation_id\":\"x\",\"history\":[]}",
+                Some("a Kiro session"),
             ),
             (
                 b"{\"type\":\"session_start\",\"id\":\"d\"}\n{\"type\":\"message\"}\n",

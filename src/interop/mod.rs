@@ -17,6 +17,7 @@ mod claude_code;
 mod claude_stream;
 mod codex;
 mod codex_exec;
+mod continue_dev;
 #[cfg(test)]
 mod contract;
 mod copilot_cli;

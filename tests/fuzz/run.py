@@ -41,6 +41,7 @@ WORDS = {
     "copilot_cli": ["interop/copilot_cli"],
     "pi": ["interop/pi"],
     "vscode_chat": ["interop/vscode_chat"],
+    "continue_dev": ["interop/continue_dev"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],

@@ -128,6 +128,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
         "copilot-cli",
         "pi",
         "vscode-chat",
+        "continue",
         "roo",
         "openai",
         "anthropic",

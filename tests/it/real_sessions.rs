@@ -35,6 +35,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "copilot-cli",
         "pi",
         "vscode-chat",
+        "continue",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

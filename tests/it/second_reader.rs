@@ -40,6 +40,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "copilot-cli",
         "pi",
         "vscode-chat",
+        "continue",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

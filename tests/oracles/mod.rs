@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -169,6 +169,12 @@ pub const TARGETS: [Target; 16] = [
         folders: &["vscode-chat"],
         made: Vec::new,
         hold: |bytes, care| session("vscode-chat", bytes, care),
+    },
+    Target {
+        name: "continue_dev",
+        folders: &["continue"],
+        made: Vec::new,
+        hold: |bytes, care| session("continue", bytes, care),
     },
     Target {
         name: "roo",

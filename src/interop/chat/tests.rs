@@ -13,8 +13,8 @@ use crate::interop::{
     SessionStart, Sink, Step,
 };
 use crate::interop::{
-    anthropic, claude_code, codex, copilot_cli, gemini, openai, opencode, pi, qwen, roo,
-    vscode_chat,
+    anthropic, claude_code, codex, continue_dev, copilot_cli, gemini, openai, opencode, pi, qwen,
+    roo, vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -540,6 +540,7 @@ fn every_real_file_is_recognised() {
             Some("vscode-chat") if !name.ends_with(".chatreplay.json") => {
                 Some(&vscode_chat::VSCODE_CHAT)
             }
+            Some("continue") => Some(&continue_dev::CONTINUE),
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)
