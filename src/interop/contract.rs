@@ -13,7 +13,55 @@ use super::{
 };
 use super::{Format, Shape};
 use crate::error::Result;
-use crate::model::{Message, Millis, Role, Settings, Span};
+use crate::model::{Message, Millis, Part, Role, Settings, Span};
+
+/// A message that no source has.
+pub(super) fn anew(message: Message) -> Outgoing {
+    Outgoing {
+        message,
+        time: None,
+        settings: std::sync::Arc::default(),
+        usage: None,
+        records: Vec::new(),
+        replaces: Vec::new(),
+        is_summary: false,
+    }
+}
+
+/// The same, of these parts.
+pub(super) fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
+    anew(Message::new(role, parts))
+}
+
+/// What this message says, text by text.
+pub(super) fn texts(message: &Message) -> Vec<&str> {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// The values of JSON Lines.
+pub(super) fn values(lines: &[u8]) -> Vec<Value> {
+    let lines = lines
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let values = lines.map(|line| serde_json::from_slice(line).expect("JSON"));
+    values.collect()
+}
+
+/// What a format writes of these messages, and its remarks.
+pub(super) fn written(
+    format: &Format,
+    messages: &[Outgoing],
+    document: &Document,
+) -> (Vec<u8>, Vec<String>) {
+    let mut out = Vec::new();
+    let writer = format.writer().expect("is written");
+    let remarks = writer(messages, document, &mut out).expect("a vector takes all");
+    (out, remarks)
+}
 
 /// All that an importer told.
 #[derive(Debug, Default, PartialEq)]

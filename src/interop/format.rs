@@ -251,3 +251,10 @@ impl PartialEq for Format {
 }
 
 impl Eq for Format {}
+
+/// A random UUID (RFC 9562, version 4) of these bytes, as most tools name their sessions.
+pub(super) fn random_uuid(_: Millis, random: &[u8; 32]) -> String {
+    let mut id = [0; 16];
+    id.copy_from_slice(&random[..16]);
+    uuid::Builder::from_random_bytes(id).into_uuid().to_string()
+}

@@ -346,6 +346,18 @@ pub struct HideStep<M = Message> {
 }
 
 impl<M> HideStep<M> {
+    /// A prune of these parts, here.
+    fn prune(parts: Vec<(StepEntry, u32, Option<M>)>) -> Self {
+        Self {
+            kind: HideKind::Prune,
+            cover: Cover::Nothing,
+            keep: Vec::new(),
+            parts,
+            replacements: Vec::new(),
+            moment: Moment::Here,
+        }
+    }
+
     /// The same with its messages, those of parts first, in another form.
     fn with<N>(self, mut form: impl FnMut(M) -> N) -> HideStep<N> {
         let parts = self.parts.into_iter();

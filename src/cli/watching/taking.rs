@@ -131,18 +131,23 @@ impl Taking {
         let mut tally = Tally::default();
         let mut changed = Vec::new();
         let mut stamps = HashMap::new();
+        let mut new_bytes = 0;
         for file in files {
             for (file, stamp) in self.found_at(file, reading, &mut tally, app)? {
                 if self.seen.get(&file) == Some(&stamp) && reading == Reading::New {
                     continue;
                 }
-                let known = reading == Reading::New
-                    && ingest::known_stamp(&self.repo, &file).unwrap_or_default() == Some(stamp);
-                if known {
+                let known = match reading {
+                    Reading::New => ingest::known_stamp(&self.repo, &file).unwrap_or_default(),
+                    _ => None,
+                };
+                if known == Some(stamp) {
                     self.seen.insert(file.clone(), stamp);
                     self.taken.insert(file);
                     continue;
                 }
+                let known_bytes = known.map_or(0, |known| known.size_bytes);
+                new_bytes += stamp.size_bytes.saturating_sub(known_bytes);
                 stamps.insert(file.clone(), stamp);
                 changed.push(file);
             }
@@ -156,7 +161,7 @@ impl Taking {
             false if ingest::redacts(&self.repo)? => Redaction::AsBefore,
             _ => Redaction::Never,
         };
-        let counts = !self.is_once || self.grown_bytes(known.iter().chain(&new)) > COUNTED_BYTES;
+        let counts = !self.is_once || new_bytes > COUNTED_BYTES;
         for file in known.iter().chain(&new) {
             if is_over() {
                 break;
@@ -169,16 +174,6 @@ impl Taking {
             self.take_one((file, stamp), (reading, redaction, counts), &mut tally, app)?;
         }
         Ok(tally)
-    }
-
-    /// By how much these files are longer than they were when they came in.
-    fn grown_bytes<'f>(&self, files: impl Iterator<Item = &'f PathBuf>) -> u64 {
-        let grown = files.filter_map(|file| {
-            let size = ingest::stamp(file).ok()?.size_bytes;
-            let known = ingest::known_stamp(&self.repo, file).ok()?;
-            Some(size.saturating_sub(known.map_or(0, |known| known.size_bytes)))
-        });
-        grown.sum()
     }
 
     /// A file, or the sessions of a database, each as it is to whoever looks at it without reading; nothing of what

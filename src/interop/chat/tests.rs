@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::interop::contract::{anew, fresh};
 use crate::interop::sniff::sniff;
 use crate::interop::{
     Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
@@ -94,13 +95,8 @@ fn record<'a>(bytes: &'a [u8], step: &Step) -> &'a str {
 /// Messages as they would be exported, untouched or made anew.
 fn outgoing(bytes: &[u8], session: &Session, untouched: bool) -> Vec<Outgoing> {
     let one = |step: &Step| Outgoing {
-        message: message(step).clone(),
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
         records: Vec::from_iter(untouched.then(|| record(bytes, step).to_owned())),
-        replaces: Vec::new(),
-        is_summary: false,
+        ..anew(message(step).clone())
     };
     session.steps.iter().map(one).collect()
 }
@@ -453,22 +449,7 @@ fn what_its_provider_refuses_is_not_written_anew() {
         (Role::Assistant, vec![thinking(None)]),
         (Role::Tool, vec![result]),
     ];
-    let out = said.map(|(role, parts)| Outgoing {
-        message: Message {
-            attached: None,
-            recipient: None,
-            interrupted: false,
-            role,
-            name: None,
-            parts,
-        },
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    });
+    let out = said.map(|(role, parts)| fresh(role, parts));
     let (text, remarks) = export(&anthropic::ANTHROPIC, &out, Settings::new());
     let want = r#"{"messages":[
         {"role":"user","content":[{"type":"text","text":"[image]"},

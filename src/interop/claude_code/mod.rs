@@ -15,7 +15,7 @@ mod write;
 
 use serde::Deserialize;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
 use super::{Descent, qwen};
 
 /// Record types that only Claude Code writes.
@@ -64,11 +64,7 @@ pub static CLAUDE_CODE: Format = Format {
             command: &["claude", "--resume"],
             brought_in_by: None,
             shown: None,
-            new_id: |_, random| {
-                let mut id = [0; 16];
-                id.copy_from_slice(&random[..16]);
-                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
-            },
+            new_id: random_uuid,
             file: |new| format!("projects/{}/{}.jsonl", slug(new.cwd), new.id),
             state: |_| false,
             provider: None,

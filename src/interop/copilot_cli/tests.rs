@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::COPILOT_CLI;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{outgoing, read};
+use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
 use crate::interop::{
     Action, Cover, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step,
 };
@@ -14,9 +14,7 @@ const PLAIN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/plain.jsonl
 const HIDDEN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/hidden.jsonl");
 
 fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
-    let mut out = Vec::new();
-    let remarks = COPILOT_CLI.writer().expect("is written")(messages, document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(&COPILOT_CLI, messages, document);
     (out, remarks)
 }
 
@@ -27,34 +25,6 @@ fn document() -> Document {
         now: Some(Millis(7)),
         ..Document::default()
     }
-}
-
-fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
-    Outgoing {
-        message: Message::new(role, parts),
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    }
-}
-
-fn texts(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn lines(bytes: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(bytes).expect("text");
-    let values = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"));
-    values.collect()
 }
 
 #[test]
@@ -221,7 +191,7 @@ fn a_sub_agent_is_a_branch() {
         .lines()
         .map(|line| {
             let mut event: Value = serde_json::from_str(line).expect("JSON");
-            let was = lines(HIDDEN)
+            let was = values(HIDDEN)
                 .into_iter()
                 .find(|was| was["id"] == event["id"]);
             if was.is_some_and(|was| was["agentId"] == "sacks") {
@@ -241,12 +211,12 @@ fn events_are_written_as_they_were_and_name_the_one_before() {
     let messages = outgoing(PLAIN, &told.sessions[0]);
     let (file, remarks) = export(&messages[1..], &document());
     assert!(remarks.is_empty(), "{remarks:?}");
-    let events = lines(&file);
+    let events = values(&file);
     assert_eq!(events[0]["type"], "session.start");
     for pair in events.windows(2) {
         assert_eq!(pair[1]["parentId"], pair[0]["id"]);
     }
-    let mut source = lines(PLAIN);
+    let mut source = values(PLAIN);
     source.retain(|event| event["type"] == "user.message");
     for (event, was) in events
         .iter()
@@ -297,7 +267,7 @@ fn new_messages_are_read_back() {
     let again: Vec<Message> = told.sessions[0].messages().into_iter().cloned().collect();
     let said: Vec<Message> = messages.into_iter().map(|out| out.message).collect();
     assert_eq!(again, said);
-    let events = lines(&file);
+    let events = values(&file);
     let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     assert_eq!(of("assistant.turn_start"), of("assistant.turn_end"));
     assert_eq!(of("tool.execution_start"), 2);
@@ -340,7 +310,7 @@ fn what_has_grown_is_gone_on_with_where_nothing_there_reaches_back() {
         .iter()
         .rposition(|byte| *byte == b'\n')
         .expect("lines");
-    let cut = lines(&PLAIN[..=short])
+    let cut = values(&PLAIN[..=short])
         .iter()
         .rposition(|event| event["type"] == "system.message");
     let text = std::str::from_utf8(PLAIN).expect("text");
@@ -368,7 +338,7 @@ fn real_sessions_come_in_whole() {
         let told = read(&COPILOT_CLI, &bytes);
         assert!(told.problems.is_empty(), "{path:?}: {:?}", told.problems);
         let session = &told.sessions[0];
-        let events = lines(&bytes);
+        let events = values(&bytes);
         let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
         let messages = session.messages();
         let count = |role: Role| {

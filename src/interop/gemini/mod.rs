@@ -21,7 +21,7 @@ mod write;
 
 use serde_json::Value;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
 use super::spans::{members, skip_space, skip_value};
 use crate::hash::fingerprint;
 
@@ -52,11 +52,7 @@ pub static GEMINI: Format = Format {
             brought_in_by: None,
             command: &["gemini", "--resume"],
             shown: None,
-            new_id: |_, random| {
-                let mut id = [0; 16];
-                id.copy_from_slice(&random[..16]);
-                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
-            },
+            new_id: random_uuid,
             file: |new| {
                 let folder = new.folder.map(str::to_owned);
                 // A version that names folders otherwise takes one over that is called so.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::GEMINI;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Session, Told, outgoing, read, value_at};
+use crate::interop::contract::{Session, Told, fresh, outgoing, read, value_at, written};
 use crate::interop::{Action, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
@@ -22,9 +22,7 @@ fn export(messages: &[Outgoing], source: Option<&[u8]>) -> (String, Vec<String>)
         source,
         ..Document::default()
     };
-    let mut out = Vec::new();
-    let remarks = GEMINI.writer().expect("is written")(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(&GEMINI, messages, &document);
     (String::from_utf8(out).expect("text"), remarks)
 }
 
@@ -39,25 +37,6 @@ fn again(exported: &str) -> (Value, Told) {
     };
     let value = serde_json::from_str(exported).or_else(|_| lines().map(Value::Array));
     (value.expect("JSON"), told)
-}
-
-fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
-    Outgoing {
-        message: Message {
-            attached: None,
-            recipient: None,
-            interrupted: false,
-            role,
-            name: None,
-            parts,
-        },
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    }
 }
 
 #[test]

@@ -154,18 +154,7 @@ impl Telling<'_> {
         if parts.is_empty() {
             return Ok(());
         }
-        self.tell_hide(
-            HideStep {
-                kind: HideKind::Prune,
-                cover: Cover::Nothing,
-                keep: Vec::new(),
-                parts,
-                replacements: Vec::new(),
-                moment: Moment::Here,
-            },
-            change,
-        )
-        .map(drop)
+        self.tell_hide(HideStep::prune(parts), change).map(drop)
     }
 
     /// Hides what is gone, with what stands in its place; none where nothing is.

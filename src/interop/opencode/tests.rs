@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::OPENCODE;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{outgoing, read};
+use crate::interop::contract::{fresh, outgoing, read, texts, written};
 use crate::interop::{Action, Cover, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
@@ -25,30 +25,8 @@ fn exported(messages: &[Outgoing], source: Option<&[u8]>) -> (Vec<u8>, Vec<Strin
         source,
         ..Document::default()
     };
-    let mut out = Vec::new();
-    let remarks = OPENCODE.writer().expect("is written")(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(&OPENCODE, messages, &document);
     (out, remarks)
-}
-
-fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
-    Outgoing {
-        message: Message::new(role, parts),
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    }
-}
-
-fn texts(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 #[test]

@@ -18,7 +18,7 @@ mod said;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape};
+use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape, random_uuid};
 
 /// Whose reasoning it is where no provider is known that takes it back.
 const PROVIDER: &str = "pi";
@@ -60,11 +60,7 @@ pub static PI: Format = Format {
         resume: Some(Resume {
             command: &["pi", "--session"],
             shown: None,
-            new_id: |_, random| {
-                let mut id = [0; 16];
-                id.copy_from_slice(&random[..16]);
-                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
-            },
+            new_id: random_uuid,
             brought_in_by: None,
             file: |new| {
                 let NewFile {

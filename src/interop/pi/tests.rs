@@ -5,18 +5,16 @@ use serde_json::Value;
 use super::PI;
 use crate::conditions::real_sessions;
 use crate::interop::NewFile;
-use crate::interop::contract::{outgoing, read};
+use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
 use crate::interop::{Action, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::model::{Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
 const TREE: &[u8] = include_bytes!("../../../tests/data/pi/tree.jsonl");
 const FIRST: &[u8] = include_bytes!("../../../tests/data/pi/first.jsonl");
 
 fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
-    let mut out = Vec::new();
-    let remarks =
-        PI.writer().expect("is written")(messages, document, &mut out).expect("a vector takes all");
+    let (out, remarks) = written(&PI, messages, document);
     (out, remarks)
 }
 
@@ -28,34 +26,6 @@ fn document(fresh: bool) -> Document {
         fresh,
         ..Document::default()
     }
-}
-
-fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
-    Outgoing {
-        message: Message::new(role, parts),
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    }
-}
-
-fn texts(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn lines(bytes: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(bytes).expect("text");
-    let values = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"));
-    values.collect()
 }
 
 #[test]
@@ -100,7 +70,7 @@ fn a_message_is_what_the_model_is_sent_of_an_entry() {
     assert_eq!(session.end.other_records["message (not sent)"], 2);
     assert_eq!(session.end.opaque_blocks["hologram"], 1);
     let other: u64 = session.end.other_records.values().sum();
-    assert_eq!(other as usize + messages.len(), lines(PLAIN).len());
+    assert_eq!(other as usize + messages.len(), values(PLAIN).len());
 }
 
 fn hides(steps: &[Step]) -> Vec<&HideStep> {
@@ -190,7 +160,7 @@ fn the_first_version_is_one_way() {
     let messages = outgoing(FIRST, session);
     let (file, remarks) = export(&messages[..5], &document(false));
     assert!(remarks.is_empty(), "{remarks:?}");
-    let (written, source) = (lines(&file), lines(FIRST));
+    let (written, source) = (values(&file), values(FIRST));
     assert_eq!(written[1..], source[1..6]);
     assert_eq!(written[0].get("version"), None);
 }
@@ -214,12 +184,12 @@ fn entries_are_written_one_behind_the_other() {
     let main: Vec<Outgoing> = messages.into_iter().take(7).collect();
     let (file, remarks) = export(&main, &document(false));
     assert!(remarks.is_empty(), "{remarks:?}");
-    let written = lines(&file);
+    let written = values(&file);
     assert_eq!(written[0]["version"], 3);
     for pair in written[1..].windows(2) {
         assert_eq!(pair[1]["parentId"], pair[0]["id"]);
     }
-    let source = lines(TREE);
+    let source = values(TREE);
     assert_eq!(written[1..5], source[1..5]);
 }
 
@@ -239,7 +209,7 @@ fn a_new_session_takes_along_what_the_tool_wrote_and_names_all_anew() {
     assert_eq!(again.sessions[0].messages(), told.sessions[0].messages());
     assert_eq!(again.sessions[0].start.id, "new");
     assert_eq!(again.sessions[0].end.title.as_deref(), Some("Again"));
-    let (written, source) = (lines(&file), lines(PLAIN));
+    let (written, source) = (values(&file), values(PLAIN));
     assert_eq!(written[1]["thinkingLevel"], "high");
     let of = |entries: &[Value]| {
         let found = entries
@@ -293,7 +263,7 @@ fn new_messages_are_read_back() {
         assert!(told.problems.is_empty(), "{:?}", told.problems);
         let again = told.sessions[0].messages().into_iter();
         assert!(again.eq(messages.iter().map(|out| &out.message)));
-        let entries = lines(&file);
+        let entries = values(&file);
         assert_eq!(entries[1]["type"], "compaction");
         assert_eq!(entries[2]["message"]["provider"], "anthropic");
         assert_eq!(entries[3]["message"]["toolName"], "look");
@@ -307,7 +277,7 @@ fn a_changed_entry_keeps_its_place() {
     messages[1].replaces = std::mem::take(&mut messages[1].records);
     messages[1].message.parts[1] = Part::text("I look closely.");
     let (file, _) = export(&messages, &document(false));
-    let (written, source) = (lines(&file), lines(PLAIN));
+    let (written, source) = (values(&file), values(PLAIN));
     assert_eq!(written[2]["id"], source[4]["id"]);
     assert_eq!(
         written[2]["message"]["usage"],
@@ -382,7 +352,7 @@ fn a_real_session_comes_in_whole_and_goes_back() {
     let told = read(&PI, &bytes);
     assert!(told.problems.is_empty(), "{:?}", told.problems);
     let session = &told.sessions[0];
-    let entries = lines(&bytes);
+    let entries = values(&bytes);
     let messages = session.messages();
     let other: u64 = session.end.other_records.values().sum();
     assert_eq!(other as usize + messages.len(), entries.len());

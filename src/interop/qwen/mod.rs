@@ -16,7 +16,7 @@ mod record;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape};
+use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
 use super::head::Keys;
 
 /// The format.
@@ -44,11 +44,7 @@ pub static QWEN: Format = Format {
             brought_in_by: None,
             command: &["qwen", "--resume"],
             shown: None,
-            new_id: |_, random| {
-                let mut id = [0; 16];
-                id.copy_from_slice(&random[..16]);
-                uuid::Builder::from_random_bytes(id).into_uuid().to_string()
-            },
+            new_id: random_uuid,
             file: |new| format!("projects/{}/chats/{}.jsonl", slug(new.cwd), new.id),
             state: |_| false,
             provider: None,

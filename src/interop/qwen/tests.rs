@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::QWEN;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Session, outgoing, read};
+use crate::interop::contract::{Session, outgoing, read, values, written};
 use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
@@ -29,12 +29,8 @@ fn text(message: &Message) -> &str {
 }
 
 fn exported(messages: &[Outgoing], document: &Document) -> (Vec<Value>, Vec<String>) {
-    let mut out = Vec::new();
-    let remarks = QWEN.writer().expect("is written")(messages, document, &mut out)
-        .expect("a vector takes all");
-    let lines = out.split(|byte| *byte == b'\n').filter(|it| !it.is_empty());
-    let lines = lines.map(|line| serde_json::from_slice(line).expect("JSON"));
-    (lines.collect(), remarks)
+    let (out, remarks) = written(&QWEN, messages, document);
+    (values(&out), remarks)
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::ROO;
 use crate::error::Result;
+use crate::interop::contract::anew;
 use crate::interop::sniff::sniff;
 use crate::interop::{
     Action, BranchStart, Cover, Document, Format, HideStep, ImportOptions, Moment, Outgoing,
@@ -300,13 +301,8 @@ fn damage_is_told_with_its_line_and_the_rest_is_read() {
 
 fn outgoing(role: Role, text: &str) -> Outgoing {
     Outgoing {
-        message: Message::text(role, text),
         time: Some(Millis(5)),
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
+        ..anew(Message::text(role, text))
     }
 }
 

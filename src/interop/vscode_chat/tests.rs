@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::VSCODE_CHAT;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{outgoing, read};
+use crate::interop::contract::{fresh, outgoing, read, texts, written};
 use crate::interop::{Action, Cover, Document, HideStep, Moment, Outgoing, Step};
 use crate::model::{Message, Millis, Part, Role, Usage};
 
@@ -19,30 +19,8 @@ fn export(messages: &[Outgoing], source: Option<&[u8]>) -> (Value, Vec<String>) 
         source,
         ..Document::default()
     };
-    let mut out = Vec::new();
-    let remarks = VSCODE_CHAT.writer().expect("is written")(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(&VSCODE_CHAT, messages, &document);
     (serde_json::from_slice(&out).expect("JSON"), remarks)
-}
-
-fn fresh(role: Role, parts: Vec<Part>) -> Outgoing {
-    Outgoing {
-        message: Message::new(role, parts),
-        time: None,
-        settings: std::sync::Arc::default(),
-        usage: None,
-        records: Vec::new(),
-        replaces: Vec::new(),
-        is_summary: false,
-    }
-}
-
-fn texts(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 #[test]

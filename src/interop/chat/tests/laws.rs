@@ -115,19 +115,8 @@ fn said() -> impl Strategy<Value = Message> {
         })
 }
 
-fn anew(messages: Vec<Message>) -> Vec<Outgoing> {
-    let messages = messages.into_iter();
-    messages
-        .map(|message| Outgoing {
-            message,
-            time: None,
-            settings: std::sync::Arc::default(),
-            usage: None,
-            records: Vec::new(),
-            replaces: Vec::new(),
-            is_summary: false,
-        })
-        .collect()
+fn new(messages: &[Message]) -> Vec<Outgoing> {
+    messages.iter().cloned().map(anew).collect()
 }
 
 fn read(format: &Format, text: &str) -> Vec<Message> {
@@ -145,9 +134,9 @@ proptest! {
         messages in proptest::collection::vec(said(), 0..5),
     ) {
         for format in [&anthropic::ANTHROPIC, &openai::OPENAI] {
-            let (first, _) = export(format, &anew(messages.clone()), Settings::new());
+            let (first, _) = export(format, &new(&messages), Settings::new());
             let once = read(format, &first);
-            let (second, remarks) = export(format, &anew(once.clone()), Settings::new());
+            let (second, remarks) = export(format, &new(&once), Settings::new());
             prop_assert_eq!(remarks, Vec::<String>::new(), "{}", first);
             // Results of neighbouring messages come into one.
             let parts = |messages: &[Message]| -> Vec<Part> {

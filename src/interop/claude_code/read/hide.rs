@@ -99,14 +99,7 @@ impl Reader<'_> {
             self.end.other("system/microcompact_boundary");
             return Ok(());
         }
-        let hide = Action::Hide(HideStep {
-            kind: HideKind::Prune,
-            cover: Cover::Nothing,
-            keep: Vec::new(),
-            parts,
-            replacements: Vec::new(),
-            moment: Moment::Here,
-        });
+        let hide = Action::Hide(HideStep::prune(parts));
         next.step = Some(self.step(Step {
             time: time(outer.timestamp),
             ..Step::new(hide, self.entry(record).span)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Collected, data, export, outgoing, slice};
+use crate::interop::contract::anew;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings};
 
@@ -18,13 +19,9 @@ fn lines(text: &str) -> Vec<Value> {
 fn new(message: Message) -> Outgoing {
     let model = ("model".to_owned(), r#""gpt-5.5""#.to_owned());
     Outgoing {
-        message,
         time: Millis::parse("2026-03-02T00:00:00Z"),
         settings: Settings::from([model]).into(),
-        usage: None,
-        records: vec![],
-        replaces: vec![],
-        is_summary: false,
+        ..anew(message)
     }
 }
 
