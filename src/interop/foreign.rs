@@ -21,10 +21,10 @@ const AIDER: &[u8] = b"# aider chat started at ";
 
 /// The record that shows a format which is not imported and would be taken for another.
 pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
-    if head.lists(|item| item.has_any(&["mapping", "say", "ask"]) || is_amp(item.clone())) {
+    if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
         return Some(0);
     }
-    let own = ["trajectory", "mapping", "nextMessageId"];
+    let own = ["trajectory", "nextMessageId"];
     if head.object().is_some_and(|object| object.has_any(&own)) {
         return Some(0);
     }
@@ -67,9 +67,6 @@ pub fn called(input: &dyn Input) -> Result<Option<&'static str>> {
 }
 
 fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
-    if head.lists(|item| item.has("mapping")) {
-        return Some("a ChatGPT export");
-    }
     if head.lists(|item| item.has_any(&["say", "ask"])) {
         return Some("a Cline display log");
     }
@@ -82,7 +79,6 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
     let named = [
-        (has(&["mapping"]), "a ChatGPT export"),
         (has(&["conversation_id", "history"]), "a Kiro session"),
         (
             has(&["exportedAt", "prompts"]),
@@ -129,7 +125,7 @@ mod tests {
                 b"\n# aider chat started at 2025-06-02 11:47:49\n\n#### hi\n",
                 Some("an Aider log"),
             ),
-            (b"[{\"title\":\"t\",\"mapping\":{}}]", Some("a ChatGPT export")),
+            (b"[{\"ts\":1,\"say\":\"text\"}]", Some("a Cline display log")),
             (
                 b"{\"conversation_id\":\"x\",\"history\":[]}",
                 Some("a Kiro session"),

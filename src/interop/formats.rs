@@ -4,15 +4,15 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    anthropic, anthropic_stream, claude_code, claude_stream, codex, codex_exec, continue_dev,
-    copilot_cli, event_log, gemini, openai, openai_stream, opencode, pi, qwen, responses,
-    responses_stream, roo, vscode_chat,
+    anthropic, anthropic_stream, chatgpt, claude_code, claude_stream, codex, codex_exec,
+    continue_dev, copilot_cli, event_log, gemini, openai, openai_stream, opencode, pi, qwen,
+    responses, responses_stream, roo, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 20] = [
+pub static FORMATS: [&Format; 21] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -24,6 +24,7 @@ pub static FORMATS: [&Format; 20] = [
     &vscode_chat::VSCODE_CHAT,
     &continue_dev::CONTINUE,
     &roo::ROO,
+    &chatgpt::CHATGPT,
     &event_log::EVENT_LOG,
     &claude_stream::CLAUDE_STREAM,
     &codex_exec::CODEX_EXEC,

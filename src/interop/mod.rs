@@ -13,6 +13,7 @@ mod alone;
 mod anthropic;
 mod anthropic_stream;
 mod chat;
+mod chatgpt;
 mod claude_code;
 mod claude_stream;
 mod codex;
@@ -51,6 +52,7 @@ mod spans;
 mod sse;
 mod stream;
 mod vscode_chat;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -43,6 +43,7 @@ WORDS = {
     "vscode_chat": ["interop/vscode_chat"],
     "continue_dev": ["interop/continue_dev"],
     "roo": ["interop/roo", "wire/anthropic"],
+    "chatgpt": ["interop/chatgpt"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],
     "streams": [

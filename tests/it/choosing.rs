@@ -220,11 +220,11 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
     sandbox.write("all/notes.json", r#"{"a":1}"#);
     sandbox.write("all/package.json", r#"{"name":"x"}"#);
     sandbox.write("all/empty.jsonl", "");
-    sandbox.write("all/chatgpt.json", r#"[{"title":"t","mapping":{}}]"#);
+    sandbox.write("all/cline.json", r#"[{"ts":1,"say":"text"}]"#);
     insta::assert_snapshot!(sandbox.tract(&["import", "all"]), @r"
     --- stderr
     Made a repository in .tract
-    Passed over 4 files: 1 ChatGPT export, 2 files in no known format, 1 empty file (-v names them)
+    Passed over 4 files: 1 Cline display log, 2 files in no known format, 1 empty file (-v names them)
     Read 30 sessions in 30 files: 30 new; 60 messages
     hint: tract branch lists them; with -v each is said as it comes in
     ");
@@ -251,7 +251,7 @@ fn a_known_format_that_is_not_read_is_called_by_its_name() {
     exit code: 1
     --- stderr
     error: droid.jsonl: a Droid session, which tract does not read
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, roo, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, roo, chatgpt, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
     exit code: 1

@@ -426,6 +426,15 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
+    fn a_changed_export_of_chatgpt_holds(input in changed("chatgpt")) {
+        (target("chatgpt").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
     #![proptest_config(laws(96))]
 
     #[test]

@@ -32,6 +32,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "codex",
         "claude-stream",
         "roo",
+        "chatgpt",
         "chat",
         "gemini",
         "qwen",

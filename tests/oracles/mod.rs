@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -181,6 +181,12 @@ pub const TARGETS: [Target; 17] = [
         folders: &["roo"],
         made: Vec::new,
         hold: |bytes, care| session("roo", bytes, care),
+    },
+    Target {
+        name: "chatgpt",
+        folders: &["chatgpt"],
+        made: Vec::new,
+        hold: |bytes, care| session("chatgpt", bytes, care),
     },
     Target {
         name: "chats",

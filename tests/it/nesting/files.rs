@@ -213,5 +213,10 @@ pub fn sessions() -> Vec<(&'static str, &'static str, Option<usize>, String)> {
             rows.clone() + &rows.replace("{\"mess", "{\"x\":DEEP,\"mess"),
         );
     }
+    let conversation = r#"[{"id":"c","mapping":{
+        "a":{"parent":null,"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["before"]}}},
+        "b":{"parent":"a","message":{"author":{"role":"assistant"},"content":{"content_type":"strange","x":DEEP}}},
+        "c":{"parent":"b","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["after"]}}}}}]"#;
+    add("chatgpt", "a content", Some(3), conversation.to_owned());
     all
 }
