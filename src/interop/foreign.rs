@@ -37,7 +37,7 @@ fn is_amp(message: Keys<'_>) -> bool {
     blocks.any(|block| block.has("toolUseID"))
 }
 
-/// What `input` is, where that is known and it is nothing that can be imported: `a Droid session`,
+/// What `input` is, where that is known and it is nothing that can be imported: `an Amp thread`,
 /// `an SQLite database`.
 ///
 /// # Errors
@@ -97,7 +97,6 @@ fn of_record(record: &Keys<'_>) -> Option<&'static str> {
     let is_cursor = record.has("role") && !record.has_any(&["type", "content", "uuid"]);
     let is_cursor = is_cursor && record.inside("message").is_some_and(|m| m.has("content"));
     let named = [
-        (record.is("type", "session_start"), "a Droid session"),
         (
             record.is("type", "metadata") && record.has("protocol_version"),
             "a Kimi session",
@@ -131,8 +130,8 @@ mod tests {
                 Some("a Kiro session"),
             ),
             (
-                b"{\"type\":\"session_start\",\"id\":\"d\"}\n{\"type\":\"message\"}\n",
-                Some("a Droid session"),
+                b"{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n{\"a\":1}\n",
+                Some("a Kimi session"),
             ),
             (
                 b"{\"role\":\"user\",\"message\":{\"content\":[]}}\n{\"role\":\"assistant\",\"message\":{\"content\":[]}}\n",

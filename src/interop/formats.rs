@@ -5,14 +5,14 @@ use std::fmt;
 use super::format::Format;
 use super::{
     anthropic, anthropic_stream, chatgpt, claude_code, claude_stream, codex, codex_exec,
-    continue_dev, copilot_cli, event_log, gemini, openai, openai_stream, opencode, pi, qwen,
+    continue_dev, copilot_cli, droid, event_log, gemini, openai, openai_stream, opencode, pi, qwen,
     responses, responses_stream, roo, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 21] = [
+pub static FORMATS: [&Format; 22] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -23,6 +23,7 @@ pub static FORMATS: [&Format; 21] = [
     &pi::PI,
     &vscode_chat::VSCODE_CHAT,
     &continue_dev::CONTINUE,
+    &droid::DROID,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &event_log::EVENT_LOG,

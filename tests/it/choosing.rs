@@ -201,7 +201,7 @@ fn of_a_directory_without_sessions_it_is_said_where_there_are_some() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code, OpenCode, Copilot CLI, pi, VS Code's chat or Continue sessions of [SANDBOX]/work
+    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code, OpenCode, Copilot CLI, pi, VS Code's chat, Continue or Droid sessions of [SANDBOX]/work
     hint: tract import --all --list shows those of every directory
     ");
 }
@@ -242,16 +242,13 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
 #[test]
 fn a_known_format_that_is_not_read_is_called_by_its_name() {
     let sandbox = Sandbox::empty();
-    sandbox.write(
-        "droid.jsonl",
-        r#"{"type":"session_start","id":"u","cwd":"/w"}"#,
-    );
+    sandbox.write("antigravity.jsonl", r#"{"step_index":0,"source":"MODEL"}"#);
     sandbox.write("old.jsonl.gz", b"\x1f\x8b\x08\x00\x00");
-    insta::assert_snapshot!(sandbox.tract(&["import", "droid.jsonl"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["import", "antigravity.jsonl"]), @r"
     exit code: 1
     --- stderr
-    error: droid.jsonl: a Droid session, which tract does not read
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, roo, chatgpt, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    error: antigravity.jsonl: an Antigravity session, which tract does not read
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, roo, chatgpt, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
     exit code: 1

@@ -37,6 +37,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "vscode-chat",
         "chatgpt-export",
         "continue",
+        "droid",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

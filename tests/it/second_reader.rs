@@ -42,6 +42,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "pi",
         "vscode-chat",
         "continue",
+        "droid",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

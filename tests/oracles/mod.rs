@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -175,6 +175,12 @@ pub const TARGETS: [Target; 18] = [
         folders: &["continue"],
         made: Vec::new,
         hold: |bytes, care| session("continue", bytes, care),
+    },
+    Target {
+        name: "droid",
+        folders: &["droid"],
+        made: Vec::new,
+        hold: |bytes, care| session("droid", bytes, care),
     },
     Target {
         name: "roo",

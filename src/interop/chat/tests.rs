@@ -14,8 +14,8 @@ use crate::interop::{
     SessionStart, Sink, Step,
 };
 use crate::interop::{
-    anthropic, chatgpt, claude_code, codex, continue_dev, copilot_cli, gemini, openai, opencode,
-    pi, qwen, roo, vscode_chat,
+    anthropic, chatgpt, claude_code, codex, continue_dev, copilot_cli, droid, gemini, openai,
+    opencode, pi, qwen, roo, vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -523,6 +523,7 @@ fn every_real_file_is_recognised() {
             }
             Some("continue") => Some(&continue_dev::CONTINUE),
             Some("chatgpt-export") => Some(&chatgpt::CHATGPT),
+            Some("droid") => Some(&droid::DROID),
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)

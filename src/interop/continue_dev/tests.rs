@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{CONTINUE, directory, is_session, path};
 use crate::conditions::real_sessions;
-use crate::interop::contract::{outgoing, read};
+use crate::interop::contract::{outgoing, read, texts, written};
 use crate::interop::{Action, Cover, Document, HideStep, Outgoing};
 use crate::model::{Message, Part, Role, Usage};
 
@@ -20,9 +20,7 @@ fn export(messages: &[Outgoing], source: Option<&[u8]>) -> (Value, Vec<String>) 
         source,
         ..Document::default()
     };
-    let mut out = Vec::new();
-    let remarks = CONTINUE.writer().expect("is written")(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(&CONTINUE, messages, &document);
     (serde_json::from_slice(&out).expect("JSON"), remarks)
 }
 
@@ -31,14 +29,6 @@ fn again(file: &Value) -> Vec<Message> {
     assert!(told.problems.is_empty(), "{:?}", told.problems);
     let messages = told.sessions[0].messages().into_iter();
     messages.cloned().collect()
-}
-
-fn said(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 #[test]
@@ -55,7 +45,7 @@ fn a_message_is_what_was_sent() {
     assert_eq!(roles, [user, reply, tool, reply, user, reply]);
     // What the editor put before a prompt is sent with it.
     let expected = ["```wheel.md\nOak.\n```\n", "Look at the wheel."];
-    assert_eq!(said(messages[0]), expected);
+    assert_eq!(texts(messages[0]), expected);
     assert!(matches!(messages[0].parts[2], Part::Image(_)));
     // What was thought belongs to the reply, with its seal.
     let kinds = [
@@ -286,7 +276,7 @@ fn real_sessions_come_in_whole_and_go_back() {
             let Some(prompt) = item["promptLogs"][0]["prompt"].as_str() else {
                 continue;
             };
-            for text in said(session.messages()[at - 1]) {
+            for text in texts(session.messages()[at - 1]) {
                 assert!(prompt.contains(text.trim_start()), "{text}");
             }
         }

@@ -1,0 +1,132 @@
+//! Droid: a session's `sessions/FOLDER/ID.jsonl`, a line that says which session it is and one for each
+//! message, whose blocks are Anthropic's.
+//!
+//! What the tool said to its user alone is kept and is no message. What a compaction left is kept, too, and
+//! hides nothing: nobody has published what it looks like. Deliberately absent: any writing; the tool is
+//! closed, and what it takes back is not known.
+
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+
+use super::format::{Everywhere, Format, Home, Shape};
+use super::straight::{Line, Straight};
+use crate::model::Millis;
+use crate::wire::Notes;
+use crate::wire::anthropic;
+use crate::wire::json::{Raw, decode, string};
+
+/// The format.
+pub static DROID: Format = Format {
+    tools: &["Droid"],
+    seen: "one short session of 2026 and a small file; compactions are kept and not read",
+    sniff: |head| {
+        head.first(|record| {
+            let message = record
+                .inside("message")
+                .filter(|_| record.is("type", "message"));
+            let is_message = message.is_some_and(|message| message.has("role"));
+            record.is("type", "session_start") || is_message && !is_others(record)
+        })
+    },
+    go_on: Some(|input, from, _, sink| LINES.go_on(input, from, sink)),
+    home: Some(Home {
+        variable: None,
+        directory: ".factory",
+        sessions: |_| "sessions".to_owned(),
+        depth: 1,
+        belongs: |name, cwd, first_line| {
+            let first = first_line().filter(|_| is_session(name));
+            first.and_then(|line| opening(&line)?.cwd).as_deref() == Some(cwd)
+        },
+        everywhere: Everywhere {
+            folder: "sessions",
+            depth: 1,
+            is_session,
+        },
+        beside: &[],
+        folders: None,
+        descent: |first_line, _| Some((opening(first_line)?.id?, super::Descent::default())),
+        number: |_| None,
+        resume: None,
+    }),
+    ..Format::only_read("droid", Shape::Lines, |input, options, sink| {
+        LINES.import(input, options, sink)
+    })
+};
+
+static LINES: Straight = Straight {
+    line,
+    lacking: &["system prompt", "tool definitions"],
+};
+
+/// What of a line is looked at.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Record<'a> {
+    r#type: Raw<'a>,
+    id: Raw<'a>,
+    title: Raw<'a>,
+    session_title: Raw<'a>,
+    cwd: Raw<'a>,
+    timestamp: Raw<'a>,
+    message: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Shown<'a> {
+    visibility: Raw<'a>,
+}
+
+/// Whether a record with a message is of a tool whose envelope is like this one's.
+fn is_others(record: &super::head::Keys<'_>) -> bool {
+    record.has_any(&["uuid", "sessionId"])
+}
+
+/// The tool keeps the settings of a session beside it.
+fn is_session(name: &str) -> bool {
+    name.ends_with(".jsonl")
+}
+
+/// What the first line says of the session.
+fn opening(line: &str) -> Option<Line> {
+    let record: Record<'_> = serde_json::from_str(line).ok()?;
+    string(record.r#type).filter(|kind| kind == "session_start")?;
+    let title = string(record.title).or_else(|| string(record.session_title));
+    Some(Line {
+        kind: "session_start".to_owned(),
+        id: string(record.id),
+        title: title.filter(|title| !title.is_empty()),
+        cwd: string(record.cwd),
+        ..Line::default()
+    })
+}
+
+fn line(text: &str, notes: &mut Notes) -> Result<Line, String> {
+    if let Some(opening) = opening(text) {
+        return Ok(opening);
+    }
+    let record: Record<'_> = serde_json::from_str(text).map_err(|error| format!("{error}"))?;
+    let kind = string(record.r#type).unwrap_or_else(|| "(no type)".to_owned());
+    let message = record.message.filter(|_| kind == "message");
+    let Some(message) = message else {
+        return Ok(Line {
+            kind,
+            ..Line::default()
+        });
+    };
+    let shown: Shown<'_> = decode(Some(message)).unwrap_or_default();
+    if string(shown.visibility).as_deref() == Some("user_only") {
+        return Ok(Line {
+            kind: "message (for the user alone)".to_owned(),
+            ..Line::default()
+        });
+    }
+    Ok(Line {
+        message: Some(anthropic::message(message, notes)?),
+        time: string(record.timestamp).and_then(|time| Millis::parse(&time)),
+        ..Line::default()
+    })
+}
