@@ -124,7 +124,7 @@ impl Sink for Told {
 
 impl Session {
     /// The steps of the main path.
-    fn main(&self) -> &[Step] {
+    pub(super) fn main(&self) -> &[Step] {
         let end = self.branches.first().map(|(steps, _)| *steps);
         &self.steps[..end.unwrap_or(self.steps.len())]
     }

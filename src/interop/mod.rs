@@ -51,6 +51,8 @@ pub mod single;
 pub mod sniff;
 mod spans;
 mod sse;
+#[cfg(test)]
+mod standing;
 mod straight;
 mod stream;
 mod vscode_chat;

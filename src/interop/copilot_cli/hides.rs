@@ -1,5 +1,6 @@
 //! What the tool sends no more: what it has summed up, cleared, or taken back.
 
+use super::asked::Asked;
 use super::read::{Reader, fingerprint};
 use super::record::{Data, Event};
 use super::said::{summed_up, text};
@@ -17,18 +18,24 @@ impl Reader<'_> {
         let Some(summary) = text(data.summary_content).filter(|_| done) else {
             return Ok(false);
         };
-        let mut asked = Vec::new();
-        for span in self.path.asked.clone() {
-            let record = self.again(span)?;
-            let event: Event<'_> = serde_json::from_str(&record).unwrap_or_default();
-            let data: Data<'_> = decode(event.data).unwrap_or_default();
-            asked.extend(text(data.content).or_else(|| text(data.initial_message)));
-        }
-        let message = Message::text(Role::User, summed_up(&asked, &summary));
+        self.read_asked()?;
+        let message = Message::text(Role::User, summed_up(self.path.asked.text(), &summary));
         let end = begun.unwrap_or(usize::MAX).min(self.path.sent.len());
         let kept = self.path.sent.split_off(end);
         self.put(HideKind::Compaction, Some(message), kept)?;
         Ok(true)
+    }
+
+    /// Reads what the user asked for since that was read last.
+    fn read_asked(&mut self) -> Result<()> {
+        while let Some(span) = self.path.asked.unread() {
+            let record = self.again(span)?;
+            let event: Event<'_> = serde_json::from_str(&record).unwrap_or_default();
+            let data: Data<'_> = decode(event.data).unwrap_or_default();
+            let prompt = text(data.content).or_else(|| text(data.initial_message));
+            self.path.asked.read(prompt.as_deref());
+        }
+        Ok(())
     }
 
     /// Everything but the instructions goes; a prompt may begin what follows.
@@ -36,7 +43,10 @@ impl Reader<'_> {
         self.close()?;
         self.path.seed = text(data.initial_message);
         let seed = self.path.seed.clone();
-        self.path.asked = seed.iter().map(|_| self.span).collect();
+        self.path.asked = Asked::default();
+        if seed.is_some() {
+            self.path.asked.push(self.span);
+        }
         let open = std::mem::take(&mut self.path.open);
         self.path.cleared.extend(open);
         if self.path.sent.is_empty() && seed.is_none() {
@@ -95,10 +105,14 @@ impl Reader<'_> {
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Ok(false);
         };
+        // The instructions stand among the rest, and are said again only if they are others.
+        let from = gone.iter().map(|entry| entry.step).min();
+        let system = self.path.system.iter().map(|(.., entry)| *entry);
+        let keep = system.filter(|entry| Some(entry.step) >= from).collect();
         self.hide(HideStep {
             kind: HideKind::Drop,
             cover: Cover::Range(*first, *last),
-            keep: Vec::new(),
+            keep,
             parts: Vec::new(),
             replacements: Vec::new(),
             moment: Moment::Here,

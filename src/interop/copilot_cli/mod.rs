@@ -11,6 +11,7 @@
 //! The generated schema of session events, and the conversations recorded for tests, in
 //! <https://github.com/github/copilot-sdk>. Observed: sessions of 1.0.20 to 1.0.60.
 
+mod asked;
 mod assets;
 mod hides;
 mod read;

@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::value::RawValue;
 
+use super::asked::Asked;
 use super::assets::Assets;
 use super::record::{Data, Event, Start};
 use super::said::{prompt, reply, result, text};
@@ -73,7 +74,7 @@ pub(super) struct Path {
     /// The reply that is being read, by its call of the model.
     group: Option<(Option<String>, Step)>,
     /// What the user asked for.
-    pub(super) asked: Vec<Span>,
+    pub(super) asked: Asked,
     /// Where events stand: how much was sent before each, and asked for.
     pub(super) places: HashMap<u64, (usize, usize)>,
     /// How much was sent when a summary was begun.
@@ -139,6 +140,12 @@ impl<'a> Reader<'a> {
 
     pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
         self.sink.problem(Problem::new(self.line, reason))
+    }
+
+    fn problems(&mut self, reasons: Vec<String>) -> Result<()> {
+        reasons
+            .into_iter()
+            .try_for_each(|reason| self.problem(reason))
     }
 
     /// Tells of the session, once, before its first step.
@@ -309,9 +316,10 @@ impl<'a> Reader<'a> {
         if seed.is_some() && seed == string(data.content) {
             return Ok(false);
         }
-        let mut assets = self.assets();
-        let parts = prompt(data, &mut assets);
+        let (mut assets, mut damage) = (self.assets(), Vec::new());
+        let parts = prompt(data, &mut assets, &mut damage);
         self.reaches_back |= assets.lacks;
+        self.problems(damage)?;
         let is_told = self.append(Message::new(Role::User, parts))?;
         if is_told {
             // What was typed says better than what was sent what a session is about.
@@ -335,7 +343,9 @@ impl<'a> Reader<'a> {
     /// A reply may come in pieces; then they name the same call of the model.
     fn replied(&mut self, data: &Data<'_>) -> Result<()> {
         self.path.set("model", data.model);
-        let parts = reply(data, &mut self.notes);
+        let mut damage = Vec::new();
+        let parts = reply(data, &mut self.notes, &mut damage);
+        self.problems(damage)?;
         if let Err(error) = depth::check_parts(&parts) {
             self.end.other("assistant.message");
             return self.problem(error.to_string());
@@ -373,9 +383,10 @@ impl<'a> Reader<'a> {
         if decode::<bool>(data.is_user_requested) == Some(true) {
             return Ok(false);
         }
-        let mut assets = self.assets();
-        let part = result(data, &mut assets);
+        let (mut assets, mut damage) = (self.assets(), Vec::new());
+        let part = result(data, &mut assets, &mut damage);
         self.reaches_back |= assets.lacks;
+        self.problems(damage)?;
         if let Part::ToolResult { call, .. } = &part {
             if self.path.cleared.remove(call) {
                 return Ok(false);

@@ -1,5 +1,8 @@
 //! What an event says, as the parts of a message.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
 use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
@@ -7,14 +10,34 @@ use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
+/// The objects of a list, each by itself; of what is none the reason is noted.
+fn objects<'a, T: Deserialize<'a>>(list: Raw<'a>, name: &str, damage: &mut Vec<String>) -> Vec<T> {
+    let Some(list) = list else { return Vec::new() };
+    let Some(list) = decode::<Vec<&RawValue>>(Some(list)) else {
+        damage.push(format!("{name} is not a list"));
+        return Vec::new();
+    };
+    let mut found = Vec::with_capacity(list.len());
+    for (at, raw) in list.into_iter().enumerate() {
+        match decode(Some(raw)).filter(|_| raw.get().starts_with('{')) {
+            Some(object) => found.push(object),
+            None => damage.push(format!("{name}[{at}] is not an object")),
+        }
+    }
+    found
+}
+
 /// A prompt, with what is sent beside it.
-pub(super) fn prompt(data: &Data<'_>, assets: &mut Assets<'_>) -> Vec<Part> {
+pub(super) fn prompt(
+    data: &Data<'_>,
+    assets: &mut Assets<'_>,
+    damage: &mut Vec<String>,
+) -> Vec<Part> {
     let sent = string(data.transformed_content).filter(|text| !text.is_empty());
     let text = sent.or_else(|| string(data.content)).unwrap_or_default();
     let mut parts = vec![Part::Text { text }];
     // What is not sent natively is named in the text.
-    let attached = decode::<Vec<Binary<'_>>>(data.attachments).unwrap_or_default();
-    for binary in attached {
+    for binary in objects::<Binary<'_>>(data.attachments, "attachments", damage) {
         if let Some(part) = media(&binary, assets) {
             parts.extend(string(binary.display_name).map(Part::text));
             parts.push(part);
@@ -24,7 +47,7 @@ pub(super) fn prompt(data: &Data<'_>, assets: &mut Assets<'_>) -> Vec<Part> {
 }
 
 /// A reply, or one piece of it.
-pub(super) fn reply(data: &Data<'_>, notes: &mut Notes) -> Vec<Part> {
+pub(super) fn reply(data: &Data<'_>, notes: &mut Notes, damage: &mut Vec<String>) -> Vec<Part> {
     let text_of = |raw| string(raw).filter(|text| !text.is_empty());
     let mut parts = Vec::new();
     let signature = text_of(data.reasoning_opaque).or_else(|| text_of(data.encrypted_content));
@@ -44,7 +67,7 @@ pub(super) fn reply(data: &Data<'_>, notes: &mut Notes) -> Vec<Part> {
             data: block.get().to_owned(),
         });
     }
-    let requests = decode::<Vec<Request<'_>>>(data.tool_requests).unwrap_or_default();
+    let requests = objects::<Request<'_>>(data.tool_requests, "toolRequests", damage);
     parts.extend(requests.iter().map(call));
     parts
 }
@@ -63,7 +86,7 @@ fn call(request: &Request<'_>) -> Part {
 }
 
 /// What a tool gave back: to the model, not to the screen.
-pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>) -> Part {
+pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>, damage: &mut Vec<String>) -> Part {
     let is_error = decode::<bool>(data.success) == Some(false);
     let given = decode::<Given<'_>>(data.result);
     let failure = decode::<Given<'_>>(data.error);
@@ -74,8 +97,8 @@ pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>) -> Part {
         .map(Part::text)
         .into_iter()
         .collect();
-    let binaries = given.and_then(|given| decode::<Vec<Binary<'_>>>(given.binary_results_for_llm));
-    let binaries = binaries.unwrap_or_default();
+    let binaries = given.and_then(|given| given.binary_results_for_llm);
+    let binaries: Vec<Binary<'_>> = objects(binaries, "binaryResultsForLlm", damage);
     content.extend(binaries.iter().filter_map(|binary| media(binary, assets)));
     Part::ToolResult {
         call: string(data.tool_call_id).unwrap_or_default(),
@@ -120,10 +143,11 @@ pub(super) fn text(raw: Raw<'_>) -> Option<String> {
 /// # Source
 ///
 /// A compaction in the conversations that the tool's maker has recorded for tests.
-pub(super) fn summed_up(asked: &[String], summary: &str) -> String {
-    let mut text = format!("{SUMMED_UP}\n\n{ASKED}\n");
-    for prompt in asked {
-        text += &format!("<user_message>\n{prompt}\n</user_message>\n");
-    }
-    text + &format!("\n{SUMMARY}\n<summary>\n{summary}\n</summary>")
+pub(super) fn summed_up(asked: &str, summary: &str) -> String {
+    format!("{SUMMED_UP}\n\n{ASKED}\n{asked}\n{SUMMARY}\n<summary>\n{summary}\n</summary>")
+}
+
+/// One of the prompts that stand there.
+pub(super) fn user_message(prompt: &str) -> String {
+    format!("<user_message>\n{prompt}\n</user_message>\n")
 }

@@ -104,6 +104,72 @@ fn hides(steps: &[Step]) -> Vec<&HideStep> {
     hides.collect()
 }
 
+fn lines(events: &[Value]) -> Vec<u8> {
+    let lines = events.iter().map(|event| format!("{event}\n"));
+    lines.collect::<String>().into_bytes()
+}
+
+#[test]
+fn taking_back_leaves_the_instructions() {
+    let instructions =
+        json!({"type": "system.message", "data": {"role": "system", "content": "Be brief."}});
+    let asked =
+        |id: &str, text: &str| json!({"type": "user.message", "id": id, "data": {"content": text}});
+    let said = |text: &str| json!({"type": "assistant.message", "data": {"content": text}});
+    let events = [
+        asked("e1", "One?"),
+        said("First."),
+        instructions.clone(),
+        asked("e2", "Two?"),
+        said("Second."),
+        json!({"type": "session.snapshot_rewind", "data": {"upToEventId": "e1"}}),
+        instructions,
+        asked("e3", "Three?"),
+    ];
+    let told = read(&COPILOT_CLI, &lines(&events));
+    let standing = told.sessions[0].standing();
+    let shown: Vec<_> = standing.iter().map(|it| texts(it).concat()).collect();
+    assert_eq!(shown, ["Be brief.", "Three?"]);
+}
+
+#[test]
+fn what_is_damaged_in_a_list_leaves_its_neighbours() {
+    let picture = |data: &str| json!({"data": data, "mimeType": "image/png"});
+    let call = |id: &str| json!({"toolCallId": id, "name": "look", "arguments": {}});
+    let given = json!({"content": "A wheel.", "binaryResultsForLlm": [picture("AQ=="), 7, picture("Ag==")]});
+    let events = [
+        json!({"type": "user.message", "data": {"content": "Look.", "attachments": [null, picture("Aw==")]}}),
+        json!({"type": "assistant.message", "data": {"toolRequests": [call("c1"), null, call("c2")]}}),
+        json!({"type": "tool.execution_complete", "data": {"toolCallId": "c1", "success": true, "result": given}}),
+        json!({"type": "assistant.message", "data": {"content": "So it is.", "toolRequests": "none"}}),
+    ];
+    let told = read(&COPILOT_CLI, &lines(&events));
+    let messages = told.sessions[0].messages();
+    let types: Vec<_> = messages.iter().map(|it| it.part_types()).collect();
+    assert_eq!(
+        types[..2],
+        [vec![("text", 1), ("image", 1)], vec![("tool_call", 2)]]
+    );
+    let [Part::ToolResult { content, .. }] = &messages[2].parts[..] else {
+        panic!("one result: {:?}", messages[2]);
+    };
+    assert_eq!(content.len(), 3);
+    let reported: Vec<_> = told
+        .problems
+        .iter()
+        .map(|it| (it.line, it.reason.as_str()))
+        .collect();
+    assert_eq!(
+        reported,
+        [
+            (1, "attachments[0] is not an object"),
+            (2, "toolRequests[1] is not an object"),
+            (3, "binaryResultsForLlm[1] is not an object"),
+            (4, "toolRequests is not a list"),
+        ]
+    );
+}
+
 #[test]
 fn what_is_summed_up_cleared_or_taken_back_is_hidden() {
     let told = read(&COPILOT_CLI, HIDDEN);
