@@ -7,8 +7,8 @@ use super::{ImportReport, ImportRequest, adopt, import};
 use crate::error::Result;
 use crate::history::{Call, CommitOptions, On, Repo};
 use crate::interop::{
-    Action, BranchStart, Format, ImportOptions, Importer, Input, Problem, SessionEnd, SessionStart,
-    Sink, Step, StepId, Was,
+    Action, BranchStart, Cover, Format, ImportOptions, Importer, Input, Problem, SessionEnd,
+    SessionStart, Sink, Step, StepEntry, StepId, Was,
 };
 use crate::model::{Draft, Message, Millis, RefName, Role};
 
@@ -152,6 +152,83 @@ fn sources() -> Vec<(&'static str, Vec<&'static str>)> {
     ]
     .map(|(name, text)| (name, text.lines().collect()))
     .into()
+}
+
+/// Reads as versions did of which a compaction named each message that it kept.
+struct Naming<'a> {
+    sink: &'a mut dyn Sink,
+    steps: usize,
+}
+
+impl Sink for Naming<'_> {
+    fn session(&mut self, session: SessionStart) -> Result<()> {
+        self.sink.session(session)
+    }
+
+    fn step(&mut self, mut step: Step) -> Result<()> {
+        if let Action::Hide(hide) = &mut step.action {
+            let first = hide.replacements[0].0.expect("it keeps some");
+            assert!(hide.keep.is_empty());
+            hide.cover = Cover::Everything;
+            let kept = (first.step.0..self.steps).map(StepId);
+            hide.keep = kept.map(|step| StepEntry { step, ..first }).collect();
+        }
+        self.steps += 1;
+        self.sink.step(step)
+    }
+
+    fn end(&mut self, end: SessionEnd) -> Result<()> {
+        self.sink.end(end)
+    }
+}
+
+fn pi_formerly(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+    let read = Format::named("pi")?.read;
+    read(input, options, &mut Naming { sink, steps: 0 })
+}
+
+#[test]
+fn a_compaction_that_named_what_it_keeps_is_gone_on_with() {
+    let said = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","cwd":"/w"}"#;
+    let compaction = r#"{"type":"compaction","id":"c","parentId":"four","summary":"s","firstKeptEntryId":"two"}"#;
+    let lines = [
+        header,
+        &said("one", ""),
+        &said("two", "one"),
+        &said("three", "two"),
+        &said("four", "three"),
+        compaction,
+        &said("five", "c"),
+        &said("six", "five"),
+    ];
+    let format = Box::leak(Box::new(Format {
+        read: pi_formerly,
+        go_on: None,
+        home: None,
+        ..*Format::named("pi").expect("known")
+    }));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x_s.jsonl");
+    let write = |lines: &[&str]| std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+    let now = Repo::ephemeral().expect("a repository");
+    write(&lines);
+    bring_in(&now, None, &path);
+    let (commits, all) = of_branch(&now, &main());
+    let repo = Repo::ephemeral().expect("a repository");
+    write(&lines[..7]);
+    bring_in(&repo, Some(format), &path);
+    let (before, _) = of_branch(&repo, &main());
+    assert!(!commits.starts_with(&before), "it is read otherwise now");
+    write(&lines);
+    bring_in(&repo, None, &path);
+    let (after, messages) = of_branch(&repo, &main());
+    assert!(after.starts_with(&before));
+    assert_eq!((after.len(), messages), (commits.len(), all));
 }
 
 fn main() -> RefName {

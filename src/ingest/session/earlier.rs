@@ -153,9 +153,9 @@ impl Session<'_> {
     }
 
     /// A hide as an earlier version made it here, where it hides and says the same: its summary may
-    /// stand elsewhere.
+    /// stand elsewhere, or it may name what it keeps one by one, where that is all that follows.
     pub(super) fn as_it_was(&mut self, tx: &dyn Tx, hide: &mut Hide) -> Result<()> {
-        let tip = self.chain.tip();
+        let (tip, all) = (self.chain.tip(), self.ends);
         let contents = |hide: &Hide| {
             let contents = hide.replacements.iter().map(|one| one.content);
             contents.collect::<Vec<_>>()
@@ -165,14 +165,18 @@ impl Session<'_> {
             Operation::Hide(made) => Some(made),
             _ => None,
         });
+        let follows = hide.replacements.first().and_then(|one| one.before);
         let same = |made: &&Hide| {
-            let kind = made.kind == hide.kind && made.intervals == hide.intervals;
-            kind && made.keep == hide.keep
-                && made.parts == hide.parts
-                && contents(made) == contents(hide)
+            let says = made.kind == hide.kind && contents(made) == contents(hide);
+            let hides = made.intervals == hide.intervals && made.keep == hide.keep;
+            let names = hide.keep.is_empty()
+                && made.intervals.iter().eq(&all)
+                && follows.is_some()
+                && made.keep.first() == follows.as_ref();
+            says && made.parts == hide.parts && (hides || names)
         };
         if let Some(made) = made.find(same) {
-            hide.replacements.clone_from(&made.replacements);
+            *hide = made.clone();
         }
         Ok(())
     }

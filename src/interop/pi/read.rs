@@ -1,5 +1,6 @@
 //! The second pass: the entries on each way are read again, and become steps.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::index::{Index, Kind, Record};
@@ -58,8 +59,10 @@ struct Told {
     brought: Option<Rc<str>>,
     /// The compaction on the way to it.
     compaction: Option<u32>,
-    /// Of a compaction: entries that were hidden, and that it brought back.
-    back: Vec<(u32, StepEntry)>,
+    /// Of a compaction: the first entry that it keeps, if that is on its way.
+    first: Option<u32>,
+    /// Of a compaction: what of its tail stands as what it, or one before it, brought back.
+    back: Rc<HashMap<u32, StepEntry>>,
 }
 
 struct Reader<'a> {
@@ -223,14 +226,35 @@ impl<'a> Reader<'a> {
         let Some(compaction) = compaction.filter(|compaction| *compaction > at) else {
             return told.made;
         };
-        let Kind::Compaction(Some(first)) = self.index.entries[compaction as usize].kind else {
-            return None;
-        };
-        let back = &self.told[compaction as usize].back;
-        let back = back.iter().find(|(entry, _)| *entry == at);
-        match back {
-            Some((_, entry)) => Some(*entry),
-            None => told.made.filter(|_| at >= first),
+        let behind = &self.told[compaction as usize];
+        let is_kept = behind.first.is_some_and(|first| at >= first);
+        let back = behind.back.get(&at).copied();
+        back.or(told.made).filter(|_| is_kept)
+    }
+
+    /// Whether an entry says something that is sent.
+    fn is_said(&self, at: u32) -> bool {
+        let is_message = self.index.entries[at as usize].kind == Kind::Message;
+        is_message && self.told[at as usize].made.is_some()
+    }
+
+    /// The first and the last of what is sent before an entry of the way, behind the compaction before it.
+    fn ends_before(&self, at: u32, compaction: Option<u32>) -> Option<(StepEntry, StepEntry)> {
+        let mut ends: Option<(StepEntry, StepEntry)> = None;
+        let behind = compaction.map(|at| (at, &self.told[at as usize]));
+        let from = behind.map_or(0, |(at, behind)| behind.first.unwrap_or(at));
+        let mut next = self.index.entries[at as usize].parent;
+        while let Some(at) = next.filter(|at| *at >= from) {
+            let standing = self.standing(at, compaction);
+            if let Some(entry) = standing.filter(|_| self.is_said(at)) {
+                ends = Some((entry, ends.map_or(entry, |(_, last)| last)));
+            }
+            next = self.index.entries[at as usize].parent;
+        }
+        let summary = behind.and_then(|(_, behind)| behind.made);
+        match summary {
+            Some(summary) => Some((summary, ends.map_or(summary, |(_, last)| last))),
+            None => ends,
         }
     }
 
@@ -248,33 +272,33 @@ impl<'a> Reader<'a> {
         let tail = entry.parent.zip(first);
         let tail = tail.map(|(last, first)| self.index.way(last, |at| at < first));
         let tail = tail.filter(|tail| tail.first().copied() == first);
-        let is_said = |at: &u32| {
-            let is_message = self.index.entries[*at as usize].kind == Kind::Message;
-            is_message && self.told[*at as usize].made.is_some()
-        };
-        let (mut keep, mut lost) = (Vec::new(), Vec::new());
-        for at in tail.into_iter().flatten().filter(is_said) {
-            match self.standing(at, before) {
-                Some(entry) => keep.push(entry),
-                None => lost.push(at),
-            }
-        }
+        next.first = first.filter(|_| tail.is_some());
+        let tail = tail.into_iter().flatten().filter(|at| self.is_said(*at));
+        let standing = tail.map(|at| (at, self.standing(at, before)));
+        let (kept, lost): (Vec<_>, Vec<_>) = standing.partition(|(_, entry)| entry.is_some());
         if next.last.is_none() {
             let step = Step::append(said.message, entry.span);
             next.made = Some(self.step(Step { time, ..step }, next)?);
             return Ok(());
         }
-        let place = keep.first().copied();
+        let kept_first = kept.first().and_then(|(at, entry)| Some((*at, (*entry)?)));
+        let place = kept_first.map(|(_, entry)| entry);
         let mut messages: Vec<Message> = vec![said.message];
-        for at in &lost {
+        for (at, _) in &lost {
             let (found, ..) = self.read(*at)?;
             messages.extend(found.map(|said| said.message));
         }
         let replacements = messages.into_iter().map(|message| (place, message));
+        // What stands from the first that is kept on stays, all of it.
+        let cover = match kept_first.map(|(at, _)| self.ends_before(at, before)) {
+            Some(Some((first, last))) => Cover::Range(first, last),
+            Some(None) => Cover::Nothing,
+            None => Cover::Everything,
+        };
         let hide = HideStep {
             kind: HideKind::Compaction,
-            cover: Cover::Everything,
-            keep,
+            cover,
+            keep: Vec::new(),
             parts: Vec::new(),
             replacements: replacements.collect(),
             moment: Moment::Here,
@@ -284,16 +308,34 @@ impl<'a> Reader<'a> {
             ..Step::new(Action::Hide(hide), entry.span)
         };
         let made = self.step(step, next)?;
-        next.back = (1..)
-            .zip(lost)
-            .map(|(number, at)| {
-                let entry = StepEntry {
-                    replacement: Some(number),
-                    ..made
-                };
-                (at, entry)
-            })
-            .collect();
+        next.made = Some(made);
+        next.back = self.back(before, &kept, &lost, made);
         Ok(())
+    }
+
+    /// What of a compaction's tail stands as what it has `made`, or as what one before it brought back.
+    fn back(
+        &self,
+        before: Option<u32>,
+        kept: &[(u32, Option<StepEntry>)],
+        lost: &[(u32, Option<StepEntry>)],
+        made: StepEntry,
+    ) -> Rc<HashMap<u32, StepEntry>> {
+        let known = before.map(|at| self.told[at as usize].back.clone());
+        let known = known.unwrap_or_default();
+        let of_kept = kept.iter().filter_map(|(at, _)| known.get_key_value(at));
+        // Many compactions that keep the same share it.
+        if lost.is_empty() && of_kept.clone().count() == known.len() {
+            return known;
+        }
+        let of_lost = (1..).zip(lost).map(|(number, (at, _))| {
+            let entry = StepEntry {
+                replacement: Some(number),
+                ..made
+            };
+            (*at, entry)
+        });
+        let of_kept = of_kept.map(|(at, entry)| (*at, *entry));
+        Rc::new(of_kept.chain(of_lost).collect())
     }
 }

@@ -1,12 +1,14 @@
 //! What a session says, which ways it holds, and what is written back.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::PI;
+use super::{PI, SUMMED_UP};
 use crate::conditions::real_sessions;
 use crate::interop::NewFile;
 use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
-use crate::interop::{Action, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step};
+use crate::interop::{
+    Action, Cover, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step,
+};
 use crate::model::{Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
@@ -104,6 +106,69 @@ fn the_last_entry_is_where_a_session_stands_and_other_ways_are_branches() {
     assert_eq!(texts(last), ["The door, too."]);
 }
 
+/// What stands once these entries were read: each as its id, the one before it, and the first entry that a
+/// compaction keeps, which others lack.
+fn standing(entries: &[(&str, &str, &str)]) -> Vec<String> {
+    let header = json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"});
+    let entries = entries.iter().map(|(id, parent, first)| {
+        let parent = (!parent.is_empty()).then_some(parent);
+        match first.is_empty() {
+            true => {
+                let message = json!({"role": "user", "content": id});
+                json!({"type": "message", "id": id, "parentId": parent, "message": message})
+            }
+            false => {
+                json!({"type": "compaction", "id": id, "parentId": parent, "summary": id, "firstKeptEntryId": first})
+            }
+        }
+    });
+    let lines = std::iter::once(header).chain(entries);
+    let lines: String = lines.map(|line| format!("{line}\n")).collect();
+    let told = read(&PI, lines.as_bytes());
+    let standing = told.sessions[0].standing();
+    let bare = |text: String| {
+        let text = text
+            .strip_prefix(SUMMED_UP[0])
+            .map(str::to_owned)
+            .unwrap_or(text);
+        text.trim_end_matches(SUMMED_UP[1]).to_owned()
+    };
+    standing.iter().map(|it| bare(texts(it).concat())).collect()
+}
+
+#[test]
+fn what_a_compaction_brought_back_stands_for_each_later_one() {
+    let entries = [
+        ("m0", "", ""),
+        ("m1", "m0", ""),
+        ("m2", "m1", ""),
+        ("m3", "m2", ""),
+        ("c1", "m3", "m3"),
+        ("c2", "c1", "m1"),
+        ("c3", "c2", "m1"),
+        ("c4", "c3", "m1"),
+        ("m4", "c4", ""),
+    ];
+    assert_eq!(standing(&entries[..6]), ["c2", "m1", "m2", "m3"]);
+    assert_eq!(standing(&entries[..7]), ["c3", "m1", "m2", "m3"]);
+    assert_eq!(standing(&entries), ["c4", "m1", "m2", "m3", "m4"]);
+}
+
+#[test]
+fn what_a_compaction_keeps_nothing_of_is_hidden_for_the_next() {
+    let entries = [
+        ("a", "", ""),
+        ("b", "a", ""),
+        ("aside", "b", ""),
+        ("c", "b", ""),
+        ("c1", "c", "aside"),
+        ("c2", "c1", "a"),
+        ("d", "c2", ""),
+    ];
+    assert_eq!(standing(&entries[..5]), ["c1"]);
+    assert_eq!(standing(&entries), ["c2", "a", "b", "c", "d"]);
+}
+
 #[test]
 fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
     let told = read(&PI, TREE);
@@ -115,35 +180,39 @@ fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
         let said = hide.replacements.iter();
         said.map(|(_, message)| texts(message).concat()).collect()
     };
-    let kept = |hide: &HideStep| -> Vec<(usize, Option<usize>)> {
-        let kept = hide.keep.iter();
-        kept.map(|entry| (entry.step.0, entry.replacement))
-            .collect()
+    let covered = |hide: &HideStep| match hide.cover {
+        Cover::Range(first, last) => [first, last].map(|it| (it.step.0, it.replacement)),
+        cover => panic!("{cover:?}"),
     };
-    assert_eq!(kept(first), [(5, None), (6, None)]);
-    assert!(said(first)[0].contains("\n\n<summary>\nTwelve sacks, three barrels.\n</summary>"));
-    assert!(
-        first
-            .replacements
-            .iter()
-            .all(|(before, _)| *before == Some(first.keep[0]))
+    let place = |hide: &HideStep| {
+        let place = hide.replacements[0].0.expect("it keeps some");
+        assert!(
+            hide.replacements
+                .iter()
+                .all(|(before, _)| *before == Some(place))
+        );
+        assert!(hide.keep.is_empty());
+        (place.step.0, place.replacement)
+    };
+    assert_eq!(
+        (covered(first), place(first)),
+        ([(0, None), (4, None)], (5, None))
     );
+    assert!(said(first)[0].contains("\n\n<summary>\nTwelve sacks, three barrels.\n</summary>"));
     // The extension's reaches back behind the first.
-    assert_eq!(kept(second), [(5, None), (6, None), (8, None), (9, None)]);
+    assert_eq!(
+        (covered(second), place(second)),
+        ([(7, None), (7, None)], (5, None))
+    );
     let again = said(second);
     assert_eq!(again[1], "Twelve.");
     assert!(again[2].contains("asked, and refused."));
     assert_eq!(again.len(), 3);
     // By then they stand as what the second put there.
-    let all = [
-        (10, Some(1)),
-        (10, Some(2)),
-        (5, None),
-        (6, None),
-        (8, None),
-        (9, None),
-    ];
-    assert_eq!(kept(third), all);
+    assert_eq!(
+        (covered(third), place(third)),
+        ([(10, None), (10, None)], (10, Some(1)))
+    );
     assert_eq!(third.replacements.len(), 1);
 }
 
@@ -154,8 +223,8 @@ fn the_first_version_is_one_way() {
     let session = &told.sessions[0];
     assert!(session.branches.is_empty());
     let found = hides(&session.steps);
-    let kept: Vec<usize> = found[0].keep.iter().map(|entry| entry.step.0).collect();
-    assert_eq!(kept, [2, 3, 4]);
+    let place = found[0].replacements[0].0.expect("it keeps some");
+    assert_eq!(place.step.0, 2);
     assert_eq!(texts(session.messages()[4]), ["It is noon."]);
     let messages = outgoing(FIRST, session);
     let (file, remarks) = export(&messages[..5], &document(false));
