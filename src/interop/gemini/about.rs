@@ -1,5 +1,7 @@
 //! What a session says of itself, beside its messages.
 
+use std::collections::HashSet;
+
 use super::project_hash;
 use super::record::Said;
 use crate::interop::{SessionEnd, Step};
@@ -14,6 +16,8 @@ const DIRECTORY: &str = "  - ";
 /// What is known of a session once it has been read.
 pub(super) struct About {
     pub(super) end: SessionEnd,
+    /// The sessions that were started, which `end` lists.
+    started: HashSet<String>,
     /// By which the tool knows the working directory.
     hash: Option<String>,
     /// Directories that may be the working directory.
@@ -24,6 +28,7 @@ impl About {
     pub(super) fn new() -> Self {
         Self {
             end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
+            started: HashSet::new(),
             hash: None,
             directories: Vec::new(),
         }
@@ -55,7 +60,7 @@ impl About {
     /// A message of a list, which may be that of a record.
     pub(super) fn listed(&mut self, said: &Said) {
         for id in &said.started {
-            if !self.end.started.contains(id) {
+            if self.started.insert(id.clone()) {
                 self.end.started.push(id.clone());
             }
         }

@@ -235,6 +235,12 @@ impl Lines<'_> {
 
     fn finish(mut self) -> Result<()> {
         self.open(None)?;
+        // A process that was broken off had perhaps said no more than a beginning of what there is.
+        if let Some((list, change)) = self.parked.take()
+            && !self.telling.begins_with(&list)
+        {
+            self.telling.replace(list, change)?;
+        }
         self.telling.settle()?;
         self.about.end.opaque_blocks = self.notes.opaque_blocks;
         self.telling.sink.end(self.about.finish())

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::GEMINI;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Session, Told, fresh, outgoing, read, value_at, written};
+use crate::interop::contract::{Session, Told, fresh, outgoing, read, texts, value_at, written};
 use crate::interop::{Action, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
@@ -302,6 +302,58 @@ fn what_the_tool_writes_down_before_it_lists_it_is_no_message_of_its_own() {
         steps.map(|step| step.action.clone()).collect::<Vec<_>>()
     };
     assert_eq!(steps(&after), steps(&before));
+}
+
+/// What stands once these lines were read behind the one that says which session it is, as text.
+fn standing(records: &[&str]) -> Vec<String> {
+    let opening = r#"{"sessionId":"s","projectHash":"h"}"#;
+    let lines = [&[opening], records].concat().join("\n");
+    let told = read(&GEMINI, lines.as_bytes());
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let standing = told.sessions[0].standing();
+    standing
+        .iter()
+        .map(|message| texts(message).concat())
+        .collect()
+}
+
+#[test]
+fn a_changed_record_does_not_take_the_place_of_a_later_one() {
+    let records = [
+        r#"{"id":"u1","type":"user","content":"Is it there?"}"#,
+        r#"{"id":"m1","type":"gemini","model":"g","content":"Let me"}"#,
+        r#"{"id":"u2","type":"user","content":"And now?"}"#,
+        r#"{"id":"m2","type":"gemini","model":"g","content":"It is."}"#,
+        r#"{"id":"m1","type":"gemini","model":"g","content":"It is."}"#,
+        r#"{"id":"u3","type":"user","content":"Thanks."}"#,
+    ];
+    let said = ["Is it there?", "It is.", "And now?", "It is.", "Thanks."];
+    assert_eq!(standing(&records), said);
+    let rewound = [&records[..], &[r#"{"$rewindTo":"m2"}"#]].concat();
+    assert_eq!(standing(&rewound), said[..3]);
+    // What was empty until then has a place of its own, too.
+    let empty = records[1].replace("Let me", "");
+    let filled = [&records[..1], &[&empty], &records[2..]].concat();
+    assert_eq!(standing(&filled), said);
+}
+
+#[test]
+fn the_list_with_which_a_process_goes_on_counts_at_the_end_unless_it_is_a_beginning() {
+    let asked = r#"{"id":"u1","type":"user","content":"One?"}"#;
+    let reply = r#"{"id":"m1","type":"gemini","model":"g","content":"First."}"#;
+    let next = r#"{"id":"u2","type":"user","content":"Two?"}"#;
+    let goes_on = |list: &[&str]| {
+        let list = format!(r#"{{"$set":{{"messages":[{}]}}}}"#, list.join(","));
+        standing(&[
+            asked,
+            reply,
+            r#"{"sessionId":"s","projectHash":"h"}"#,
+            &list,
+        ])
+    };
+    assert_eq!(goes_on(&[asked, reply, next]), ["One?", "First.", "Two?"]);
+    assert_eq!(goes_on(&[asked, next]), ["One?", "Two?"]);
+    assert_eq!(goes_on(&[asked]), ["One?", "First."]);
 }
 
 #[test]

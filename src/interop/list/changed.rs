@@ -39,29 +39,25 @@ impl Telling<'_> {
         let mut told = std::mem::take(&mut self.told);
         let fates = self.fates(&told, &items);
         self.prune(&mut told, &mut items, &fates, change)?;
-        let hide = self.hide(&told, &mut items, &fates, change)?;
+        let placed = self.hide(&told, &mut items, &fates, change)?;
         let mut told: Vec<Option<Told>> = told.into_iter().map(Some).collect();
-        let mut placed = 0..;
-        for (item, fate) in items.into_iter().zip(fates) {
-            match (fate, hide) {
+        for ((item, fate), placed) in items.into_iter().zip(fates).zip(placed) {
+            match (fate, placed) {
                 (Fate::Stays(at) | Fate::Pruned(at), _) => {
-                    let row = self.rows[item.row].id.clone();
+                    let id = self.rows[item.row].id.clone();
                     self.told.extend(told[at].take().map(|told| Told {
                         key: item.key,
-                        row,
+                        id,
+                        row: item.row,
                         number: item.number,
                         ..told
                     }));
                 }
-                (Fate::Swapped(_) | Fate::Placed, Some(step)) => {
-                    let entry = StepEntry {
-                        step,
-                        replacement: placed.next(),
-                    };
+                (_, Some(entry)) => {
                     let told = self.told_of(&item, None, entry);
                     self.told.push(told);
                 }
-                _ => self.append(item)?,
+                (_, None) => self.append(item)?,
             }
         }
         Ok(())
@@ -69,16 +65,15 @@ impl Telling<'_> {
 
     /// What becomes of each message of the list, beside what was told.
     fn fates(&self, told: &[Told], items: &[Item]) -> Vec<Fate> {
-        let before: Vec<Key> = told.iter().map(|told| told.key).collect();
-        let now: Vec<Key> = items.iter().map(|item| item.key).collect();
-        let found = matched(&before, &now);
+        let found = found(told, items);
         let kept: HashSet<usize> = found.iter().flatten().copied().collect();
         let gone: Vec<usize> = (0..told.len()).filter(|at| !kept.contains(at)).collect();
         let mut by_row: HashMap<(&str, usize), usize> = HashMap::new();
         for at in &gone {
-            let Told { row, number, .. } = &told[*at];
-            by_row.insert((row, *number), *at);
+            let Told { id, number, .. } = &told[*at];
+            by_row.insert((id, *number), *at);
         }
+        let following = following(&found);
         let mut fates = Vec::with_capacity(items.len());
         let mut before = None;
         for (at, item) in items.iter().enumerate() {
@@ -89,10 +84,9 @@ impl Telling<'_> {
             }
             let id = self.rows[item.row].id.as_str();
             let known = by_row.get(&(id, item.number)).copied();
-            let after = || found[at..].iter().flatten().next().copied();
             let fits = |known: &usize| {
                 before.is_none_or(|before| before < *known)
-                    && after().is_none_or(|after| *known < after)
+                    && following[at].is_none_or(|after| *known < after)
             };
             fates.push(match known.filter(|_| !id.is_empty()).filter(fits) {
                 Some(known) => {
@@ -157,31 +151,33 @@ impl Telling<'_> {
         self.tell_hide(HideStep::prune(parts), change).map(drop)
     }
 
-    /// Hides what is gone, with what stands in its place; none where nothing is.
+    /// Hides what is gone, with what stands in its place; gives for each message the entry that it is
+    /// now, if it stands there.
     fn hide(
         &mut self,
         told: &[Told],
         items: &mut [Item],
         fates: &[Fate],
         change: Change,
-    ) -> Result<Option<StepId>> {
+    ) -> Result<Vec<Option<StepEntry>>> {
         let stays: HashSet<usize> = fates.iter().filter_map(Fate::stays).collect();
         let gone = || (0..told.len()).filter(|at| !stays.contains(at));
-        let mut replacements = Vec::new();
-        for at in 0..items.len() {
+        let places: Vec<Option<usize>> = fates.iter().map(Fate::stays).collect();
+        let following = following(&places);
+        let (mut replacements, mut numbers) = (Vec::new(), vec![None; items.len()]);
+        for (at, item) in items.iter_mut().enumerate() {
             if !matches!(fates[at], Fate::Swapped(_) | Fate::Placed) {
                 continue;
             }
-            let before = fates[at..].iter().find_map(Fate::stays);
-            let step = items[at].step.take();
-            if let Some(Action::Append(message)) = step.map(|step| step.action) {
-                replacements.push((before.map(|at| told[at].entry), message));
+            if let Some(Action::Append(message)) = item.step.take().map(|step| step.action) {
+                numbers[at] = Some(replacements.len());
+                replacements.push((following[at].map(|at| told[at].entry), message));
             }
         }
         let ends = gone().next().zip(gone().next_back());
         let cover = match ends {
             Some((first, last)) => Cover::Range(told[first].entry, told[last].entry),
-            None if replacements.is_empty() => return Ok(None),
+            None if replacements.is_empty() => return Ok(numbers.iter().map(|_| None).collect()),
             None => Cover::Nothing,
         };
         let between = ends.map_or(0..0, |(first, last)| first..last);
@@ -199,7 +195,14 @@ impl Telling<'_> {
             replacements,
             moment: Moment::Here,
         };
-        self.tell_hide(hide, change).map(Some)
+        let step = self.tell_hide(hide, change)?;
+        let entry = |replacement: Option<usize>| {
+            replacement.map(|number| StepEntry {
+                step,
+                replacement: Some(number),
+            })
+        };
+        Ok(numbers.into_iter().map(entry).collect())
     }
 
     fn tell_hide(&mut self, hide: HideStep, change: Change) -> Result<StepId> {
@@ -208,4 +211,50 @@ impl Telling<'_> {
             ..Step::new(Action::Hide(hide), change.span)
         })
     }
+}
+
+/// For each message of the list the place of the one that was told and that it is. What was told of a row
+/// that did not change is its own; what is new is found among the rest, in order between those.
+fn found(told: &[Told], items: &[Item]) -> Vec<Option<usize>> {
+    let places = (0..).zip(told);
+    let own: HashMap<_, usize> = places
+        .map(|(at, told)| ((told.row, told.number), at))
+        .collect();
+    let mut found = vec![None; items.len()];
+    let (mut item, mut next) = (0, 0);
+    for at in 0..=items.len() {
+        let place = match items.get(at) {
+            Some(item) if item.step.is_some() => None,
+            Some(item) => own.get(&(item.row, item.number)).copied(),
+            None => Some(told.len()),
+        };
+        let Some(place) = place.filter(|place| *place >= next) else {
+            continue;
+        };
+        let before: Vec<Key> = told[next..place].iter().map(|told| told.key).collect();
+        let now: Vec<Key> = items[item..at].iter().map(|item| item.key).collect();
+        for (found, same) in found[item..at].iter_mut().zip(matched(&before, &now)) {
+            *found = same.map(|same| next + same);
+        }
+        if let Some(found) = found.get_mut(at) {
+            *found = Some(place);
+        }
+        (item, next) = (at + 1, place + 1);
+    }
+    found
+}
+
+/// For each place the first that is known from there on.
+fn following(places: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut next = None;
+    let mut following: Vec<_> = places
+        .iter()
+        .rev()
+        .map(|place| {
+            next = place.or(next);
+            next
+        })
+        .collect();
+    following.reverse();
+    following
 }

@@ -5,6 +5,8 @@
 //! record says again in between is not. Deliberately absent: which record changes the list.
 
 mod changed;
+#[cfg(test)]
+mod laws;
 mod matched;
 
 use std::collections::{HashMap, HashSet};
@@ -50,15 +52,13 @@ pub(super) struct Telling<'s> {
 /// One record of the list.
 struct Row {
     id: String,
+    is_reply: bool,
     /// Whether it came with a whole list.
     is_listed: bool,
-    state: State,
-}
-
-enum State {
-    New(Listed),
-    /// The messages that were told of it.
-    Told(Vec<Key>),
+    /// The messages that were told of it, each with which of its messages it is.
+    told: Vec<(usize, Key)>,
+    /// What is to be told of it behind those.
+    new: Vec<Step>,
 }
 
 /// What tells messages from others: all that they say but what was thought, which is not sent again.
@@ -85,8 +85,9 @@ impl Key {
 /// A message that was told.
 pub(super) struct Told {
     pub(super) key: Key,
-    /// The row that it is of, and which of its messages.
-    row: String,
+    /// The row that it is of, its id, and which of its messages.
+    row: usize,
+    id: String,
     number: usize,
     entry: StepEntry,
     /// Of a tool's message the results, as far as they are told apart.
@@ -122,14 +123,17 @@ impl<'s> Telling<'s> {
         self.rows.is_empty()
     }
 
+    /// Whether these are the first of its records, by their ids, and not all.
+    pub(super) fn begins_with(&self, list: &[Listed]) -> bool {
+        let mut pairs = list.iter().zip(&self.rows);
+        list.len() < self.rows.len() && pairs.all(|(listed, row)| listed.id == row.id)
+    }
+
     /// Puts a record where the one of the same id stands, or at the end; gives whether there was one.
     pub(super) fn put(&mut self, listed: Listed, change: Change) -> Result<bool> {
         if let Some(at) = self.places.get(&listed.id).copied() {
-            if at < self.settled {
-                self.settle()?;
-                self.changed = Some(change);
-            }
-            self.rows[at].state = State::New(listed);
+            self.touch(at, change)?;
+            self.rows[at].put(listed);
             return Ok(true);
         }
         if listed.is_reply {
@@ -139,15 +143,36 @@ impl<'s> Telling<'s> {
         Ok(false)
     }
 
+    /// Adds to what the record of the same id says; where there is none, it stands at the end.
+    pub(super) fn add(&mut self, mut more: Listed, change: Change) -> Result<()> {
+        let Some(at) = self.places.get(&more.id).copied() else {
+            more.id.clear();
+            return self.put(more, change).map(drop);
+        };
+        self.touch(at, change)?;
+        self.rows[at].new.extend(more.steps);
+        Ok(())
+    }
+
+    /// A row is about to change.
+    fn touch(&mut self, at: usize, change: Change) -> Result<()> {
+        if at < self.settled {
+            self.settle()?;
+            self.changed = Some(change);
+        }
+        Ok(())
+    }
+
     fn push(&mut self, listed: Listed, is_listed: bool) {
-        let id = listed.id.clone();
-        if !id.is_empty() {
-            self.places.insert(id.clone(), self.rows.len());
+        if !listed.id.is_empty() {
+            self.places.insert(listed.id.clone(), self.rows.len());
         }
         self.rows.push(Row {
-            id,
+            id: listed.id,
+            is_reply: listed.is_reply,
             is_listed,
-            state: State::New(listed),
+            told: Vec::new(),
+            new: listed.steps,
         });
     }
 
@@ -157,7 +182,7 @@ impl<'s> Telling<'s> {
         // What no model has answered yet, and what the tool has put there itself, comes with the list.
         while self.rows.len() > self.settled
             && let Some(row) = self.rows.last()
-            && !row.is_reply()
+            && !row.is_reply
             && !row.id.is_empty()
             && ids.contains(row.id.as_str())
         {
@@ -169,7 +194,7 @@ impl<'s> Telling<'s> {
         self.settled = 0;
         for listed in list {
             match self.places.get(&listed.id).copied() {
-                Some(at) => self.rows[at].state = State::New(listed),
+                Some(at) => self.rows[at].put(listed),
                 None => self.push(listed, true),
             }
         }
@@ -226,18 +251,14 @@ impl<'s> Telling<'s> {
     fn items(&mut self, from: usize) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
         for (at, row) in self.rows.iter_mut().enumerate().skip(from) {
-            let new = match std::mem::replace(&mut row.state, State::Told(Vec::new())) {
-                State::New(listed) => {
-                    let keyed = |step: Step| Some((Key::of(step.message()?), Some(step)));
-                    listed
-                        .steps
-                        .into_iter()
-                        .filter_map(keyed)
-                        .collect::<Vec<_>>()
-                }
-                State::Told(keys) => keys.into_iter().map(|key| (key, None)).collect(),
-            };
-            for (number, (key, step)) in new.into_iter().enumerate() {
+            let next = row.told.last().map_or(0, |(number, _)| number + 1);
+            let told = std::mem::take(&mut row.told).into_iter();
+            let told = told.map(|(number, key)| (number, key, None));
+            let keyed = |step: Step| Some((Key::of(step.message()?), Some(step)));
+            let new = std::mem::take(&mut row.new).into_iter().filter_map(keyed);
+            let new = (next..).zip(new);
+            let new = new.map(|(number, (key, step))| (number, key, step));
+            for (number, key, step) in told.chain(new) {
                 let item = Item {
                     key,
                     row: at,
@@ -251,9 +272,8 @@ impl<'s> Telling<'s> {
             }
         }
         for item in &items {
-            if let State::Told(keys) = &mut self.rows[item.row].state {
-                keys.push(item.key);
-            }
+            let told = &mut self.rows[item.row].told;
+            told.push((item.number, item.key));
         }
         items
     }
@@ -274,7 +294,8 @@ impl<'s> Telling<'s> {
     fn told_of(&self, item: &Item, message: Option<&Message>, entry: StepEntry) -> Told {
         Told {
             key: item.key,
-            row: self.rows[item.row].id.clone(),
+            row: item.row,
+            id: self.rows[item.row].id.clone(),
             number: item.number,
             entry,
             results: message.map(results).unwrap_or_default(),
@@ -290,30 +311,32 @@ impl<'s> Telling<'s> {
 }
 
 impl Row {
-    fn is_reply(&self) -> bool {
-        matches!(&self.state, State::New(listed) if listed.is_reply)
+    /// Says what is in a record, and nothing else any more.
+    fn put(&mut self, listed: Listed) {
+        self.is_reply = listed.is_reply;
+        self.told.clear();
+        self.new = listed.steps;
     }
 }
 
 impl Item {
     /// Whether another one, right behind it, says what these calls gave back once more: the same, or
-    /// what was sent in place of what the reply's record has.
+    /// what was sent in place of what the reply's record has. Calls have ids of their own, so that two of
+    /// them never give back the same.
     fn is_said_again_by(&self, next: &Self) -> bool {
         if self.key.role != Role::Tool || next.key.role != Role::Tool {
             return false;
         }
-        let message = |item: &Self| item.step.as_ref().and_then(Step::message).cloned();
-        self.key == next.key
-            || self.number > 0
-                && next.number == 0
-                && message(self)
-                    .zip(message(next))
-                    .is_some_and(|(one, other)| {
-                        let of = |message: &Message| -> HashSet<String> {
-                            message.results().map(str::to_owned).collect()
-                        };
-                        of(&one) == of(&other)
-                    })
+        if self.key == next.key {
+            return true;
+        }
+        let is_of_reply = self.number > 0 && next.number == 0;
+        let results = |item: &Self| -> Option<HashSet<String>> {
+            let message = item.step.as_ref().and_then(Step::message)?;
+            Some(message.results().map(str::to_owned).collect())
+        };
+        let same = || results(self).zip(results(next));
+        is_of_reply && same().is_some_and(|(one, other)| one == other)
     }
 
     /// Takes what is said again, with its record.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::named::Named;
 use super::record::{Payload, Record, message_of};
 use crate::error::{Error, Result};
 use crate::interop::lines::mend;
@@ -12,6 +13,12 @@ use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Si
 use crate::model::{Role, Span};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string};
+
+/// How much may be read again of a session of so many bytes, to follow it from one way to another. Each
+/// time that way's messages are told anew, so that who goes to and fro all the time would fill any disk.
+pub(super) const fn most_read_again(bytes: u64) -> u64 {
+    bytes.saturating_mul(16).saturating_add(1 << 20)
+}
 
 pub(super) fn import(
     input: &dyn Input,
@@ -25,6 +32,8 @@ pub(super) fn import(
         is_told: false,
         nodes: HashMap::new(),
         last: None,
+        named: Named::default(),
+        bytes_again: 0,
         notes: Notes::default(),
         end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
     };
@@ -39,7 +48,10 @@ pub(super) fn import(
 struct Node {
     /// The record that it stands behind.
     parent: Option<String>,
-    span: Span,
+    /// What is said in it: later records of its name belong to it.
+    spans: Vec<Span>,
+    /// The calls that wait for results there.
+    named: Named,
     /// Whether the history begins anew there.
     begins: bool,
 }
@@ -53,6 +65,10 @@ struct Reader<'s> {
     nodes: HashMap<String, Node>,
     /// The record that was read last.
     last: Option<String>,
+    /// The calls that wait for results there.
+    named: Named,
+    /// How much was read again.
+    bytes_again: u64,
     notes: Notes,
     end: SessionEnd,
 }
@@ -94,52 +110,74 @@ impl Reader<'_> {
                 Listed::default()
             }
         };
-        if record.is_compression() {
-            let bytes = &line.text.bytes[line.at.clone()];
-            let list = compressed(bytes, change.span, &mut self.notes);
-            self.list.replace(list, change)?;
+        for step in &mut listed.steps {
+            self.named.number(step);
         }
         if listed.steps.is_empty() {
             self.end.other(record.kind());
         }
-        if let Some(uuid) = string(record.uuid) {
+        let uuid = string(record.uuid);
+        if let Some(uuid) = &uuid
+            && let Some(node) = self.nodes.get_mut(uuid)
+        {
+            node.spans.push(change.span);
+            node.named.clone_from(&self.named);
+            listed.id.clone_from(uuid);
+            return self.list.add(listed, change);
+        }
+        let begins = record.is_compression();
+        if begins {
+            self.named = Named::default();
+            let bytes = &line.text.bytes[line.at.clone()];
+            let list = compressed(bytes, change.span, &mut self.notes);
+            self.list.replace(list, change)?;
+        }
+        if let Some(uuid) = uuid {
             let node = Node {
-                parent: self.last.take(),
-                span: change.span,
-                begins: record.is_compression(),
+                parent: self.last.replace(uuid.clone()),
+                spans: vec![change.span],
+                named: self.named.clone(),
+                begins,
             };
-            // Of records of one name the first has the place in the tree.
-            if !self.nodes.contains_key(&uuid) {
-                self.nodes.insert(uuid.clone(), node);
-                listed.id.clone_from(&uuid);
-            }
-            self.last = Some(uuid);
+            listed.id.clone_from(&uuid);
+            self.nodes.insert(uuid, node);
         }
         self.list.put(listed, change).map(drop)
     }
 
-    /// Goes to the record behind which one stands, if that is not the last one: what comes between was
-    /// taken back. A link that leads nowhere is passed over, so that nothing is lost by it.
+    /// Goes to the record behind which one stands, or whose name it has, if that is not the last one: what
+    /// comes between was taken back. A link that leads nowhere is passed over, so that nothing is lost by it.
+    ///
+    /// # Source
+    ///
+    /// `aggregateRecords` in `sessionService.ts` of the tool: records of one name are one, where the first
+    /// of them stands.
     fn follow(
         &mut self,
         record: &Record<'_>,
         line: &records::Record<'_>,
         change: Change,
     ) -> Result<()> {
-        let parent = string(record.parent_uuid);
-        // A record of the last one's name goes on with it.
-        let is_more = string(record.uuid).is_some_and(|uuid| self.last.as_ref() == Some(&uuid));
-        if self.last.is_none() || parent == self.last || is_more {
+        let own = string(record.uuid).filter(|uuid| self.nodes.contains_key(uuid));
+        let behind = own.or_else(|| string(record.parent_uuid));
+        if self.last.is_none() || behind == self.last {
             return Ok(());
         }
-        match &parent {
+        match &behind {
             None if record.parent_uuid.is_some() || !has_parent(line) => return Ok(()),
-            None => self.list.replace(Vec::new(), change)?,
+            None => {
+                self.named = Named::default();
+                self.list.replace(Vec::new(), change)?;
+            }
             Some(known) if self.nodes.contains_key(known) => {
                 if !self.list.rewind_behind(known, change)? {
-                    let list = self.path(known)?;
+                    let Some(list) = self.path(known, change.span)? else {
+                        let reason = "this goes to and fro too often: it is read behind the record before it";
+                        return self.sink().problem(Problem::new(line.line, reason));
+                    };
                     self.list.replace(list, change)?;
                 }
+                self.named.clone_from(&self.nodes[known].named);
             }
             Some(_) => {
                 return self.sink().problem(Problem {
@@ -148,16 +186,21 @@ impl Reader<'_> {
                 });
             }
         }
-        self.last = parent;
+        self.last = behind;
         Ok(())
     }
 
-    /// What is sent at a record, read once more.
-    fn path(&self, uuid: &str) -> Result<Vec<Listed>> {
-        let mut spans = Vec::new();
+    /// What is sent at a record, read once more for the one that is `now` read; none where that would be
+    /// too much.
+    fn path(&mut self, uuid: &str, now: Span) -> Result<Option<Vec<Listed>>> {
+        let mut way = Vec::new();
         let mut next = self.nodes.get_key_value(uuid);
         while let Some((uuid, node)) = next {
-            spans.push((uuid, node));
+            self.bytes_again += node.spans.iter().map(|span| span.len).sum::<u64>();
+            if self.bytes_again > most_read_again(now.offset) {
+                return Ok(None);
+            }
+            way.push((uuid, node));
             next = match &node.parent {
                 Some(parent) if !node.begins => self.nodes.get_key_value(parent),
                 _ => None,
@@ -165,20 +208,29 @@ impl Reader<'_> {
         }
         let mut list = Vec::new();
         // What is odd in them was told when they were read.
-        let mut notes = Notes::default();
-        for (uuid, node) in spans.into_iter().rev() {
-            let bytes = self.input.bytes(node.span).map_err(Error::io("source"))?;
-            if node.begins {
-                list = compressed(&bytes, node.span, &mut notes);
-            }
-            let text = mend(&bytes).text;
-            let record = serde_json::from_str::<Record<'_>>(&text).unwrap_or_default();
-            list.push(Listed {
+        let (mut notes, mut named) = (Notes::default(), Named::default());
+        for (uuid, node) in way.into_iter().rev() {
+            let mut all = Listed {
                 id: uuid.clone(),
-                ..record.listed(node.span, &mut notes).unwrap_or_default()
-            });
+                ..Listed::default()
+            };
+            for (number, span) in node.spans.iter().enumerate() {
+                let bytes = self.input.bytes(*span).map_err(Error::io("source"))?;
+                if node.begins && number == 0 {
+                    list = compressed(&bytes, *span, &mut notes);
+                }
+                let text = mend(&bytes).text;
+                let record = serde_json::from_str::<Record<'_>>(&text).unwrap_or_default();
+                let mut listed = record.listed(*span, &mut notes).unwrap_or_default();
+                for step in &mut listed.steps {
+                    named.number(step);
+                }
+                all.is_reply |= listed.is_reply;
+                all.steps.extend(listed.steps);
+            }
+            list.push(all);
         }
-        Ok(list)
+        Ok(Some(list))
     }
 }
 
@@ -189,7 +241,7 @@ fn has_parent(line: &records::Record<'_>) -> bool {
 
 /// The history that a compression left.
 fn compressed(record: &[u8], span: Span, notes: &mut Notes) -> Vec<Listed> {
-    let mut list = Vec::new();
+    let (mut list, mut named) = (Vec::new(), Named::default());
     for at in elements_at(record, 0, &["systemPayload", "compressedHistory"]) {
         let place = Span {
             offset: span.offset + at.start as u64,
@@ -198,10 +250,15 @@ fn compressed(record: &[u8], span: Span, notes: &mut Notes) -> Vec<Listed> {
         let text = mend(&record[at]).text;
         let raw = serde_json::from_str(&text).ok();
         let message = raw.and_then(|raw| message_of(raw, notes).ok().flatten());
-        list.extend(message.map(|message| Listed {
-            is_reply: message.role == Role::Assistant,
-            steps: vec![Step::append(message, place)],
-            ..Listed::default()
+        list.extend(message.map(|message| {
+            let is_reply = message.role == Role::Assistant;
+            let mut step = Step::append(message, place);
+            named.number(&mut step);
+            Listed {
+                is_reply,
+                steps: vec![step],
+                ..Listed::default()
+            }
         }));
     }
     list

@@ -1,6 +1,6 @@
 //! What a session says, and what is written back.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::QWEN;
 use crate::conditions::real_sessions;
@@ -157,6 +157,138 @@ fn going_back_to_before_a_compression_brings_that_back() {
         .collect();
     assert_eq!(placed, ["One.", "First."]);
     assert!(back.keep.is_empty());
+}
+
+/// A record behind another one: a message of these parts.
+fn record(uuid: &str, parent: &str, role: &str, parts: &Value) -> String {
+    let of_calls = parts[0].get("functionResponse").is_some();
+    let kind = match role {
+        "model" => "assistant",
+        _ if of_calls => "tool_result",
+        _ => "user",
+    };
+    let parent = (!parent.is_empty()).then_some(parent);
+    let message = json!({"role": role, "parts": parts});
+    let record = json!({"uuid": uuid, "parentUuid": parent, "sessionId": "s", "type": kind, "message": message});
+    record.to_string()
+}
+
+fn said(uuid: &str, parent: &str, role: &str, text: &str) -> String {
+    record(uuid, parent, role, &json!([{"text": text}]))
+}
+
+/// What stands once these records were read.
+fn standing(records: &[String]) -> Vec<Message> {
+    let told = read(&QWEN, records.join("\n").as_bytes());
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    told.sessions[0].standing()
+}
+
+#[test]
+fn results_without_ids_are_those_of_calls_without() {
+    let given = |uuid: &str, parent: &str| {
+        let response = json!({"name": "look", "response": {"output": "nothing"}});
+        record(
+            uuid,
+            parent,
+            "user",
+            &json!([{"functionResponse": response}]),
+        )
+    };
+    let call = |at: &str| json!({"functionCall": {"name": "look", "args": {"at": at}}});
+    let calls = json!([call("shelf"), call("jar")]);
+    let records = [
+        said("a", "", "user", "Look."),
+        record("b", "a", "model", &calls),
+        given("c", "b"),
+        given("d", "c"),
+        record("e", "d", "model", &json!([call("floor")])),
+        given("f", "e"),
+        // From the calls on once more.
+        given("g", "b"),
+        given("h", "g"),
+    ];
+    let ids = |messages: &[Message]| -> Vec<String> {
+        let parts = messages.iter().flat_map(|message| &message.parts);
+        let ids = parts.filter_map(|part| match part {
+            Part::ToolCall { id, .. } => Some(id.clone()),
+            Part::ToolResult { call, .. } => Some(call.clone()),
+            _ => None,
+        });
+        ids.collect()
+    };
+    let all = ["look", "look_2", "look", "look_2", "look", "look"];
+    assert_eq!(ids(&standing(&records[..6])), all);
+    assert_eq!(ids(&standing(&records)), all[..4]);
+}
+
+#[test]
+fn what_comes_later_under_a_records_name_belongs_to_it() {
+    let records = [
+        said("a", "", "user", "Is it there?"),
+        said("b", "a", "model", "It is,"),
+        said("c", "b", "user", "And now?"),
+        said("b", "a", "model", " on the shelf."),
+        said("d", "b", "user", "Thanks."),
+        said("e", "d", "model", "Not at all."),
+    ];
+    let texts = |records: &[String]| -> Vec<String> {
+        let standing = standing(records);
+        standing.iter().map(|it| text(it).to_owned()).collect()
+    };
+    let now = [
+        "Is it there?",
+        "It is,",
+        " on the shelf.",
+        "Thanks.",
+        "Not at all.",
+    ];
+    assert_eq!(texts(&records), now);
+    // It stays there when the way is left and gone on with.
+    let left = [
+        &records[..],
+        &[
+            said("f", "a", "model", "Where?"),
+            said("g", "e", "user", "Bye."),
+        ],
+    ];
+    assert_eq!(texts(&left.concat()), [&now[..], &["Bye."]].concat());
+    let behind = [&records[..], &[said("f", "b", "user", "Which?")]];
+    assert_eq!(texts(&behind.concat()), [&now[..3], &["Which?"]].concat());
+}
+
+#[test]
+fn going_to_and_fro_all_the_time_costs_no_more_than_the_file_allows() {
+    let mut records = vec![said("r", "", "user", "Root.")];
+    let mut ends = ["r".to_owned(), "r".to_owned()];
+    let mut turn = |way: usize, number: usize| {
+        let uuid = format!("{way}-{number}");
+        records.push(said(&uuid, &ends[way], "user", &uuid));
+        ends[way] = uuid;
+    };
+    let (first, second) = ((0..400).map(|at| (0, at)), (0..400).map(|at| (1, at)));
+    let to_and_fro = (400..800).map(|at| (at % 2, at));
+    for (way, number) in first.chain(second).chain(to_and_fro) {
+        turn(way, number);
+    }
+    let file = records.join("\n");
+    let told = read(&QWEN, file.as_bytes());
+    let session = &told.sessions[0];
+    assert_eq!(session.messages().len(), records.len());
+    assert!(
+        told.problems
+            .iter()
+            .any(|it| it.reason.contains("too often"))
+    );
+    let placed: usize = hides(session)
+        .iter()
+        .map(|hide| hide.replacements.len())
+        .sum();
+    let all = super::read::most_read_again(file.len() as u64);
+    assert!(placed as u64 * records[1].len() as u64 <= all, "{placed}");
+    // As often as anybody does, it is followed.
+    let short = records[..810].join("\n");
+    assert_eq!(read(&QWEN, short.as_bytes()).problems, []);
 }
 
 #[test]
