@@ -66,7 +66,9 @@ pub fn sessions(path: &Path) -> Result<Option<Vec<(PathBuf, StoredSession)>>> {
         None => Ok(None),
     })?;
     let named = |session: StoredSession| (path.join(name(&session.id)), session);
-    Ok(found.map(|found| found.into_iter().map(named).collect()))
+    // Nobody goes on with what has no name; it has no place either.
+    let found = found.map(|found| found.into_iter().filter(|session| !session.id.is_empty()));
+    Ok(found.map(|found| found.map(named).collect()))
 }
 
 /// The paths with those of the sessions in place of each database that is one of a known tool. One that
@@ -120,10 +122,12 @@ impl DatabaseState {
         if !is_database(path) {
             return None;
         }
+        // The log stands beside the file itself, not beside a link to it.
+        let path = std::fs::canonicalize(path).ok()?;
         let mut log = path.as_os_str().to_owned();
         log.push(LOG);
         Some(Self {
-            file: plain::stamp(path).ok()?,
+            file: plain::stamp(&path).ok()?,
             log: plain::stamp(Path::new(&log)).ok(),
         })
     }

@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what a file's first line says; its format knows.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::bases;
@@ -34,13 +34,16 @@ struct Told {
 ///
 /// The store's.
 pub fn in_order(repo: &Repo, files: &[PathBuf], listings: &mut Listings) -> Result<Vec<PathBuf>> {
-    let told = files.iter().map(|path| told(path, listings));
     let mut order = Order {
         repo,
-        files: files.iter().cloned().zip(told).collect(),
+        files: Vec::with_capacity(files.len()),
+        by_id: HashMap::new(),
         begun: HashSet::new(),
         order: Vec::with_capacity(files.len()),
     };
+    for path in files {
+        order.add(path.clone(), told(path, listings));
+    }
     for at in 0..files.len() {
         order.take(at)?;
     }
@@ -145,30 +148,51 @@ fn told(path: &Path, listings: &mut Listings) -> Option<Told> {
 struct Order<'a> {
     repo: &'a Repo,
     files: Vec<(PathBuf, Option<Told>)>,
+    /// Those of a session, by its id.
+    by_id: HashMap<String, Vec<usize>>,
     begun: HashSet<usize>,
     order: Vec<PathBuf>,
 }
 
 impl Order<'_> {
-    /// Takes a file, and before it those that it needs.
+    fn add(&mut self, path: PathBuf, told: Option<Told>) -> usize {
+        let at = self.files.len();
+        if let Some(told) = &told {
+            self.by_id.entry(told.id.clone()).or_default().push(at);
+        }
+        self.files.push((path, told));
+        at
+    }
+
+    /// Takes a file, and before it those that it needs. Sessions may start each other ten thousand deep, or
+    /// in a circle.
     fn take(&mut self, at: usize) -> Result<()> {
-        if !self.begun.insert(at) {
-            return Ok(());
+        let mut under_way = Vec::from_iter(self.begin(at)?);
+        while let Some((at, before)) = under_way.last_mut() {
+            match before.pop_first() {
+                Some(before) => under_way.extend(self.begin(before)?),
+                None => {
+                    self.order.push(self.files[*at].0.clone());
+                    under_way.pop();
+                }
+            }
         }
-        for before in self.before(at)? {
-            self.take(before)?;
-        }
-        self.order.push(self.files[at].0.clone());
         Ok(())
     }
 
+    /// A file that is to be taken now, with those that come before it; none where it was begun already.
+    fn begin(&mut self, at: usize) -> Result<Option<(usize, BTreeSet<usize>)>> {
+        Ok(match self.begun.insert(at) {
+            true => Some((at, self.before(at)?)),
+            false => None,
+        })
+    }
+
     /// The files that come before one.
-    fn before(&mut self, at: usize) -> Result<Vec<usize>> {
+    fn before(&mut self, at: usize) -> Result<BTreeSet<usize>> {
         let (path, Some(told)) = &self.files[at] else {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         };
-        let others = self.files.iter().enumerate();
-        let others = others.filter_map(|(other, (_, known))| Some((other, known.as_ref()?)));
         let base = told.descent.base.as_ref();
         let comes_before = |other: &Told| {
             let is_earlier = other.descent.begun < told.descent.begun;
@@ -177,26 +201,61 @@ impl Order<'_> {
                 false => told.descent.spawned_by.as_ref() == Some(&other.id),
             }
         };
-        let mut before: Vec<usize> = others
-            .filter(|(other, known)| *other != at && comes_before(known))
-            .map(|(other, _)| other)
+        let ids = base.map(|base| &base.session).into_iter();
+        let ids = ids.chain(&told.descent.spawned_by);
+        let named = ids.filter_map(|id| self.by_id.get(id)).flatten().copied();
+        let known = |at: &usize| self.files[*at].1.as_ref();
+        let mut before: BTreeSet<usize> = named
+            .filter(|other| *other != at && known(other).is_some_and(comes_before))
             .collect();
-        let listed = |before: &[usize], id: &str| {
-            let mut known = before.iter().filter_map(|at| self.files[*at].1.as_ref());
-            known.any(|known| known.id == id)
-        };
+        let is_listed = |id: &str| before.iter().filter_map(known).any(|known| known.id == id);
         if let (Some(base), Some(format)) = (base, told.format)
-            && !listed(&before, &base.session)
+            && !is_listed(&base.session)
             && !bases::is_here(&*self.repo.store, format, base)?
         {
             for found in beside(path, &base.session) {
                 let told = self::told(&found, &mut Listings::default());
                 if self.files.iter().all(|(known, _)| *known != found) {
-                    before.push(self.files.len());
-                    self.files.push((found, told));
+                    before.insert(self.add(found, told));
                 }
             }
         }
         Ok(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database says of each session which one started it, whatever that makes.
+    #[test]
+    fn sessions_that_start_each_other_in_a_long_circle_come_in_all_the_same() {
+        const LENGTH: usize = 50_000;
+        let repo = Repo::ephemeral().expect("a repository");
+        let mut order = Order {
+            repo: &repo,
+            files: Vec::new(),
+            by_id: HashMap::new(),
+            begun: HashSet::new(),
+            order: Vec::new(),
+        };
+        for at in 0..LENGTH {
+            let told = Told {
+                format: None,
+                id: at.to_string(),
+                descent: Descent {
+                    spawned_by: Some(((at + 1) % LENGTH).to_string()),
+                    ..Descent::default()
+                },
+            };
+            order.add(PathBuf::from(at.to_string()), Some(told));
+        }
+        order.take(0).expect("an order");
+        let expected = (1..LENGTH).rev().chain([0]).map(|at| at.to_string());
+        let expected: Vec<PathBuf> = expected.map(PathBuf::from).collect();
+        assert_eq!(order.order, expected);
+        order.take(7).expect("an order");
+        assert_eq!(order.order, expected, "each comes once");
     }
 }

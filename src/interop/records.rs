@@ -6,6 +6,7 @@
 
 use std::io::Write;
 use std::ops::Range;
+use std::str::Utf8Chunks;
 
 use serde_json::value::RawValue;
 
@@ -310,10 +311,8 @@ fn each_value(
     reader: &mut dyn LineReader,
 ) -> Result<u64> {
     let text = mended.text.as_ref();
-    let place = |at: usize| match mended.invalid_utf8 {
-        true => source_offset(line.bytes, at),
-        false => at,
-    };
+    let mut places = mended.invalid_utf8.then(|| Places::of(line.bytes));
+    let mut place = |at: usize| places.as_mut().map_or(at, |places| places.source(at));
     let (mut number, mut from) = (0, 0);
     let torn = loop {
         let (mut end, mut failure) = (from, None);
@@ -407,22 +406,44 @@ pub fn beginning(input: &dyn Input) -> Result<Option<String>> {
     Ok(Some(mend(without_mark(&front)).text.into_owned()))
 }
 
-/// Where byte `at` of the lossy text of `bytes` is in `bytes`.
-fn source_offset(bytes: &[u8], at: usize) -> usize {
-    let (mut source, mut text) = (0, 0);
-    for chunk in bytes.utf8_chunks() {
-        let valid = chunk.valid().len();
-        if at <= text + valid {
-            return source + (at - text);
-        }
-        text += valid;
-        source += valid;
-        if !chunk.invalid().is_empty() {
-            text += char::REPLACEMENT_CHARACTER.len_utf8();
-            source += chunk.invalid().len();
+/// Where the bytes of a lossy text are in what it was made of, asked in their order.
+struct Places<'b> {
+    chunks: Utf8Chunks<'b>,
+    /// Where the chunk that is looked at begins, in the source and in the text.
+    source: usize,
+    text: usize,
+    /// How long it is: what is valid of it, and what is not.
+    valid: usize,
+    invalid: usize,
+}
+
+impl<'b> Places<'b> {
+    fn of(bytes: &'b [u8]) -> Self {
+        Self {
+            chunks: bytes.utf8_chunks(),
+            source: 0,
+            text: 0,
+            valid: 0,
+            invalid: 0,
         }
     }
-    source
+
+    /// Where byte `at` of the text is in the source; `at` is never less than it was before.
+    fn source(&mut self, at: usize) -> usize {
+        while at > self.text + self.valid {
+            self.text += self.valid;
+            if self.invalid > 0 {
+                self.text += char::REPLACEMENT_CHARACTER.len_utf8();
+            }
+            self.source += self.valid + self.invalid;
+            let Some(chunk) = self.chunks.next() else {
+                (self.valid, self.invalid) = (0, 0);
+                return self.source;
+            };
+            (self.valid, self.invalid) = (chunk.valid().len(), chunk.invalid().len());
+        }
+        self.source + at.saturating_sub(self.text)
+    }
 }
 
 #[cfg(test)]
@@ -480,6 +501,30 @@ mod tests {
         let found = read(b"{\"a\":\"\xff\xff\xff\"} {\"b\":\"\\ud800\"}\n", None);
         assert_eq!(found.0.len(), 2);
         assert_eq!(found.1.last().expect("one").1, "invalid UTF-8");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
+        /// Of every character that came through, as if each were asked for alone.
+        #[test]
+        fn places_of_a_mended_text_are_found_in_their_order(
+            pieces in proptest::collection::vec(proptest::sample::select(
+                vec![&b"a"[..], b"\xc3\xa4", b"\xff", b"\xe2\x82", b"\xf0\x9f\x98\x80", b"{}"],
+            ), 0..20),
+            skipped in 1_usize..4,
+        ) {
+            let bytes = pieces.concat();
+            let text = String::from_utf8_lossy(&bytes);
+            let mut places = Places::of(&bytes);
+            for (at, character) in text.char_indices().step_by(skipped) {
+                let source = places.source(at);
+                let rest = String::from_utf8_lossy(&bytes[source..]);
+                proptest::prop_assert_eq!(rest.chars().next(), Some(character));
+                let before = String::from_utf8_lossy(&bytes[..source]);
+                proptest::prop_assert_eq!(&*before, &text[..at]);
+            }
+        }
     }
 
     #[test]

@@ -80,11 +80,8 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     });
     let mut found: Vec<StoredSession> = found.collect();
     // One that was started is later than who started it, unless a clock was set back.
-    let parents = found
-        .iter()
-        .map(|it| (it.id.clone(), it.spawned_by.clone()));
-    let parents: HashMap<String, Option<String>> = parents.collect();
-    found.sort_by_cached_key(|it| depth(&parents, it));
+    let depths = depths(&found);
+    found.sort_by_key(|it| depths.get(&it.id).copied());
     Ok(found)
 }
 
@@ -121,15 +118,28 @@ fn stored(row: &Row, Sum(rows, size_bytes, newest): Sum) -> Option<StoredSession
     })
 }
 
-/// How many sessions are above one; of those that start each other in a circle, some number.
-fn depth(parents: &HashMap<String, Option<String>>, session: &StoredSession) -> usize {
-    let mut above = session.spawned_by.as_ref();
-    let mut depth = 0;
-    while let Some(parent) = above.and_then(|id| Some((id, parents.get(id)?))) {
-        depth += 1;
-        above = parent.1.as_ref().filter(|_| depth < parents.len());
+/// How many sessions are above each; of those that start each other in a circle, some number.
+fn depths(sessions: &[StoredSession]) -> HashMap<String, usize> {
+    let parents = sessions.iter().map(|it| (&it.id, it.spawned_by.as_ref()));
+    let parents: HashMap<&String, Option<&String>> = parents.collect();
+    let mut depths: HashMap<String, usize> = HashMap::new();
+    for session in sessions {
+        let (mut chain, mut next) = (Vec::new(), Some(&session.id));
+        while let Some((id, above)) = next.and_then(|id| parents.get_key_value(id))
+            && !depths.contains_key(*id)
+        {
+            // So that a circle has an end.
+            depths.insert((*id).clone(), 0);
+            chain.push(*id);
+            next = *above;
+        }
+        let above = next.and_then(|id| depths.get(id));
+        let first = above.map_or(0, |above| above + 1);
+        for (under, id) in chain.into_iter().rev().enumerate() {
+            depths.insert(id.clone(), first + under);
+        }
     }
-    depth
+    depths
 }
 
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {

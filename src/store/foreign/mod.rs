@@ -30,6 +30,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ const LOCKS_NOTHING: &str = "win32-none";
 pub struct ForeignTables {
     connection: Connection,
     path: PathBuf,
+    /// How long the file and its log are.
+    size_bytes: u64,
 }
 
 /// Reads a database of another program as it stands at one moment. `read` is called again, and what it
@@ -64,25 +67,30 @@ pub struct ForeignTables {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] where it cannot be read or is damaged, [`Error::Overtaken`] where its owner writes all
-/// the time, and what `read` returns.
+/// [`Error::Io`] where it cannot be read, is damaged, or was left in the middle of a transaction,
+/// [`Error::Overtaken`] where its owner writes all the time, and what `read` returns.
 pub fn read_foreign<T>(
     path: &Path,
     mut read: impl FnMut(&ForeignTables) -> Result<T>,
 ) -> Result<T> {
     // The log stands beside the file itself, not beside a link to it.
     let path = std::fs::canonicalize(path).map_err(Error::io(path))?;
+    let first = Moment::of(&path)?;
     for attempt in 1..=ATTEMPTS {
         let before = Moment::of(&path)?;
         if before.is_written() || before.is_being_folded() && attempt <= FOLDING {
             sleep(PAUSE);
             continue;
         }
-        let found = ForeignTables::open(&path, before.has_log()).and_then(|tables| read(&tables));
+        let found = ForeignTables::open(&path, &before).and_then(|tables| read(&tables));
         if before.holds(&Moment::of(&path)?) {
             return found;
         }
         sleep(PAUSE);
+    }
+    if first.is_written() && first == Moment::of(&path)? {
+        let left = "a transaction is half in it, and nobody writes it; whoever opens it with its own tool takes that back";
+        return Err(invalid(&path, left));
     }
     Err(Error::Overtaken {
         name: path.display().to_string(),
@@ -97,10 +105,10 @@ pub fn is_database(path: &Path) -> bool {
 }
 
 impl ForeignTables {
-    fn open(path: &Path, has_log: bool) -> Result<Self> {
+    fn open(path: &Path, moment: &Moment) -> Result<Self> {
         let fail = failed(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = match has_log {
+        let connection = match moment.has_log() {
             true => Connection::open_with_flags_and_vfs(path, flags, LOCKS_NOTHING),
             false => {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -126,15 +134,22 @@ impl ForeignTables {
             })
             .map_err(&fail)?;
         }
+        // No value is longer than what it stands in, whatever a column says that it is made of.
+        let size_bytes = moment.size_bytes();
+        let longest = i32::try_from(size_bytes).unwrap_or(i32::MAX);
+        let limit = connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, longest);
+        limit.map_err(&fail)?;
         // One transaction: all that is read is of one state.
         connection.execute_batch("BEGIN").map_err(&fail)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
+            size_bytes,
         })
     }
 
-    /// The columns of a table; none where there is no such table.
+    /// The columns of a table that hold something, not those that are made of others; none where there is no
+    /// such table.
     ///
     /// # Errors
     ///
@@ -155,14 +170,31 @@ impl ForeignTables {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`].
+    /// [`Error::Io`], also where these are no columns of the table, and where the rows hold more than the
+    /// file does: damaged ones may share their pages.
     pub fn rows(
         &self,
         table: &str,
         holding: Option<(&str, &str)>,
         order: &[&str],
     ) -> Result<Vec<Map<String, Value>>> {
-        let mut sql = format!("SELECT * FROM {}", name(table));
+        let columns = self.columns(table)?;
+        let asked = order
+            .iter()
+            .chain(holding.as_ref().map(|(column, _)| column));
+        for column in asked {
+            if !columns
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(column))
+            {
+                return Err(invalid(
+                    &self.path,
+                    &format!("{table} has no column {column}"),
+                ));
+            }
+        }
+        let named: Vec<String> = columns.iter().map(|column| name(column)).collect();
+        let mut sql = format!("SELECT {} FROM {}", named.join(", "), name(table));
         if let Some((column, _)) = holding {
             sql += &format!(" WHERE {} = ?1", name(column));
         }
@@ -172,20 +204,30 @@ impl ForeignTables {
         }
         let read = || {
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
             let values = holding.into_iter().map(|(_, value)| value);
             let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-            let mut found = Vec::new();
+            let (mut found, mut left) = (Vec::new(), self.size_bytes);
             while let Some(row) = rows.next()? {
                 let mut object = Map::new();
-                for (at, name) in names.iter().enumerate() {
-                    object.insert(name.clone(), value(row.get_ref(at)?));
+                for (at, name) in columns.iter().enumerate() {
+                    let held = row.get_ref(at)?;
+                    let Some(rest) = left.checked_sub(length(held)) else {
+                        return Ok(None);
+                    };
+                    left = rest;
+                    object.insert(name.clone(), value(held));
                 }
                 found.push(object);
             }
-            Ok(found)
+            Ok(Some(found))
         };
-        read().map_err(failed(&self.path))
+        let found = read().map_err(failed(&self.path))?;
+        found.ok_or_else(|| {
+            invalid(
+                &self.path,
+                &format!("the rows of {table} hold more than the file does"),
+            )
+        })
     }
 
     /// For each value of the column `by`: how many rows of a table hold it, how long their texts in the
@@ -239,11 +281,23 @@ fn value(value: ValueRef<'_>) -> Value {
     }
 }
 
+/// How long a text or bytes are; a number takes no room of its own.
+fn length(value: ValueRef<'_>) -> u64 {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len() as u64,
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
+    }
+}
+
 /// What SQLite says of a database, with its place.
 fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
-    move |error| Error::Io {
-        path: path.clone(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error.to_string()),
-    }
+    move |error| invalid(&path, &error.to_string())
+}
+
+fn invalid(path: &Path, reason: &str) -> Error {
+    Error::io(path)(io::Error::new(
+        io::ErrorKind::InvalidData,
+        reason.to_owned(),
+    ))
 }

@@ -63,6 +63,12 @@ impl Moment {
         })
     }
 
+    /// How long the file and its log are, in bytes.
+    pub(super) fn size_bytes(&self) -> u64 {
+        let log = self.log.as_ref().map_or(0, |(_, length)| *length);
+        self.size_bytes.saturating_add(log)
+    }
+
     /// Whether there is a log to be read with the file.
     pub(super) fn has_log(&self) -> bool {
         self.log.is_some()

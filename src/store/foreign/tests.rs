@@ -194,3 +194,48 @@ fn what_is_no_sound_database_is_named() {
     assert!(columns.expect("it is read").is_empty());
     assert!(ids(&path).is_err());
 }
+
+/// A column may say that it is made of others, and be as long as it likes.
+#[test]
+fn what_a_row_says_is_no_longer_than_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.db");
+    let owner = Connection::open(&path).expect("made");
+    owner
+        .execute_batch(
+            "CREATE TABLE note (id TEXT, text TEXT, long TEXT GENERATED ALWAYS AS (printf('%.*c', 300000000, 'x')));
+             INSERT INTO note (id, text) VALUES ('a', 'one'), ('b', 'two');",
+        )
+        .expect("written");
+    drop(owner);
+    let read =
+        |order: &'static [&str]| read_foreign(&path, |tables| tables.rows("note", None, order));
+    let expected = [
+        json!({"id": "a", "text": "one"}),
+        json!({"id": "b", "text": "two"}),
+    ];
+    let rows = read(&["id"]).expect("it is read").into_iter();
+    assert_eq!(
+        rows.map(Into::into).collect::<Vec<serde_json::Value>>(),
+        expected
+    );
+    assert!(matches!(read(&["long"]), Err(Error::Io { .. })));
+    let summed = read_foreign(&path, |tables| tables.summed("note", "id", "long", "id"));
+    assert!(matches!(summed, Err(Error::Io { .. })), "{summed:?}");
+}
+
+/// Its owner died, so that waiting for it is no use.
+#[test]
+fn what_was_left_in_the_middle_of_a_transaction_is_said_to_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.db");
+    drop(in_use(&path));
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    journal.extend([0; 504]);
+    fs::write(folder.path().join("a.db-journal"), journal).expect("written");
+    let found = ids(&path).expect_err("nobody may read it");
+    assert!(
+        found.to_string().contains("a transaction is half in it"),
+        "{found}"
+    );
+}
