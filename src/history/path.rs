@@ -1,7 +1,7 @@
 //! What lies on the path to a commit: what two of them share, which entry a commit is about, and
 //! which session it came from.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load;
 use crate::model::{EntryId, Operation, RefName};
@@ -106,9 +106,9 @@ pub(crate) fn session_among(
 ) -> Result<Option<(RefName, SessionRow)>> {
     for records in view.records(commits)? {
         for (source, _) in records {
-            let Some(source) = view.source(source)? else {
-                continue;
-            };
+            let source = view.source(source)?.ok_or_else(|| Error::Damaged {
+                detail: format!("source {source} is missing, and commits came from it"),
+            })?;
             // A file of many conversations has no session of its own name.
             let session = view.session(&source.session)?.unwrap_or_default();
             return Ok(Some((source.session, session)));

@@ -361,7 +361,7 @@ fn flip(flips: usize, full: usize) -> BTreeMap<String, Vec<(usize, u32)>> {
         let wrong = wrong.unwrap_or_else(|_| vec!["panic".to_owned()]);
         let owner = owner(&owners, at);
         let mut findings = findings.lock().expect("no panic");
-        for what in wrong.iter().filter(|what| !is_known(owner, what)) {
+        for what in wrong.iter().filter(|what| !is_known(owner, at, what)) {
             // One line a kind of question, whichever commit it was about.
             let words = what.lines().next().unwrap_or_default().split(' ');
             let words = words.filter(|word| !names.iter().any(|name| word.starts_with(name)));
@@ -445,10 +445,16 @@ fn commits(directory: &Path) -> Vec<CommitHash> {
     newest.chain(sessions).chain([tip]).collect()
 }
 
-/// SQLite's full-text index has no checksums, so a search can miss what the index has lost. It is
-/// derived data, and nothing but `find` reads it.
-fn is_known(owner: &str, what: &str) -> bool {
-    owner.starts_with("search_") && what.starts_with("find: ")
+/// What a check of everything finds, and a question does not. SQLite's full-text index has no checksums, so a
+/// search can miss what the index, or its table in the schema, has lost; it is derived data, and nothing but `find` reads it. And how many rows
+/// a page has stands in its header: the last ones of a table whose rows may be missing are gone then, and
+/// nothing beside them tells.
+fn is_known(owner: &str, at: usize, what: &str) -> bool {
+    let is_search = owner.starts_with("search_") || owner == "sqlite_schema";
+    let may_miss_rows = ["usage", "commit_records", "sessions"].contains(&owner);
+    let is_count_of_rows = (3..5).contains(&(at % PAGE));
+    is_search && what.starts_with("find: ")
+        || may_miss_rows && is_count_of_rows && what.ends_with("another answer")
 }
 
 /// A hundred times as many are every byte of the file that is in use.
@@ -687,6 +693,77 @@ fn a_source_that_is_lost_is_damage() {
         let told = sandbox.command(command).output().expect("it runs");
         let error = String::from_utf8_lossy(&told.stderr);
         assert_eq!(told.status.code(), Some(3), "{command:?}: {error}");
+    }
+}
+
+/// Of a row with one damaged column an index knows better: which operation moved a ref.
+#[test]
+fn a_repair_asks_the_indexes_what_a_damaged_column_was() {
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["reflog"]) + &sandbox.ok(&["export", "other"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let mut bytes = fs::read(&path).expect("a file");
+    let owners = owners(&path);
+    // As a disk would: the table's row changes, the index and the checksum don't.
+    let database = Connection::open(&path).expect("opens");
+    let rows = "SELECT max(operation) FROM reflog";
+    let newest: u8 = database
+        .query_row(rows, [], |row| row.get(0))
+        .expect("a row");
+    drop(database);
+    let start = owners
+        .iter()
+        .find(|(_, owner)| *owner == "reflog")
+        .expect("a page")
+        .0;
+    let page = (start - 1) * PAGE..start * PAGE;
+    // Its row: the number, then the name.
+    let held = [&[newest][..], b"refs/heads/main"].concat();
+    let at = memchr::memmem::find(&bytes[page.clone()], &held).expect("the newest move");
+    bytes[page.start + at] ^= 16;
+    fs::write(&path, bytes).expect("written");
+    let told = sandbox
+        .command(&["fsck", "--repair"])
+        .output()
+        .expect("it runs");
+    assert_eq!(told.status.code(), Some(0));
+    assert_eq!(
+        sandbox.ok(&["reflog"]) + &sandbox.ok(&["export", "other"]),
+        right
+    );
+    assert!(!is_found(path.parent().expect("a folder")));
+}
+
+/// Two rows of an index that stand in each other's place: what is asked for one is never answered with the other.
+#[test]
+fn a_count_that_stands_in_anothers_place_is_counted_anew() {
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["log", "-n", "0", "alike"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let bytes = fs::read(&path).expect("a file");
+    let start = owners(&path)
+        .into_iter()
+        .find(|(_, owner)| owner == "counts")
+        .expect("a page")
+        .0;
+    let start = (start - 1) * PAGE;
+    let rows = usize::from(bytes[start + 4]);
+    let pointer = |at: usize| start + 8 + 2 * at;
+    let last = [bytes[pointer(rows - 1)], bytes[pointer(rows - 1) + 1]];
+    for at in 0..rows - 1 {
+        let mut moved = bytes.clone();
+        moved[pointer(at)..pointer(at) + 2].copy_from_slice(&last);
+        fs::write(&path, moved).expect("written");
+        for beside in ["tract.db-wal", "tract.db-shm"] {
+            drop(fs::remove_file(path.with_file_name(beside)));
+        }
+        let told = sandbox
+            .command(&["log", "-n", "0", "alike"])
+            .output()
+            .expect("it runs");
+        if told.status.code() == Some(0) {
+            assert_eq!(String::from_utf8_lossy(&told.stdout), right, "row {at}");
+        }
     }
 }
 

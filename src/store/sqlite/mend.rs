@@ -48,6 +48,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         aside: BTreeMap::new(),
         sealed,
     };
+    let told = mending.told_by_indexes()?;
     session.drop_totals()?;
     session.execute("DELETE FROM followed", [])?;
     mending.anew("counts", false)?;
@@ -60,6 +61,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         false => session.execute("DELETE FROM checkpoints", [])?,
     }
     mending.places(&kept)?;
+    told.into_iter().try_for_each(|row| row.put(session))?;
     mending.sources()?;
     mending.operations()?;
     mending.log()?;
@@ -78,6 +80,23 @@ struct Mending<'a, 's> {
     aside: BTreeMap<String, u64>,
     /// The sealed tables with their columns.
     sealed: BTreeMap<String, String>,
+}
+
+/// A row with a damaged column that an index holds, too: with what stands there its seal is right.
+struct ToldByIndex {
+    table: String,
+    id: i64,
+    columns: Vec<(String, Value)>,
+}
+
+impl ToldByIndex {
+    fn put(self, session: &Session<'_>) -> Result<()> {
+        for (column, value) in self.columns {
+            let sql = format!("UPDATE {} SET {column} = ?2 WHERE id = ?1", self.table);
+            session.execute(&sql, params![self.id, value])?;
+        }
+        Ok(())
+    }
 }
 
 /// How a row is made again from the bytes that it stands for.
@@ -123,6 +142,56 @@ impl Mending<'_, '_> {
             self.took(table, rows);
         }
         self.session.write_anew(table, &columns, &broken)
+    }
+
+    /// What the indexes still know of damaged rows, but of contents and commits, which are made again from their
+    /// bytes. To be asked before the indexes are made anew.
+    fn told_by_indexes(&self) -> Result<Vec<ToldByIndex>> {
+        let session = self.session;
+        let sql = "SELECT t.name, i.name, group_concat(c.name, ',' ORDER BY c.seqno)
+                   FROM pragma_table_list AS t, pragma_index_list(t.name) AS i, pragma_index_info(i.name) AS c
+                   WHERE t.schema = 'main' AND NOT t.wr AND NOT i.partial AND t.name NOT IN ('contents', 'commits')
+                   GROUP BY t.name, i.name";
+        let indexes: Vec<(String, String, String)> =
+            session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let mut told = Vec::new();
+        for (table, index, columns) in indexes {
+            let Some(sealed) = self.sealed.get(&table) else {
+                continue;
+            };
+            // Others can be made again.
+            if !sealed.starts_with("id,") {
+                continue;
+            }
+            let columns: Vec<&str> = columns.split(',').collect();
+            let named = columns.join(", ");
+            let as_told = sealed
+                .split(',')
+                .map(|column| match columns.contains(&column) {
+                    true => format!("told.{column}"),
+                    false => format!("{table}.{column}"),
+                });
+            let as_told: Vec<String> = as_told.collect();
+            let sql = format!(
+                "WITH told AS MATERIALIZED (SELECT id, {named} FROM {table} INDEXED BY {index})
+                 SELECT {table}.id, {told} FROM {table} NOT INDEXED JOIN told ON told.id = {table}.id
+                 WHERE {table}.seal IS NOT sealed({own}) AND {table}.seal IS sealed({as_told})",
+                told = columns.iter().map(|column| format!("told.{column}")).collect::<Vec<_>>().join(", "),
+                own = sealed.split(',').map(|column| format!("{table}.{column}")).collect::<Vec<_>>().join(", "),
+                as_told = as_told.join(", "),
+            );
+            told.extend(session.all(&sql, [], |row| {
+                let values = columns.iter().enumerate();
+                let values =
+                    values.map(|(at, column)| Ok(((*column).to_owned(), row.get(at + 1)?)));
+                Ok(ToldByIndex {
+                    table: table.clone(),
+                    id: row.get(0)?,
+                    columns: values.collect::<rusqlite::Result<_>>()?,
+                })
+            })?);
+        }
+        Ok(told)
     }
 
     /// Names and listings of contents and commits, and the indexes of all tables.

@@ -154,7 +154,7 @@ impl Session<'_> {
             concat!(
                 "SELECT n, hash, size_bytes, encoding, body
                  FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents),
+                intact!(contents asked "key"),
                 " LEFT JOIN bodies ON content = id"
             ),
             hashes,
@@ -301,7 +301,7 @@ impl Objects for Session<'_> {
             concat!(
                 "SELECT n, hash, depth, canonical
                  FROM keys CROSS JOIN commits ON hash = key AND ",
-                intact!(commits)
+                intact!(commits asked "key")
             ),
             hashes,
             |row| commit_row(row, 1),
@@ -387,7 +387,7 @@ impl Objects for Session<'_> {
         let found = self.by_key(
             concat!(
                 "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key AND ",
-                intact!(commits)
+                intact!(commits asked "key")
             ),
             commits,
             |row| Ok(lineage_at(&path, row.get(2)?) == Some(row.get(1)?)),
@@ -455,7 +455,7 @@ impl Objects for Session<'_> {
         let sql = concat!(
             "SELECT n, hash, size_bytes, encoding, body
              FROM keys CROSS JOIN contents ON hash = key AND ",
-            intact!(contents),
+            intact!(contents asked "key"),
             " LEFT JOIN bodies ON content = id"
         );
         let (mut buffer, mut failed) = (Vec::new(), None);
@@ -488,7 +488,7 @@ impl Objects for Session<'_> {
             concat!(
                 "SELECT n, hash, role, preview, size_bytes, calls, results
                  FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents)
+                intact!(contents asked "key")
             ),
             hashes,
             |row| {
@@ -510,7 +510,7 @@ impl Objects for Session<'_> {
         let found = self.by_key(
             concat!(
                 "SELECT n, uses FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents),
+                intact!(contents asked "key"),
                 " CROSS JOIN tool_uses ON content = contents.id AND ",
                 intact!(tool_uses)
             ),
@@ -539,7 +539,7 @@ impl Objects for Session<'_> {
         let found = self.by_key(
             concat!(
                 "SELECT n, encoding IS NULL FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents),
+                intact!(contents asked "key"),
                 " LEFT JOIN bodies ON content = id"
             ),
             contents,
@@ -564,7 +564,7 @@ impl Objects for Session<'_> {
                  FROM keys CROSS JOIN contents ON hash = key AND preview = '",
                 PURGED,
                 "' AND ",
-                intact!(contents),
+                intact!(contents asked "key"),
                 " JOIN bodies ON content = id",
             ]
             .concat(),
@@ -585,10 +585,10 @@ impl Objects for Session<'_> {
             &keyed::<CountKey>(concat!(
                 "SELECT n, tokens, estimated
                  FROM keys CROSS JOIN contents ON hash = substr(key, 1, 32) AND ",
-                intact!(contents),
+                intact!(contents asked "substr(key, 1, 32)"),
                 " CROSS JOIN counts ON content = contents.id AND encoding = ?2
                    AND mask = iif(substr(key, 33) = zeroblob(32), x'', substr(key, 33)) AND ",
-                intact!(counts)
+                intact!(counts asked "contents.id")
             )),
             keys.len(),
             params![blob(keys), encoding],
@@ -606,7 +606,7 @@ impl Objects for Session<'_> {
             concat!(
                 "SELECT n, input_tokens, output_tokens
                  FROM keys CROSS JOIN commits ON hash = key AND ",
-                intact!(commits),
+                intact!(commits asked "key"),
                 " LEFT JOIN usage ON commit_id = id AND ",
                 intact!(usage)
             ),
@@ -622,7 +622,19 @@ impl Objects for Session<'_> {
             },
         )?;
         self.prove_absent_where(commits, &found)?;
-        Ok(found.into_iter().map(Option::flatten).collect())
+        let found: Vec<Option<Usage>> = found.into_iter().map(Option::flatten).collect();
+        let without = commits
+            .iter()
+            .zip(&found)
+            .filter(|(_, usage)| usage.is_none());
+        let without: Vec<CommitHash> = without.map(|(commit, _)| *commit).collect();
+        let beside = keyed::<CommitHash>(concat!(
+            "SELECT ",
+            neighbours!(usage, "commit_id", "id"),
+            " FROM keys CROSS JOIN commits ON hash = key"
+        ));
+        self.scan(&beside, [blob(&without)], |_| Ok(true))?;
+        Ok(found)
     }
 
     fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>> {

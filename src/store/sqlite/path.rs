@@ -222,7 +222,7 @@ impl Session<'_> {
                 concat!(
                     " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
                          AND mask = x'' AND ",
-                    intact!(counts)
+                    intact!(counts asked "commits.content")
                 ),
             ),
         };
@@ -297,7 +297,7 @@ impl Session<'_> {
             intact!(contents),
             " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
                  AND mask = x'' AND ",
-            intact!(counts),
+            intact!(counts asked "commits.content"),
             " LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
                  AND ",
             intact!(tool_uses),

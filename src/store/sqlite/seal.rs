@@ -18,10 +18,20 @@ use crate::model::{Message, ToolUses};
 ///
 /// The columns stand in the order of the table: an index that leads to another row than its own is
 /// noticed as well, for then the columns come from two rows.
+///
+/// Where rows are out of their order, an index may give one for a key that is beside it: having met the key
+/// on its way down, SQLite takes the row that it ends at for that of the key. So what is found by a key that another
+/// table holds (`asked`) is sealed with that key in the column's place; a constant SQLite puts there itself.
 macro_rules! intact {
     (@ $table:literal, $alias:literal, $($column:literal),+) => {
         concat!(
             "intact('", $table, "', ", $alias, ".seal", $(", ", $alias, ".", $column),+, ")"
+        )
+    };
+    (@asked $table:literal, $id:literal, $key:literal; $($column:literal),+) => {
+        concat!(
+            "intact('", $table, "', ", $table, ".seal, ", $table, ".", $id, ", ", $key,
+            $(", ", $table, ".", $column),+, ")"
         )
     };
     (@derived $table:literal, $($column:literal),+) => {
@@ -31,14 +41,26 @@ macro_rules! intact {
         concat!($table, ".", $first $(, ", ", $table, ".", $column)*)
     };
     (contents) => { intact!(contents "contents") };
+    (contents asked $key:literal) => {
+        intact!(@asked "contents", "id", $key; "role", "preview", "size_bytes", "calls", "results")
+    };
     (contents $alias:literal) => {
         intact!(@ "contents", $alias,
             "id", "hash", "role", "preview", "size_bytes", "calls", "results")
     };
     (lineages) => { intact!(@ "lineages", "lineages", "id", "parent", "fork_depth") };
     (commits) => { intact!(commits "commits") };
+    (commits asked $key:literal) => {
+        intact!(@asked "commits", "id", $key; "lineage", "depth", "parent", "content")
+    };
     (commits $alias:literal) => {
         intact!(@ "commits", $alias, "id", "hash", "lineage", "depth", "parent", "content")
+    };
+    (counts asked $content:literal) => {
+        concat!(
+            "counts.seal = sealed(", $content, ", ",
+            intact!(@list "counts", "encoding", "mask", "tokens", "estimated"), ")"
+        )
     };
     (counts) => {
         intact!(@derived "counts", "content", "encoding", "mask", "tokens", "estimated")
@@ -68,6 +90,12 @@ macro_rules! intact {
     (source_blocks) => {
         intact!(@ "source_blocks", "source_blocks", "id", "source", "start", "size_bytes",
             "encoding", "data")
+    };
+    (commit_records asked $commit:literal) => {
+        concat!(
+            "intact('commit_records', commit_records.seal, ", $commit,
+            ", commit_records.source, commit_records.spans)"
+        )
     };
     (commit_records) => {
         intact!(@ "commit_records", "commit_records", "commit_id", "source", "spans")

@@ -88,9 +88,9 @@ impl Sources for Session<'_> {
     fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
         let sql = keyed::<CommitHash>(concat!(
             "SELECT DISTINCT source FROM keys CROSS JOIN commits ON hash = key AND ",
-            intact!(commits),
+            intact!(commits asked "key"),
             " CROSS JOIN commit_records ON commit_id = commits.id AND ",
-            intact!(commit_records),
+            intact!(commit_records asked "commits.id"),
             " ORDER BY source"
         ));
         self.all(&sql, [blob(commits)], |row| unsigned(row, 0))
@@ -144,9 +144,9 @@ impl Sources for Session<'_> {
         let mut found = vec![Records::new(); commits.len()];
         let sql = keyed::<CommitHash>(concat!(
             "SELECT n, source, spans FROM keys CROSS JOIN commits ON hash = key AND ",
-            intact!(commits),
+            intact!(commits asked "key"),
             " LEFT JOIN commit_records ON commit_id = id AND ",
-            intact!(commit_records),
+            intact!(commit_records asked "commits.id"),
             " ORDER BY n, source DESC"
         ));
         let mut is_here = vec![None; commits.len()];
