@@ -3,7 +3,7 @@
 use tract::compile::{Compiled, Compiling, Contents, Provider, RequestOptions};
 use tract::hash::CommitHash;
 use tract::history::{Repo, Stored};
-use tract::ingest::{as_running, said};
+use tract::ingest::{as_running, said, sent};
 
 use super::Failure;
 
@@ -21,6 +21,11 @@ pub fn payload(
         Some(reply) => repo.settings(&repo.context(reply)?)?,
         None => repo.settings(&context)?,
     };
+    if options.whole_request
+        && let Some(payload) = sent(repo, &context, commit, &settings, options.provider)?
+    {
+        return Ok((payload, Vec::new()));
+    }
     // Whoever asks for all of a request wants the one that a provider's cache knows.
     let contents = match options.whole_request {
         true => said(repo, &context, options.provider)?,

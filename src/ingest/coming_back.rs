@@ -146,7 +146,7 @@ fn comes_back(
     let file = SessionInput {
         redacted: None,
         file: None,
-        problem: None,
+        problems: Vec::new(),
         input: Box::new(&*out),
         format,
         stem: stem.to_owned(),

@@ -1,6 +1,6 @@
 //! A file as an importer's input. One that its tool has compressed since is read
-//! as what it was, and a session that stands in a database, or in many small files, as the document that is
-//! put together of it.
+//! as what it was, a session that stands in a database, or in many small files, as the document that is
+//! put together of it, and a folder with a file for each record as lines.
 
 use std::io;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::path::Path;
 use super::database::{self, StoredDocument};
 use super::packed::{self, Packed};
 use super::plain::{self, PlainFile};
+use super::record_files::{self, RecordFolder};
 use super::small_files;
 use crate::error::{Error, Result};
 use crate::interop::{Input, Problem};
@@ -23,6 +24,7 @@ enum Kind {
     Plain(PlainFile),
     Packed(Packed),
     Made(StoredDocument),
+    Folder(RecordFolder),
 }
 
 impl FileInput {
@@ -49,6 +51,9 @@ impl FileInput {
         if let Some(document) = small_files::open(path)? {
             return Ok(Self(Kind::Made(document)));
         }
+        if let Some(folder) = RecordFolder::open(path)? {
+            return Ok(Self(Kind::Folder(folder)));
+        }
         let plain = PlainFile::open(path)?;
         let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
         if !packed::is_packed(&front) {
@@ -70,14 +75,16 @@ impl FileInput {
             Kind::Plain(file) => (file.stamp(), true),
             Kind::Packed(packed) => (packed.stamp(), false),
             Kind::Made(document) => (document.stamp, false),
+            Kind::Folder(folder) => (folder.stamp(), false),
         }
     }
 
-    /// What is wrong with the file itself, whatever is in it.
-    pub(super) fn problem(&self) -> Option<Problem> {
+    /// What is wrong with the file itself, or with those of a folder, whatever is in it.
+    pub(super) fn problems(&self) -> Vec<Problem> {
         match &self.0 {
-            Kind::Plain(_) | Kind::Made(_) => None,
-            Kind::Packed(packed) => packed.problem(),
+            Kind::Plain(_) | Kind::Made(_) => Vec::new(),
+            Kind::Packed(packed) => packed.problem().into_iter().collect(),
+            Kind::Folder(folder) => folder.problems().to_vec(),
         }
     }
 }
@@ -88,6 +95,7 @@ impl Input for FileInput {
             Kind::Plain(file) => file.size_bytes(),
             Kind::Packed(packed) => packed.size_bytes(),
             Kind::Made(document) => document.bytes.len() as u64,
+            Kind::Folder(folder) => folder.size_bytes(),
         }
     }
 
@@ -96,6 +104,7 @@ impl Input for FileInput {
             Kind::Plain(file) => file.read_at(offset, buffer),
             Kind::Packed(packed) => packed.read_at(offset, buffer),
             Kind::Made(document) => document.bytes.as_slice().read_at(offset, buffer),
+            Kind::Folder(folder) => folder.read_at(offset, buffer),
         }
     }
 }
@@ -106,7 +115,8 @@ impl Input for FileInput {
 ///
 /// [`Error::Io`] if it cannot be looked at.
 pub fn stamp(path: &Path) -> Result<FileStamp> {
-    small_files::stamp(path).unwrap_or_else(|| plain::stamp(path))
+    let made = small_files::stamp(path).or_else(|| record_files::stamp(path));
+    made.unwrap_or_else(|| plain::stamp(path))
 }
 
 /// Calls `each` with the bytes from `from` to `to`, a block at a time.

@@ -1,22 +1,15 @@
 //! A session that is a folder of small files, as an importer's input: one source of lines.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
+use super::file_lines::FileLines;
 use super::tool_dirs::walk_directory;
 use crate::error::{Error, Result};
 use crate::interop::Input;
 
 /// A folder's JSON files, each a line, in the order of their paths.
-///
-/// A line feed or carriage return inside a file becomes a space, which JSON takes for the same, so
-/// that a document over several lines is one line and keeps its length; a line feed ends it.
-pub struct FolderInput {
-    /// Each file with where its line begins.
-    files: Vec<(u64, PathBuf)>,
-    size_bytes: u64,
-}
+pub struct FolderInput(FileLines);
 
 impl FolderInput {
     /// Lists the files of a folder and of those inside it. Reads none of them.
@@ -27,50 +20,28 @@ impl FolderInput {
     pub fn open(folder: &Path) -> Result<Self> {
         let mut paths = walk_directory(folder);
         paths.retain(|path| path.extension().is_some_and(|end| end == "json"));
-        let (mut files, mut size_bytes) = (Vec::with_capacity(paths.len()), 0);
+        let mut lines = FileLines::default();
         for path in paths {
-            let length = path.metadata().map_err(Error::io(&path))?.len();
-            files.push((size_bytes, path));
-            size_bytes += length + 1;
+            let file_bytes = path.metadata().map_err(Error::io(&path))?.len();
+            lines.push(String::new(), path, file_bytes, "");
         }
-        match files.is_empty() {
+        match lines.is_empty() {
             true => Err(Error::EmptyFile {
                 path: folder.to_owned(),
             }),
-            false => Ok(Self { files, size_bytes }),
+            false => Ok(Self(lines)),
         }
     }
 }
 
 impl Input for FolderInput {
     fn size_bytes(&self) -> u64 {
-        self.size_bytes
+        self.0.size_bytes()
     }
 
     /// At most to the end of one file's line.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let after = self.files.partition_point(|(start, _)| *start <= offset);
-        let Some((start, path)) = after.checked_sub(1).and_then(|at| self.files.get(at)) else {
-            return Ok(0);
-        };
-        let end = self.files.get(after).map_or(self.size_bytes, |next| next.0);
-        let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        let buffer = &mut buffer[..want];
-        let text = if want == left && want > 0 {
-            let (end, text) = buffer.split_last_mut().expect("it wants a byte");
-            *end = b'\n';
-            text
-        } else {
-            buffer
-        };
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(offset - start))?;
-        // A file that was cut since it was listed is an error, never a source of other bytes.
-        file.read_exact(text)?;
-        let breaks = text.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r'));
-        breaks.for_each(|byte| *byte = b' ');
-        Ok(want)
+        self.0.read_at(offset, buffer)
     }
 }
 

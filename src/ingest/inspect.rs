@@ -23,7 +23,7 @@ const REPORTED_PROBLEMS: usize = 10;
 pub(super) struct SessionInput<'a> {
     pub(super) input: Box<dyn Input + 'a>,
     /// What is wrong with it before anybody reads it.
-    pub(super) problem: Option<Problem>,
+    pub(super) problems: Vec<Problem>,
     pub(super) format: &'static Format,
     /// The name of a session that holds none: its file's, or its directory's where the file is
     /// called like every other session's.
@@ -69,7 +69,7 @@ impl SessionInput<'_> {
             false => own.to_owned(),
         };
         Self {
-            problem: input.problem(),
+            problems: input.problems(),
             input: Box::new(input),
             format,
             stem,
@@ -105,7 +105,7 @@ impl SessionInput<'_> {
             folder: &self.folder,
             bases,
         };
-        if let Some(problem) = &self.problem {
+        for problem in &self.problems {
             sink.problem(problem.clone())?;
         }
         (self.format.read)(&*self.input, options, sink)

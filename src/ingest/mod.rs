@@ -16,6 +16,7 @@ pub mod database;
 mod earlier;
 mod export;
 mod file;
+mod file_lines;
 mod folder;
 #[cfg(test)]
 mod growing;
@@ -24,6 +25,8 @@ mod held;
 mod import;
 #[cfg(test)]
 mod in_databases;
+#[cfg(test)]
+mod in_record_files;
 mod inspect;
 pub mod kin;
 #[cfg(test)]
@@ -37,6 +40,7 @@ mod plain;
 #[cfg(test)]
 mod purges;
 mod record;
+mod record_files;
 mod replay;
 mod report;
 mod resume;
@@ -66,4 +70,4 @@ pub use replay::{
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
-pub use said::said;
+pub use said::{said, sent};

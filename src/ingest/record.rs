@@ -240,7 +240,7 @@ impl<'a> Recorder<'a> {
             redacted: None,
             file: None,
             input: Box::new(whole.as_ref()),
-            problem: None,
+            problems: Vec::new(),
             format: self.request.format,
             stem: self.stem(),
             folder: String::new(),

@@ -8,8 +8,9 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
-use crate::interop::Format;
 use crate::interop::records::content;
+use crate::interop::{Format, RecordedRequest};
+use crate::model::Settings;
 
 /// For each visible message that was not changed since the contents of its records, where a provider
 /// is sent them as they are. Reads the records of the context.
@@ -51,4 +52,45 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
         said.push(contents);
     }
     Ok(said)
+}
+
+/// The request as a client sent it at a commit, where one is recorded behind it, of this provider, and the
+/// context and its settings say just what it says.
+///
+/// # Errors
+///
+/// The store's.
+pub fn sent(
+    repo: &Repo,
+    context: &Context,
+    commit: &CommitHash,
+    settings: &Settings,
+    provider: Provider,
+) -> Result<Option<String>> {
+    let view = repo.store.read()?;
+    for (source, spans) in view.records_of(commit)? {
+        let row = view.source(source)?;
+        let format = row.and_then(|row| Format::named(&row.format).ok());
+        let (Some(read), Some(span)) = (format.and_then(|it| it.recorded), spans.last()) else {
+            continue;
+        };
+        let Some(text) = texts(&*view, source, &[*span])?.pop() else {
+            continue;
+        };
+        let says_the_same = |request: &RecordedRequest| {
+            request.provider == provider.as_str()
+                && in_force(&request.settings).eq(in_force(settings))
+        };
+        if let Some(request) = read(&text).filter(says_the_same)
+            && request.messages == repo.messages(context)?
+        {
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
+}
+
+/// The settings that say anything: one that is null is as good as none.
+fn in_force(settings: &Settings) -> impl Iterator<Item = (&String, &String)> {
+    settings.iter().filter(|(_, value)| *value != "null")
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::database::{self, LOG};
 use super::file::FileInput;
+use super::record_files::is_record;
 use super::small_files;
 use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
@@ -229,12 +230,17 @@ fn databases_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The session files and databases in `directory` and down to `depth` levels below it. Links to directories are
-/// not followed.
+/// The session files and databases in `directory` and down to `depth` levels below it; of a folder that is one
+/// source, with a file for each record, the folder. Links to directories are not followed.
 fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
     let mut files = Vec::new();
+    let mut is_source = false;
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
+        if entry.file_name().to_str().is_some_and(is_record) {
+            is_source = true;
+            continue;
+        }
         let Ok(kind) = entry.file_type() else {
             continue;
         };
@@ -255,6 +261,7 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
             files.push(path);
         }
     }
+    files.extend(is_source.then(|| directory.to_owned()));
     files
 }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::head::SourceHead;
+use super::recorded::ReadRecorded;
 use super::rows::Tables;
 use super::running::ReadRunning;
 use super::stream::reader::EventReader;
@@ -46,6 +47,8 @@ pub struct Format {
     pub provider: Option<&'static str>,
     /// The provider that is sent the contents of its messages as its records hold them.
     pub contents_of: Option<&'static str>,
+    /// How the request is read that stands behind a message as it was sent, if its sources hold such.
+    pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a
@@ -62,9 +65,22 @@ pub struct Format {
     pub tables: Option<Tables>,
     /// How its tool keeps a session in many small files, if it does.
     pub small_files: Option<SmallFiles>,
+    /// How a folder is one source, with a file for each record, if there are such.
+    pub record_files: Option<RecordFiles>,
     /// The folder of `tests/data` with sources of this format.
     #[cfg(test)]
     pub fixtures: &'static str,
+}
+
+/// How a folder is one source of lines, with a file for each record.
+#[derive(Clone, Copy)]
+pub struct RecordFiles {
+    /// Whether a file of this name holds a record.
+    pub is_one: fn(name: &str) -> bool,
+    /// What stands on the record's line before the file's text: by its name, and when it was written.
+    pub before: fn(name: &str, time: Millis) -> String,
+    /// What stands behind it.
+    pub after: &'static str,
 }
 
 /// How a source is built.
@@ -196,6 +212,7 @@ impl Format {
             events: None,
             provider: None,
             contents_of: None,
+            recorded: None,
             running: None,
             bare_messages: false,
             attaches: false,
@@ -203,6 +220,7 @@ impl Format {
             home: None,
             tables: None,
             small_files: None,
+            record_files: None,
             #[cfg(test)]
             fixtures: name,
         }

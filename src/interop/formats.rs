@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    anthropic, anthropic_stream, chatgpt, claude_code, claude_stream, codex, codex_exec,
+    anthropic, anthropic_stream, bodies, chatgpt, claude_code, claude_stream, codex, codex_exec,
     continue_dev, copilot_cli, droid, event_log, gemini, openai, openai_stream, opencode, pi, qwen,
     responses, responses_stream, roo, vscode_chat,
 };
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 22] = [
+pub static FORMATS: [&Format; 23] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -26,6 +26,7 @@ pub static FORMATS: [&Format; 22] = [
     &droid::DROID,
     &roo::ROO,
     &chatgpt::CHATGPT,
+    &bodies::BODIES,
     &event_log::EVENT_LOG,
     &claude_stream::CLAUDE_STREAM,
     &codex_exec::CODEX_EXEC,

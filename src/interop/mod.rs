@@ -12,6 +12,7 @@
 mod alone;
 mod anthropic;
 mod anthropic_stream;
+mod bodies;
 mod chat;
 mod chatgpt;
 mod claude_code;
@@ -39,6 +40,7 @@ mod openai_stream;
 mod opencode;
 mod pi;
 mod qwen;
+mod recorded;
 pub(crate) mod records;
 pub mod redacted;
 mod remarks;
@@ -69,13 +71,15 @@ use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 pub use descent::{Base, Bases, Descent};
 pub use format::{
-    Everywhere, FRONT_BYTES, Format, Home, NewFile, Resume, Shape, SmallFiles, WithParts,
+    Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
+    WithParts,
 };
 pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use midway::{Continuer, Midway};
 pub use stream::{EventReader, EventStream, Telling, messages_of};
 
+pub use recorded::RecordedRequest;
 pub use records::json_error;
 
 pub(crate) use crate::wire::attached;

@@ -48,6 +48,20 @@ pub fn is_object(text: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
+/// A JSON text without the white space between its tokens.
+pub fn tight(json: &str) -> String {
+    let (mut tight, mut is_string, mut is_escaped) =
+        (String::with_capacity(json.len()), false, false);
+    for letter in json.chars() {
+        if is_string || !matches!(letter, ' ' | '\t' | '\r' | '\n') {
+            tight.push(letter);
+        }
+        is_string ^= letter == '"' && !is_escaped;
+        is_escaped = is_string && letter == '\\' && !is_escaped;
+    }
+    tight
+}
+
 /// A JSON object in the making.
 #[derive(Debug, Default)]
 pub struct Object(String);

@@ -444,6 +444,15 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
+    fn changed_bodies_of_requests_hold(input in changed("bodies")) {
+        (target("bodies").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
     #![proptest_config(laws(96))]
 
     #[test]

@@ -5,6 +5,7 @@ mod arguments;
 mod backing_up;
 mod bad_use;
 mod between_agents;
+mod bodies;
 mod boundaries;
 mod bounds;
 mod bringing_back;

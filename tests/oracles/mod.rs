@@ -195,6 +195,12 @@ pub const TARGETS: [Target; 19] = [
         hold: |bytes, care| session("chatgpt", bytes, care),
     },
     Target {
+        name: "bodies",
+        folders: &["bodies"],
+        made: Vec::new,
+        hold: |bytes, care| session("bodies", bytes, care),
+    },
+    Target {
         name: "chats",
         folders: &["chat"],
         made: Vec::new,

@@ -116,7 +116,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
     let file = SessionInput {
         redacted: None,
         file: None,
-        problem: None,
+        problems: Vec::new(),
         input: Box::new(input),
         format,
         stem: stem.to_owned(),

@@ -5,7 +5,10 @@ use std::hash::Hash;
 
 /// For each of `now` the place of the one in `before` that is the same, in order: what the beginnings and
 /// the ends have in common, and what is found between them.
-pub(super) fn matched<K: Copy + Eq + Hash>(before: &[K], now: &[K]) -> Vec<Option<usize>> {
+pub(in crate::interop) fn matched<K: Copy + Eq + Hash>(
+    before: &[K],
+    now: &[K],
+) -> Vec<Option<usize>> {
     let same = |(one, other): &(&K, &K)| one == other;
     let front = before.iter().zip(now).take_while(same).count();
     let ends = before[front..].iter().rev().zip(now[front..].iter().rev());

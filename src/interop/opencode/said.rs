@@ -8,7 +8,7 @@ use super::{BY_THE_USER, CLEARED, PROVIDER, SUMMARY_ASKED};
 use crate::interop::Step;
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, quoted, string};
+use crate::wire::json::{Object, Raw, decode, quoted, string, tight};
 use crate::wire::media::attachment;
 
 /// A message, as far as it is read.
@@ -259,6 +259,8 @@ impl Said {
                     Part::ToolCall {
                         id: call,
                         name: string(piece.tool).unwrap_or_default(),
+                        // That is the export's, and there is none in a row of the tool's database, nor in what it
+                        // sends: white space between tokens.
                         arguments: tight(state.input.map_or("{}", RawValue::get)),
                         kind: None,
                     }
@@ -281,21 +283,6 @@ impl Said {
             self.append(Role::Tool, results, last, span);
         }
     }
-}
-
-/// A JSON text without the white space between its tokens: that is the export's, and there is none in a row of
-/// the tool's database, nor in what it sends.
-fn tight(json: &str) -> String {
-    let (mut tight, mut is_string, mut is_escaped) =
-        (String::with_capacity(json.len()), false, false);
-    for letter in json.chars() {
-        if is_string || !matches!(letter, ' ' | '\t' | '\r' | '\n') {
-            tight.push(letter);
-        }
-        is_string ^= letter == '"' && !is_escaped;
-        is_escaped = is_string && letter == '\\' && !is_escaped;
-    }
-    tight
 }
 
 /// What a call gave back; none while it runs.

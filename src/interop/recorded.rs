@@ -1,0 +1,19 @@
+//! A request as it was sent, where a source holds it whole beside the messages that were read of it.
+//!
+//! Deliberately absent: whether a context still says the same; whoever compiles it asks.
+
+use crate::model::{Message, Settings};
+
+/// A request as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedRequest {
+    /// The provider whose request it is.
+    pub provider: &'static str,
+    /// What it says.
+    pub messages: Vec<Message>,
+    /// Its settings.
+    pub settings: Settings,
+}
+
+/// Reads a record as the request that it is; none where it is none.
+pub type ReadRecorded = fn(record: &str) -> Option<RecordedRequest>;

@@ -1,0 +1,45 @@
+//! A client's requests, recorded: what it did to its own context, and each request as it was sent.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const FILES: &str = include_str!("../data/bodies/files.jsonl");
+
+/// A folder of bodies, as a client writes it, one after the other.
+fn folder(sandbox: &Sandbox) -> Vec<Value> {
+    let mut requests = Vec::new();
+    for (line, second) in FILES.lines().zip(0..) {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let name = line["file"].as_str().expect("a name");
+        let path = sandbox.write(&format!("bodies/{name}"), line["body"].to_string());
+        let file = std::fs::File::options().write(true).open(path);
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000 + second);
+        file.and_then(|file| file.set_modified(time)).expect("set");
+        if name.ends_with(".request.json") {
+            requests.push(line["body"].clone());
+        }
+    }
+    requests
+}
+
+#[test]
+fn a_folder_of_recorded_requests_gives_each_of_them_back() {
+    let sandbox = Sandbox::empty();
+    let requests = folder(&sandbox);
+    insta::assert_snapshot!(sandbox.tract(&["import", "bodies"]));
+    insta::assert_snapshot!(sandbox.tract(&["log", "--reverse"]));
+    let compiled = |of: &[&str]| -> Value {
+        let words = [&["compile", "--request", "--format", "anthropic"], of].concat();
+        serde_json::from_str(&sandbox.ok(&words)).expect("JSON")
+    };
+    // What the first reply answered, and where the session stands.
+    assert_eq!(compiled(&["--for", ":4"]), requests[0]);
+    assert_eq!(compiled(&["HEAD"]), requests[1]);
+    let agent = "main/agent-5a1e0000-2";
+    assert_eq!(compiled(&[agent]), requests[3]);
+    // What is changed since is no request that was sent.
+    sandbox.ok(&["commit", "-r", "user", "-m", "Go on."]);
+    let last = &compiled(&["HEAD"])["messages"];
+    assert!(last.to_string().contains("Go on."), "{last}");
+}
