@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
