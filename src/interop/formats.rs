@@ -4,15 +4,15 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    anthropic, anthropic_stream, bodies, chatgpt, claude_code, claude_stream, codex, codex_exec,
-    continue_dev, copilot_cli, droid, event_log, gemini, openai, openai_stream, opencode, pi, qwen,
-    responses, responses_stream, roo, vscode_chat,
+    anthropic, anthropic_stream, bodies, chatgpt, claude_ai, claude_code, claude_stream, codex,
+    codex_exec, continue_dev, copilot_cli, droid, event_log, gemini, openai, openai_stream,
+    opencode, pi, qwen, responses, responses_stream, roo, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 23] = [
+pub static FORMATS: [&Format; 24] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -26,6 +26,7 @@ pub static FORMATS: [&Format; 23] = [
     &droid::DROID,
     &roo::ROO,
     &chatgpt::CHATGPT,
+    &claude_ai::CLAUDE_AI,
     &bodies::BODIES,
     &event_log::EVENT_LOG,
     &claude_stream::CLAUDE_STREAM,

@@ -15,6 +15,7 @@ mod anthropic_stream;
 mod bodies;
 mod chat;
 mod chatgpt;
+mod claude_ai;
 mod claude_code;
 mod claude_stream;
 mod codex;
@@ -22,6 +23,7 @@ mod codex_exec;
 mod continue_dev;
 #[cfg(test)]
 mod contract;
+mod conversations;
 mod copilot_cli;
 mod descent;
 mod droid;

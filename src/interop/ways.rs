@@ -3,6 +3,110 @@
 //!
 //! Deliberately absent: what a record says, and which way is the main one.
 
+use super::{BranchStart, Sink, Step, StepId};
+use crate::error::Result;
+
+/// How things stand on a way behind a record.
+#[derive(Clone, Default)]
+pub(super) struct Behind<S> {
+    /// The last step up to it.
+    pub(super) last: Option<StepId>,
+    /// What else its format knows there.
+    pub(super) state: S,
+}
+
+/// Tells what records say.
+pub(super) trait Walker<'s> {
+    /// What is known on a way.
+    type State: Clone + Default;
+
+    /// Where the steps go.
+    fn steps(&mut self) -> &mut Steps<'s>;
+
+    /// Tells of the next records of a way; returns how many they are, at least one.
+    fn tell(
+        &mut self,
+        way: &[usize],
+        ways: &Ways,
+        behind: &mut Behind<Self::State>,
+    ) -> Result<usize>;
+}
+
+/// Steps on their way to a sink.
+pub(super) struct Steps<'s> {
+    pub(super) sink: &'s mut dyn Sink,
+    count: usize,
+    /// The branch that is due: a way on which nothing is said is none.
+    branch: Option<String>,
+}
+
+impl<'s> Steps<'s> {
+    pub(super) fn of(sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            count: 0,
+            branch: None,
+        }
+    }
+
+    /// Tells of the next step, behind the last one of its way.
+    pub(super) fn tell(&mut self, step: Step, last: &mut Option<StepId>) -> Result<()> {
+        if let Some(name) = self.branch.take() {
+            self.sink.branch(BranchStart {
+                name,
+                after: *last,
+                title: None,
+            })?;
+        }
+        self.sink.step(step)?;
+        *last = Some(StepId(self.count));
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// Tells of the way to a record, or to the last leaf, then of those that leave it.
+pub(super) fn walk<'s, W: Walker<'s>>(
+    mut ways: Ways,
+    stands: Option<usize>,
+    walker: &mut W,
+) -> Result<()> {
+    let mut behind = vec![Behind::default(); ways.parents.len()];
+    let leaves = ways.leaves();
+    if let Some(leaf) = stands.or(leaves.last().copied()) {
+        to_leaf(&mut ways, leaf, &mut behind, walker)?;
+    }
+    let mut number = 1;
+    for leaf in leaves {
+        walker.steps().branch = Some(format!("leaf-{number}"));
+        to_leaf(&mut ways, leaf, &mut behind, walker)?;
+        number += usize::from(walker.steps().branch.take().is_none());
+    }
+    Ok(())
+}
+
+/// Tells of what of the way to a leaf was not told yet.
+fn to_leaf<'s, W: Walker<'s>>(
+    ways: &mut Ways,
+    leaf: usize,
+    behind: &mut [Behind<W::State>],
+    walker: &mut W,
+) -> Result<()> {
+    let way = ways.new_to(leaf);
+    let mut rest = &way[..];
+    while let [at, ..] = rest {
+        let parent = ways.parents[*at];
+        let mut here = parent.map_or_else(Behind::default, |at| behind[at].clone());
+        let count = walker.tell(rest, ways, &mut here)?;
+        let (done, more) = rest.split_at(count);
+        for at in done {
+            behind[*at] = here.clone();
+        }
+        rest = more;
+    }
+    Ok(())
+}
+
 /// A tree by the places of its records.
 pub(super) struct Ways {
     parents: Vec<Option<usize>>,
@@ -42,24 +146,19 @@ impl Ways {
         (ways, circles)
     }
 
-    /// The record before this one on its way.
-    pub(super) fn parent(&self, at: usize) -> Option<usize> {
-        self.parents[at]
-    }
-
     /// How many records follow this one.
     pub(super) fn children(&self, at: usize) -> usize {
         self.children[at]
     }
 
     /// The records that none follows, in their order.
-    pub(super) fn leaves(&self) -> Vec<usize> {
+    fn leaves(&self) -> Vec<usize> {
         let all = 0..self.children.len();
         all.filter(|at| self.children[*at] == 0).collect()
     }
 
     /// What of the way to a record was on no way yet, in its order.
-    pub(super) fn new_to(&mut self, leaf: usize) -> Vec<usize> {
+    fn new_to(&mut self, leaf: usize) -> Vec<usize> {
         let mut way = Vec::new();
         let mut next = Some(leaf);
         while let Some(at) = next.filter(|at| !self.told[*at]) {
@@ -84,7 +183,6 @@ mod tests {
         assert_eq!(ways.leaves(), [2, 3, 4]);
         assert_eq!(ways.new_to(3), [0, 1, 3]);
         assert_eq!(ways.new_to(2), [2]);
-        assert_eq!(ways.parent(2), Some(1));
         assert!(ways.new_to(2).is_empty());
         assert_eq!(ways.new_to(4), [4]);
     }

@@ -45,6 +45,7 @@ WORDS = {
     "droid": ["interop/droid", "wire/anthropic"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
+    "claude_ai": ["interop/claude_ai"],
     "bodies": ["interop/bodies", "wire/anthropic", "wire/responses"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
     "responses": ["interop/responses", "wire/responses"],

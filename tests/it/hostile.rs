@@ -447,6 +447,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_export_of_claude_ai_holds(input in changed("claude_ai")) {
+        (target("claude_ai").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn changed_bodies_of_requests_hold(input in changed("bodies")) {
         (target("bodies").hold)(&input.0, Care::of(&input.0));
     }

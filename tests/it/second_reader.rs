@@ -33,6 +33,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "claude-stream",
         "roo",
         "chatgpt",
+        "claude-ai",
         "bodies",
         "chat",
         "gemini",

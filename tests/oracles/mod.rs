@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -193,6 +193,12 @@ pub const TARGETS: [Target; 20] = [
         folders: &["chatgpt"],
         made: Vec::new,
         hold: |bytes, care| session("chatgpt", bytes, care),
+    },
+    Target {
+        name: "claude_ai",
+        folders: &["claude-ai"],
+        made: Vec::new,
+        hold: |bytes, care| session("claude-ai", bytes, care),
     },
     Target {
         name: "bodies",

@@ -14,6 +14,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
+use super::conversations::each_conversation;
 use super::format::{Format, Shape};
 use super::head::Keys;
 
@@ -25,10 +26,12 @@ pub static CHATGPT: Format = Format {
     tools: &["ChatGPT"],
     seen: "exports of 2023 to 2025",
     sniff: |head| {
-        let is_conversation = |item: &Keys<'_>| item.has("mapping");
+        let is_conversation = |item: &Keys<'_>| item.has(read::NODES);
         let is_one = head.object().is_some_and(is_conversation);
         (is_one || head.lists(is_conversation)).then_some(0)
     },
     attaches: true,
-    ..Format::only_read("chatgpt", Shape::Document, read::import)
+    ..Format::only_read("chatgpt", Shape::Document, |input, options, sink| {
+        each_conversation(input, options, sink, (read::NODES, read::tell))
+    })
 };

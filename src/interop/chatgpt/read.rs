@@ -1,6 +1,6 @@
 //! The importer: conversations, and the nodes of each as a tree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
@@ -8,9 +8,11 @@ use serde_json::value::RawValue;
 use super::said::{Node, Said, node, time};
 use super::tell::Telling;
 use crate::error::Result;
-use crate::interop::records::{Held, Text};
-use crate::interop::spans::{elements, members, skip_value};
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
+use crate::interop::conversations::{Names, Place};
+use crate::interop::records::Text;
+use crate::interop::spans::members;
+use crate::interop::ways::{Steps, Ways, walk};
+use crate::interop::{SessionEnd, SessionStart, Sink};
 use crate::wire::Notes;
 use crate::wire::json::string;
 
@@ -23,44 +25,22 @@ const MEMBERS: [&str; 5] = [
     "current_node",
 ];
 
-/// Reads all conversations of a file.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
+/// The member that makes a conversation.
+pub(super) const NODES: &str = "mapping";
+
+/// Tells of a conversation.
+pub(super) fn tell(
+    place: Place<'_>,
+    names: &mut Names,
     sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (conversations, broken) = match text.bytes.get(held.start) {
-        Some(b'[') => elements(text.bytes, held.start),
-        _ => {
-            let end = skip_value(text.bytes, held.start);
-            let whole = held.start..end.unwrap_or(text.bytes.len());
-            (vec![whole], end.err())
-        }
+) -> Result<Option<u64>> {
+    let Some(mut found) = Conversation::read(place, sink)? else {
+        return Ok(None);
     };
-    let is_only = conversations.len() == 1;
-    let mut ids: BTreeMap<String, u64> = BTreeMap::new();
-    let mut nodes = 0;
-    for (at, number) in conversations.iter().zip(1..) {
-        let stem = match is_only {
-            true => options.stem.to_owned(),
-            false => format!("{}/{number}", options.stem),
-        };
-        let Some(mut found) = Conversation::read(text, at, stem, sink)? else {
-            sink.problem(text.problem(at.start, "an entry without 'mapping'"))?;
-            continue;
-        };
-        let times = ids.entry(found.start.id.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            found.start.id = format!("{}-{times}", found.start.id);
-        }
-        nodes += found.nodes.len() as u64;
-        found.tell(sink)?;
-        sink.progress(at.end as u64, nodes);
-    }
-    held.end(broken, sink)
+    found.start.id = names.of(found.start.id);
+    let count = found.nodes.len() as u64;
+    found.tell(sink)?;
+    Ok(Some(count))
 }
 
 /// A node with its place.
@@ -88,12 +68,8 @@ pub(super) struct Conversation<'t> {
 
 impl<'t> Conversation<'t> {
     /// Reads what stands at a place; none where that is no conversation.
-    fn read(
-        text: Text<'t>,
-        at: &Range<usize>,
-        stem: String,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<Self>> {
+    fn read(place: Place<'t>, sink: &mut dyn Sink) -> Result<Option<Self>> {
+        let Place { text, at, stem } = place;
         let mut found = Self {
             text,
             nodes: Vec::new(),
@@ -106,7 +82,7 @@ impl<'t> Conversation<'t> {
         };
         let mut mapping = None;
         for (key, at) in members(text.bytes, at.start).0 {
-            if key == "mapping" {
+            if key == NODES {
                 mapping = Some(at.start);
             } else if MEMBERS.contains(&&*key)
                 && let Ok((raw, lone)) = text.decode(&at)
@@ -190,6 +166,13 @@ impl<'t> Conversation<'t> {
             let reason = format!("current node {current} is not in the conversation");
             sink.problem(self.text.problem(self.at, reason))?;
         }
-        Telling::of(self, parents, sink)?.tell(stands)
+        let (ways, circles) = Ways::of(parents);
+        for at in circles {
+            let reason = "a node that stands below itself";
+            sink.problem(self.text.problem(self.nodes[at].at.start, reason))?;
+        }
+        let mut telling = Telling::of(self, Steps::of(sink));
+        walk(ways, stands, &mut telling)?;
+        telling.end()
     }
 }

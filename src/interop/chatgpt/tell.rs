@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::read::Conversation;
 use super::said::{Said, Text};
 use crate::error::Result;
-use crate::interop::ways::Ways;
-use crate::interop::{BranchStart, Sink, Step, StepId};
+use crate::interop::Step;
+use crate::interop::ways::{Behind, Steps, Walker, Ways};
 use crate::model::{Message, Part, Role, Settings, depth};
 use crate::wire::json::{is_object, quoted};
 
@@ -24,8 +24,7 @@ struct Exchange {
 
 /// How things stand on the way behind a node.
 #[derive(Clone, Default)]
-struct State {
-    last: Option<StepId>,
+pub(super) struct State {
     model: Option<Rc<str>>,
     /// The newest call or answer since the last prompt.
     exchange: Option<usize>,
@@ -34,109 +33,62 @@ struct State {
 /// A conversation on its way to a sink.
 pub(super) struct Telling<'t, 's> {
     found: Conversation<'t>,
-    ways: Ways,
-    sink: &'s mut dyn Sink,
-    /// By node.
-    states: Vec<State>,
+    steps: Steps<'s>,
     exchanges: Vec<Exchange>,
-    steps: usize,
-    /// The branch that is due.
-    branch: Option<BranchStart>,
     /// Pictures and files, whose bytes are elsewhere.
     media: u64,
 }
 
-impl<'t, 's> Telling<'t, 's> {
-    pub(super) fn of(
-        found: Conversation<'t>,
-        parents: Vec<Option<usize>>,
-        sink: &'s mut dyn Sink,
-    ) -> Result<Self> {
-        let (ways, circles) = Ways::of(parents);
-        for at in circles {
-            let place = found.nodes[at].at.start;
-            sink.problem(found.text.problem(place, "a node that stands below itself"))?;
-        }
-        Ok(Self {
-            states: vec![State::default(); found.nodes.len()],
-            found,
-            ways,
-            sink,
-            exchanges: Vec::new(),
-            steps: 0,
-            branch: None,
-            media: 0,
-        })
+impl<'s> Walker<'s> for Telling<'_, 's> {
+    type State = State;
+
+    fn steps(&mut self) -> &mut Steps<'s> {
+        &mut self.steps
     }
 
-    /// Tells of the way to a node, or to the last one, then of those that leave it.
-    pub(super) fn tell(mut self, stands: Option<usize>) -> Result<()> {
-        let leaves = self.ways.leaves();
-        if let Some(leaf) = stands.or(leaves.last().copied()) {
-            self.way(leaf)?;
-        }
-        let mut number = 1;
-        for leaf in leaves {
-            self.branch = Some(BranchStart {
-                name: format!("leaf-{number}"),
-                after: None,
-                title: None,
-            });
-            self.way(leaf)?;
-            // A way on which nothing is said is none.
-            number += usize::from(self.branch.take().is_none());
-        }
-        if self.media > 0 {
-            let things = if self.media == 1 {
-                "picture or file"
-            } else {
-                "pictures and files"
-            };
-            self.found
-                .end
-                .absent
-                .push(format!("{} {things}", self.media));
-        }
-        self.sink.end(self.found.end)
-    }
-
-    /// Tells of the nodes up to a leaf that were not told yet.
-    fn way(&mut self, leaf: usize) -> Result<()> {
-        let way = self.ways.new_to(leaf);
-        let mut rest = &way[..];
-        while let [at, ..] = rest {
-            let parent = self.ways.parent(*at);
-            let mut state = parent.map_or_else(State::default, |at| self.states[at].clone());
-            let count = self.node(rest, &mut state)?;
-            let (done, more) = rest.split_at(count);
-            for at in done {
-                self.states[*at] = state.clone();
-            }
-            rest = more;
-        }
-        Ok(())
-    }
-
-    /// Tells of the next nodes of a way; returns how many they are: several results of one call are one.
-    fn node(&mut self, way: &[usize], state: &mut State) -> Result<usize> {
+    fn tell(&mut self, way: &[usize], ways: &Ways, behind: &mut Behind<State>) -> Result<usize> {
         let at = way[0];
         match self.found.nodes[at].said.take() {
             None => {}
             Some(Said::Nothing(what)) => self.found.end.other(what),
             Some(Said::Message(text)) => {
                 if text.role == Role::User && text.attached.is_none() {
-                    state.exchange = None;
+                    behind.state.exchange = None;
                 }
-                self.append(text, &[at], state)?;
+                self.append(text, &[at], behind)?;
             }
             Some(Said::Call { tool, text }) => {
                 let text = self.call(at, &tool, text);
-                self.exchange(at, Some(tool), state);
-                self.append(text, &[at], state)?;
+                self.exchange(at, Some(tool), &mut behind.state);
+                self.append(text, &[at], behind)?;
             }
-            Some(Said::Result { tool, text }) => return self.result(way, tool, text, state),
+            Some(Said::Result { tool, text }) => {
+                return self.result((way, ways), tool, text, behind);
+            }
         }
         Ok(1)
+    }
+}
+
+impl<'t, 's> Telling<'t, 's> {
+    pub(super) fn of(found: Conversation<'t>, steps: Steps<'s>) -> Self {
+        Self {
+            found,
+            steps,
+            exchanges: Vec::new(),
+            media: 0,
+        }
+    }
+
+    /// Tells of the end.
+    pub(super) fn end(mut self) -> Result<()> {
+        let media = match self.media {
+            0 => None,
+            1 => Some("1 picture or file".to_owned()),
+            count => Some(format!("{count} pictures and files")),
+        };
+        self.found.end.absent.extend(media);
+        self.steps.sink.end(self.found.end)
     }
 
     /// The message that calls a tool: what of it is text are the arguments.
@@ -189,12 +141,12 @@ impl<'t, 's> Telling<'t, 's> {
     /// client's own.
     fn result(
         &mut self,
-        way: &[usize],
+        (way, ways): (&[usize], &Ways),
         tool: String,
         mut text: Text,
-        state: &mut State,
+        behind: &mut Behind<State>,
     ) -> Result<usize> {
-        let Some(call) = self.answered(&tool, state) else {
+        let Some(call) = self.answered(&tool, &behind.state) else {
             if text.parts.is_empty() {
                 self.found.end.other("tool (empty)");
                 return Ok(1);
@@ -204,12 +156,12 @@ impl<'t, 's> Telling<'t, 's> {
                 attached: Some(tool),
                 ..text
             };
-            self.append(attached, &way[..1], state)?;
+            self.append(attached, &way[..1], behind)?;
             return Ok(1);
         };
         let mut count = 1;
         while let Some(next) = way.get(count)
-            && self.ways.children(way[count - 1]) == 1
+            && ways.children(way[count - 1]) == 1
             && let Some(Said::Result {
                 tool: same,
                 text: more,
@@ -221,19 +173,19 @@ impl<'t, 's> Telling<'t, 's> {
             self.found.nodes[*next].said = None;
             count += 1;
         }
-        self.exchange(call, None, state);
+        self.exchange(call, None, &mut behind.state);
         let result = Part::ToolResult {
             call: self.found.nodes[call].key.clone(),
             content: std::mem::take(&mut text.parts),
             is_error: text.is_error,
         };
         text.parts.push(result);
-        self.append(text, &way[..count], state)?;
+        self.append(text, &way[..count], behind)?;
         Ok(count)
     }
 
     /// Tells of a message.
-    fn append(&mut self, text: Text, nodes: &[usize], state: &mut State) -> Result<()> {
+    fn append(&mut self, text: Text, nodes: &[usize], behind: &mut Behind<State>) -> Result<()> {
         let message = Message {
             attached: text.attached,
             ..Message::new(text.role, text.parts)
@@ -241,13 +193,10 @@ impl<'t, 's> Telling<'t, 's> {
         if let Err(error) = depth::check_message(&message) {
             let place = self.found.nodes[nodes[0]].at.start;
             let problem = self.found.text.problem(place, error.to_string());
-            return self.sink.problem(problem);
-        }
-        if let Some(branch) = self.branch.take() {
-            let after = state.last;
-            self.sink.branch(BranchStart { after, ..branch })?;
+            return self.steps.sink.problem(problem);
         }
         let mut settings = Settings::new();
+        let state = &mut behind.state;
         if let Some(model) = text
             .model
             .filter(|model| state.model.as_deref() != Some(model))
@@ -260,15 +209,13 @@ impl<'t, 's> Telling<'t, 's> {
             .iter()
             .map(|at| self.found.text.span(&self.found.nodes[*at].at));
         let records = spans.collect::<Vec<_>>();
-        self.sink.step(Step {
+        let step = Step {
             time: text.time,
             settings,
             records: records.clone(),
             ..Step::append(message, records[0])
-        })?;
-        state.last = Some(StepId(self.steps));
-        self.steps += 1;
-        Ok(())
+        };
+        self.steps.tell(step, &mut behind.last)
     }
 }
 

@@ -1,0 +1,284 @@
+//! A message of a conversation: the messages that it stands for.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::PROVIDER;
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, depth};
+use crate::wire::Notes;
+use crate::wire::json::{Raw, decode, string, word};
+
+/// One record.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Whether it could be read.
+    pub(super) is_read: bool,
+    pub(super) id: Option<String>,
+    pub(super) parent: Option<String>,
+    pub(super) time: Option<Millis>,
+    /// What it says: a prompt with what is attached, or a reply with its results.
+    pub(super) messages: Vec<Message>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Record<'a> {
+    uuid: Raw<'a>,
+    parent_message_uuid: Raw<'a>,
+    created_at: Raw<'a>,
+    sender: Raw<'a>,
+    text: Raw<'a>,
+    content: Raw<'a>,
+    attachments: Raw<'a>,
+    files: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Block<'a> {
+    r#type: Raw<'a>,
+    text: Raw<'a>,
+    thinking: Raw<'a>,
+    id: Raw<'a>,
+    name: Raw<'a>,
+    input: Raw<'a>,
+    tool_use_id: Raw<'a>,
+    content: Raw<'a>,
+    is_error: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Beside<'a> {
+    file_name: Raw<'a>,
+    file_type: Raw<'a>,
+    file_uuid: Raw<'a>,
+    extracted_content: Raw<'a>,
+}
+
+/// Reads a record.
+pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
+    let bad = |error: serde_json::Error| error.to_string();
+    let record: Record<'_> = serde_json::from_str(raw.get()).map_err(bad)?;
+    let id = string(record.uuid);
+    let messages = match word(record.sender).as_deref() {
+        Some("human") => prompt(&record, notes)?,
+        Some("assistant") => reply(&record, id.as_deref().unwrap_or("call"), notes)?,
+        sender => return Err(format!("unknown sender '{}'", sender.unwrap_or_default())),
+    };
+    for message in &messages {
+        depth::check_message(message).map_err(|error| error.to_string())?;
+    }
+    Ok(Said {
+        is_read: true,
+        id,
+        parent: string(record.parent_message_uuid),
+        time: word(record.created_at).and_then(|time| Millis::parse(&time)),
+        messages,
+    })
+}
+
+/// The blocks of a message; an older one has its text alone.
+fn blocks<'a>(record: &Record<'a>) -> Result<Vec<&'a RawValue>, String> {
+    let found: Vec<&RawValue> = match record.content {
+        Some(content) => {
+            serde_json::from_str(content.get()).map_err(|error| format!("its content: {error}"))?
+        }
+        None => Vec::new(),
+    };
+    Ok(found)
+}
+
+/// What a user said, with the files that are named, and then the texts of those that are attached.
+fn prompt(record: &Record<'_>, notes: &mut Notes) -> Result<Vec<Message>, String> {
+    let mut parts = Vec::new();
+    for raw in blocks(record)? {
+        parts.extend(part(&block(raw)?, raw, notes));
+    }
+    or_text(&mut parts, record);
+    let files: Vec<Beside<'_>> = decode(record.files).unwrap_or_default();
+    parts.extend(files.iter().filter_map(file));
+    let mut messages = Vec::new();
+    if !parts.is_empty() {
+        messages.push(Message::new(Role::User, parts));
+    }
+    let attached: Vec<Beside<'_>> = decode(record.attachments).unwrap_or_default();
+    for beside in attached {
+        let texts = [beside.file_name, beside.extracted_content].map(string);
+        let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+        let parts: Vec<Part> = texts.map(Part::text).collect();
+        if !parts.is_empty() {
+            messages.push(Message::attached("attachment", parts));
+        }
+    }
+    Ok(messages)
+}
+
+/// The flat copy, where there is nothing else.
+fn or_text(parts: &mut Vec<Part>, record: &Record<'_>) {
+    if parts.is_empty() {
+        let text = string(record.text).filter(|text| !text.is_empty());
+        parts.extend(text.map(Part::text));
+    }
+}
+
+fn file(beside: &Beside<'_>) -> Option<Part> {
+    let name = string(beside.file_name);
+    let id = string(beside.file_uuid).or_else(|| name.clone())?;
+    Some(Part::File(Media {
+        media_type: string(beside.file_type),
+        name,
+        detail: None,
+        source: MediaSource::FileId(id),
+    }))
+}
+
+fn block(raw: &RawValue) -> Result<Block<'_>, String> {
+    serde_json::from_str(raw.get()).map_err(|error| format!("its content: {error}"))
+}
+
+/// What a model said, what its tools gave, what it said then.
+fn reply(record: &Record<'_>, id: &str, notes: &mut Notes) -> Result<Vec<Message>, String> {
+    let mut found = Reply::default();
+    for (raw, number) in blocks(record)?.into_iter().zip(1..) {
+        let block = block(raw)?;
+        match word(block.r#type).as_deref() {
+            Some("tool_use") => {
+                let call = named(block.id).unwrap_or_else(|| format!("{id}-{number}"));
+                let name = string(block.name).unwrap_or_default();
+                found.open.push_back((call.clone(), name.clone()));
+                found.says(Part::ToolCall {
+                    id: call,
+                    name,
+                    arguments: block.input.map_or("{}", RawValue::get).to_owned(),
+                    kind: None,
+                });
+            }
+            Some("tool_result") => {
+                let call = found.answered(named(block.tool_use_id), string(block.name));
+                let result = Part::ToolResult {
+                    call: call.unwrap_or_else(|| format!("{id}-{number}")),
+                    content: given(block.content, notes)?,
+                    is_error: decode(block.is_error) == Some(true),
+                };
+                found.results.push(result);
+            }
+            _ => {
+                if let Some(part) = part(&block, raw, notes) {
+                    found.says(part);
+                }
+            }
+        }
+    }
+    found.turn();
+    let mut messages = found.messages;
+    if messages.is_empty() {
+        let mut parts = Vec::new();
+        or_text(&mut parts, record);
+        if !parts.is_empty() {
+            messages.push(Message::new(Role::Assistant, parts));
+        }
+    }
+    Ok(messages)
+}
+
+/// An id that is one.
+fn named(raw: Raw<'_>) -> Option<String> {
+    string(raw).filter(|id| !id.is_empty())
+}
+
+/// A reply in the making.
+#[derive(Default)]
+struct Reply {
+    messages: Vec<Message>,
+    parts: Vec<Part>,
+    results: Vec<Part>,
+    /// Calls without a result, with their tools.
+    open: VecDeque<(String, String)>,
+}
+
+impl Reply {
+    /// What was said before the results, and the results.
+    fn turn(&mut self) {
+        for (role, parts) in [
+            (Role::Assistant, &mut self.parts),
+            (Role::Tool, &mut self.results),
+        ] {
+            if !parts.is_empty() {
+                self.messages
+                    .push(Message::new(role, std::mem::take(parts)));
+            }
+        }
+    }
+
+    fn says(&mut self, part: Part) {
+        if !self.results.is_empty() {
+            self.turn();
+        }
+        self.parts.push(part);
+    }
+
+    /// The call that a result answers: the one that it names, else the first open one of its tool, else the
+    /// first.
+    fn answered(&mut self, id: Option<String>, tool: Option<String>) -> Option<String> {
+        let by_id = || {
+            self.open
+                .iter()
+                .position(|(call, _)| Some(call) == id.as_ref())
+        };
+        let by_tool = || {
+            self.open
+                .iter()
+                .position(|(_, name)| Some(name) == tool.as_ref())
+        };
+        let at = by_id().or_else(|| {
+            if id.is_some() {
+                None
+            } else {
+                by_tool().or(Some(0))
+            }
+        });
+        let found = at.and_then(|at| self.open.remove(at));
+        found.map(|(call, _)| call).or(id)
+    }
+}
+
+/// What a tool gave.
+fn given(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, String> {
+    let Some(raw) = raw else {
+        return Ok(Vec::new());
+    };
+    if let Some(text) = string(Some(raw)) {
+        return Ok(vec![Part::text(text)]);
+    }
+    let blocks: Vec<&RawValue> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a tool's content: {error}"))?;
+    let mut parts = Vec::new();
+    for raw in blocks {
+        parts.extend(part(&block(raw)?, raw, notes));
+    }
+    Ok(parts)
+}
+
+/// A block as a part; none of one that says nothing.
+fn part(block: &Block<'_>, raw: &RawValue, notes: &mut Notes) -> Option<Part> {
+    let kind = word(block.r#type).unwrap_or_default();
+    let text = |raw| string(raw).filter(|text| !text.is_empty());
+    match &*kind {
+        "text" => text(block.text).map(Part::text),
+        "thinking" => text(block.thinking).map(|text| Part::Thinking {
+            text,
+            signature: None,
+            provider: None,
+        }),
+        kind => {
+            notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
+            Some(Part::Opaque {
+                provider: PROVIDER.to_owned(),
+                data: raw.get().to_owned(),
+            })
+        }
+    }
+}

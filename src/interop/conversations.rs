@@ -1,0 +1,73 @@
+//! Exports of all that somebody has said to a service: many conversations in one file, or one alone.
+//!
+//! Deliberately absent: what a conversation is; each format says.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::records::{Held, Text};
+use super::spans::{elements, skip_value};
+use super::{ImportOptions, Input, Sink};
+use crate::error::Result;
+
+/// Names of sessions, each of which is given once.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<String, u64>);
+
+impl Names {
+    /// The name for a session of this id.
+    pub(super) fn of(&mut self, id: String) -> String {
+        let times = self.0.entry(id.clone()).or_default();
+        *times += 1;
+        match times {
+            1 => id,
+            times => format!("{id}-{times}"),
+        }
+    }
+}
+
+/// Where one conversation stands.
+pub(super) struct Place<'t> {
+    pub(super) text: Text<'t>,
+    pub(super) at: Range<usize>,
+    /// The id of its session, where it has none of its own.
+    pub(super) stem: String,
+}
+
+/// Tells of one conversation, as a session of this name; returns how many records it has, none where it is
+/// no conversation.
+pub(super) type TellConversation = fn(Place<'_>, &mut Names, &mut dyn Sink) -> Result<Option<u64>>;
+
+/// Tells of each conversation of a source; one that is none is said to lack `key`.
+pub(super) fn each_conversation(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+    (key, tell): (&str, TellConversation),
+) -> Result<()> {
+    let held = Held::read(input)?;
+    let text = held.text();
+    let (conversations, broken) = match text.bytes.get(held.start) {
+        Some(b'[') => elements(text.bytes, held.start),
+        _ => {
+            let end = skip_value(text.bytes, held.start);
+            let whole = held.start..end.unwrap_or(text.bytes.len());
+            (vec![whole], end.err())
+        }
+    };
+    let is_only = conversations.len() == 1;
+    let (mut names, mut records) = (Names::default(), 0);
+    for (at, number) in conversations.into_iter().zip(1..) {
+        let stem = match is_only {
+            true => options.stem.to_owned(),
+            false => format!("{}/{number}", options.stem),
+        };
+        let (start, end) = (at.start, at.end as u64);
+        match tell(Place { text, at, stem }, &mut names, sink)? {
+            Some(more) => records += more,
+            None => sink.problem(text.problem(start, format!("an entry without '{key}'")))?,
+        }
+        sink.progress(end, records);
+    }
+    held.end(broken, sink)
+}
