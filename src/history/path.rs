@@ -104,17 +104,16 @@ pub(crate) fn session_among(
     view: &dyn View,
     commits: &[CommitHash],
 ) -> Result<Option<(RefName, SessionRow)>> {
-    for records in view.records(commits)? {
-        for (source, _) in records {
-            let source = view.source(source)?.ok_or_else(|| Error::Damaged {
-                detail: format!("source {source} is missing, and commits came from it"),
-            })?;
-            // A file of many conversations has no session of its own name.
-            let session = view.session(&source.session)?.unwrap_or_default();
-            return Ok(Some((source.session, session)));
-        }
-    }
-    Ok(None)
+    let records = view.records(commits)?;
+    let Some((source, _)) = records.into_iter().flatten().next() else {
+        return Ok(None);
+    };
+    let source = view.source(source)?.ok_or_else(|| Error::Damaged {
+        detail: format!("source {source} is missing, and commits came from it"),
+    })?;
+    // A file of many conversations has no session of its own name.
+    let session = view.session(&source.session)?.unwrap_or_default();
+    Ok(Some((source.session, session)))
 }
 
 #[cfg(test)]
