@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{BY_THE_USER, CLEARED, PROVIDER, SUMMARY_ASKED};
-use crate::interop::Step;
+use crate::interop::{Step, Was};
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Object, Raw, decode, quoted, string, tight};
@@ -226,7 +226,7 @@ impl Said {
                 // Another call of the model in the same message.
                 "step-start" if !results.is_empty() => {
                     self.append(Role::Assistant, std::mem::take(&mut parts), None, span);
-                    self.append(Role::Tool, std::mem::take(&mut results), last, span);
+                    self.give(std::mem::take(&mut results), last, span);
                     continue;
                 }
                 "text" => match string(piece.text).filter(|text| !text.is_empty()) {
@@ -246,6 +246,11 @@ impl Said {
                             content,
                             is_error: state.status == "error",
                         };
+                        let printed = printed(&state).map(|content| Part::ToolResult {
+                            call: call.clone(),
+                            content,
+                            is_error: false,
+                        });
                         last = millis(&state.time["end"]).or(last);
                         if !state.time["compacted"].is_null() {
                             let stub = result(vec![Part::text(CLEARED)]);
@@ -254,7 +259,7 @@ impl Said {
                             let place = results.len() as u32;
                             self.cleared.push((step + 1, place, when, stub));
                         }
-                        results.push(result(content));
+                        results.push((result(content), printed));
                     }
                     Part::ToolCall {
                         id: call,
@@ -280,9 +285,37 @@ impl Said {
             self.append(Role::Assistant, parts, None, span);
         }
         if !results.is_empty() {
-            self.append(Role::Tool, results, last, span);
+            self.give(results, last, span);
         }
     }
+
+    /// Appends what calls gave back, each with what is sent instead of it where earlier versions did not know that.
+    fn give(&mut self, results: Vec<(Part, Option<Part>)>, time: Option<Millis>, span: Span) {
+        let is_known = results.iter().all(|(_, sent)| sent.is_none());
+        let was = results.iter().map(|(result, _)| result.clone()).collect();
+        let sent = results.into_iter();
+        let sent = sent.map(|(result, sent)| sent.unwrap_or(result)).collect();
+        self.append(Role::Tool, sent, time, span);
+        if let Some(step) = self.steps.last_mut()
+            && !is_known
+        {
+            step.was = Some(Was::Message(Message::new(Role::Tool, was)));
+        }
+    }
+}
+
+/// What a call had printed when it was interrupted: that is sent, and not that it was.
+///
+/// # Source
+///
+/// What OpenCode 1.18.33 makes of a part for the model.
+fn printed(state: &State<'_>) -> Option<Vec<Part>> {
+    let is_interrupted = state.status == "error" && state.metadata["interrupted"] == true;
+    let output = state.metadata["output"]
+        .as_str()
+        .filter(|_| is_interrupted)?;
+    let text = Some(output).filter(|text| !text.is_empty());
+    Some(text.map(Part::text).into_iter().collect())
 }
 
 /// What a call gave back; none while it runs.

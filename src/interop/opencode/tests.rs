@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::OPENCODE;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{fresh, outgoing, read, texts, written};
-use crate::interop::{Action, Cover, Document, HideStep, Outgoing};
+use crate::interop::{Action, Cover, Document, HideStep, Outgoing, Was};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/opencode/plain.json");
@@ -231,4 +231,45 @@ fn real_sessions_come_back_equal() {
         seen += 1;
     }
     assert!(seen >= 2, "the folder holds fewer sessions than it should");
+}
+
+/// A command that was stopped half-way: what it had printed is what the next prompt goes on from.
+#[test]
+fn what_an_interrupted_call_had_printed_is_sent() {
+    let tool = |metadata: Value| {
+        json!({"id": "prt_2", "type": "tool", "callID": "c1", "tool": "bash", "state": {"status": "error",
+            "input": {"command": "make"}, "error": "Tool execution aborted", "metadata": metadata,
+            "time": {"start": 2, "end": 3}}})
+    };
+    let read_with = |metadata: Value| {
+        let file = json!({"info": {"id": "ses_1"}, "messages": [
+            {"info": {"id": "msg_1", "role": "user", "time": {"created": 1}},
+             "parts": [{"id": "prt_1", "type": "text", "text": "build it"}]},
+            {"info": {"id": "msg_2", "role": "assistant", "time": {"created": 2}},
+             "parts": [tool(metadata)]}]});
+        let told = read(&OPENCODE, file.to_string().as_bytes());
+        assert!(told.problems.is_empty(), "{:?}", told.problems);
+        told.sessions[0].steps.last().expect("a result").clone()
+    };
+    let result = |text: &str, is_error| {
+        let part = Part::ToolResult {
+            call: "c1".into(),
+            content: vec![Part::text(text)],
+            is_error,
+        };
+        Message::new(Role::Tool, vec![part])
+    };
+    let aborted = result("Tool execution aborted", true);
+    let step = read_with(json!({"interrupted": true, "output": "cc a.c\n"}));
+    assert_eq!(step.message(), Some(&result("cc a.c\n", false)));
+    assert_eq!(step.was, Some(Was::Message(aborted.clone())));
+    for metadata in [
+        json!({"interrupted": true}),
+        json!({"output": "cc a.c\n"}),
+        json!(null),
+    ] {
+        let step = read_with(metadata);
+        assert_eq!(step.message(), Some(&aborted));
+        assert_eq!(step.was, None);
+    }
 }
