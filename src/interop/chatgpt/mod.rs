@@ -32,6 +32,6 @@ pub static CHATGPT: Format = Format {
     },
     attaches: true,
     ..Format::only_read("chatgpt", Shape::Document, |input, options, sink| {
-        each_conversation(input, options, sink, (read::NODES, read::tell))
+        each_conversation(input, options, sink, (read::NODES, tell::tell))
     })
 };

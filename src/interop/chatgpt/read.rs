@@ -6,12 +6,11 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::said::{Node, Said, node, time};
-use super::tell::Telling;
 use crate::error::Result;
-use crate::interop::conversations::{Names, Place};
+use crate::interop::conversations::Place;
 use crate::interop::records::Text;
 use crate::interop::spans::members;
-use crate::interop::ways::{Steps, Ways, walk};
+use crate::interop::ways::Ways;
 use crate::interop::{SessionEnd, SessionStart, Sink};
 use crate::wire::Notes;
 use crate::wire::json::string;
@@ -27,21 +26,6 @@ const MEMBERS: [&str; 5] = [
 
 /// The member that makes a conversation.
 pub(super) const NODES: &str = "mapping";
-
-/// Tells of a conversation.
-pub(super) fn tell(
-    place: Place<'_>,
-    names: &mut Names,
-    sink: &mut dyn Sink,
-) -> Result<Option<u64>> {
-    let Some(mut found) = Conversation::read(place, sink)? else {
-        return Ok(None);
-    };
-    found.start.id = names.of(found.start.id);
-    let count = found.nodes.len() as u64;
-    found.tell(sink)?;
-    Ok(Some(count))
-}
 
 /// A node with its place.
 pub(super) struct Placed {
@@ -59,7 +43,7 @@ pub(super) struct Conversation<'t> {
     pub(super) text: Text<'t>,
     pub(super) nodes: Vec<Placed>,
     pub(super) end: SessionEnd,
-    start: SessionStart,
+    pub(super) start: SessionStart,
     notes: Notes,
     by_key: HashMap<String, usize>,
     current: Option<String>,
@@ -68,7 +52,7 @@ pub(super) struct Conversation<'t> {
 
 impl<'t> Conversation<'t> {
     /// Reads what stands at a place; none where that is no conversation.
-    fn read(place: Place<'t>, sink: &mut dyn Sink) -> Result<Option<Self>> {
+    pub(super) fn read(place: Place<'t>, sink: &mut dyn Sink) -> Result<Option<Self>> {
         let Place { text, at, stem } = place;
         let mut found = Self {
             text,
@@ -155,8 +139,8 @@ impl<'t> Conversation<'t> {
         Ok(parents)
     }
 
-    /// Tells of the way to the current node, then of those that leave it.
-    fn tell(mut self, sink: &mut dyn Sink) -> Result<()> {
+    /// Begins its session: the ways through it, and the node at which it stands.
+    pub(super) fn begin(&mut self, sink: &mut dyn Sink) -> Result<(Ways, Option<usize>)> {
         sink.session(std::mem::take(&mut self.start))?;
         let parents = self.parents(sink)?;
         let current = self.current.take();
@@ -171,8 +155,6 @@ impl<'t> Conversation<'t> {
             let reason = "a node that stands below itself";
             sink.problem(self.text.problem(self.nodes[at].at.start, reason))?;
         }
-        let mut telling = Telling::of(self, Steps::of(sink));
-        walk(ways, stands, &mut telling)?;
-        telling.end()
+        Ok((ways, stands))
     }
 }

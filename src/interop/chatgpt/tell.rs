@@ -5,13 +5,32 @@ use std::rc::Rc;
 use super::read::Conversation;
 use super::said::{Said, Text};
 use crate::error::Result;
-use crate::interop::Step;
-use crate::interop::ways::{Behind, Steps, Walker, Ways};
+use crate::interop::conversations::{Names, Place};
+use crate::interop::ways::{Behind, Steps, Walker, Ways, walk};
+use crate::interop::{Sink, Step};
 use crate::model::{Message, Part, Role, Settings, depth};
 use crate::wire::json::{is_object, quoted};
 
 /// How many calls and answers before it are looked at for the one that a tool's message answers.
 const EXCHANGES_MAX: usize = 128;
+
+/// Tells of what stands at a place: of how many nodes; none where that is no conversation.
+pub(super) fn tell(
+    place: Place<'_>,
+    names: &mut Names,
+    sink: &mut dyn Sink,
+) -> Result<Option<u64>> {
+    let Some(mut found) = Conversation::read(place, sink)? else {
+        return Ok(None);
+    };
+    found.start.id = names.of(std::mem::take(&mut found.start.id));
+    let count = found.nodes.len() as u64;
+    let (ways, stands) = found.begin(sink)?;
+    let mut telling = Telling::of(found, Steps::of(sink));
+    walk(ways, stands, &mut telling)?;
+    telling.end()?;
+    Ok(Some(count))
+}
 
 /// A call, or that one was answered, and what of the kind came before it on the way.
 struct Exchange {
