@@ -288,7 +288,17 @@ fn every_commit_of_real_sessions_comes_back() {
         "roo-cline",
     ];
     let walk = |tool| super::tool_dirs::walk_directory(&folder.join(tool));
-    let mut files: Vec<PathBuf> = tools.into_iter().flat_map(walk).collect();
+    // Each request of a folder of them by itself.
+    let each = |path: PathBuf| match std::fs::read_dir(&path) {
+        Ok(entries) => entries
+            .map(|entry| entry.expect("readable").path())
+            .collect(),
+        Err(_) => vec![path],
+    };
+    let files = tools.into_iter().flat_map(walk).flat_map(each);
+    let mut files: Vec<PathBuf> = files.filter(|path| path.is_file()).collect();
+    files.sort();
+    files.dedup();
     files.retain(|path| {
         let known = sniff::sniff(&&*std::fs::read(path).expect("readable"));
         known.is_ok_and(|format| format.is_some())
