@@ -767,6 +767,37 @@ fn a_count_that_stands_in_anothers_place_is_counted_anew() {
     }
 }
 
+/// A checkpoint tells of a run of messages by its ends: one that is lost between them is not passed over.
+#[test]
+fn a_message_that_is_lost_is_never_left_out_of_a_request() {
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["compile"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let bytes = fs::read(&path).expect("a file");
+    let mut refused = 0;
+    for id in 1..30 {
+        for beside in ["tract.db-wal", "tract.db-shm"] {
+            drop(fs::remove_file(path.with_file_name(beside)));
+        }
+        fs::write(&path, &bytes).expect("written");
+        let database = Connection::open(&path).expect("opens");
+        let sql =
+            format!("PRAGMA foreign_keys = OFF; UPDATE contents SET id = 9000 WHERE id = {id}");
+        database.execute_batch(&sql).expect("changed");
+        drop(database);
+        let told = sandbox.command(&["compile"]).output().expect("it runs");
+        match told.status.code() {
+            Some(3) => refused += 1,
+            code => assert_eq!(
+                (code, String::from_utf8_lossy(&told.stdout)),
+                (Some(0), right.as_str().into()),
+                "{id}"
+            ),
+        }
+    }
+    assert!(refused > 5, "{refused}");
+}
+
 /// A key that is damaged stands out of its order, where a search for it does not lead.
 #[test]
 fn a_repair_takes_out_a_row_that_is_out_of_its_order() {

@@ -10,7 +10,7 @@ use imbl::Vector;
 use rusqlite::params;
 use rusqlite::types::FromSql;
 
-use super::codec::{Packer, Unpacker, unsigned};
+use super::codec::{Packer, Unpacker, damaged, unsigned};
 use super::seal::intact;
 use super::session::Session;
 use crate::context::{Context, Entry, Mask, MaskedPart};
@@ -266,13 +266,18 @@ fn runs(
         concat!(
             "SELECT runs.key, commits.hash, contents.hash, depth FROM json_each(?1) AS runs
              CROSS JOIN commits ON lineage = runs.value ->> 0
-               AND depth BETWEEN runs.value ->> 1 AND runs.value ->> 2 AND ",
+               AND depth BETWEEN runs.value ->> 1 AND runs.value ->> 2
+               AND commits.content IS NOT NULL AND ",
             intact!(commits),
-            " CROSS JOIN contents ON contents.id = commits.content AND ",
+            " LEFT JOIN contents ON contents.id = commits.content AND ",
             intact!(contents)
         ),
         [runs],
-        |row| Ok((unsigned(row, 0)?, (row.get(1)?, row.get(2)?, row.get(3)?))),
+        |row| {
+            let content: Option<ContentHash> = row.get(2)?;
+            let content = content.ok_or_else(|| damaged("what a commit appends is missing"))?;
+            Ok((unsigned(row, 0)?, (row.get(1)?, content, row.get(3)?)))
+        },
     )?;
     for (run, append) in rows {
         found[run as usize].push(append);
