@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::parts::changed;
 use crate::error::Result;
 use crate::hash::ContentHash;
-use crate::interop::list::matched;
+use crate::interop::list::{following, matched};
 use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role, Settings, Span};
 
@@ -276,27 +276,22 @@ impl<'s> Telling<'s> {
                 );
             }
         }
-        (!parts.is_empty()).then(|| {
-            let hide = HideStep {
-                parts,
-                ..hide(HideKind::Prune, Cover::Nothing)
-            };
-            Step::new(Action::Hide(hide), body)
-        })
+        (!parts.is_empty()).then(|| Step::new(Action::Hide(HideStep::prune(parts)), body))
     }
 
     /// Hides what is gone, with what stands in its place; none where nothing is.
     fn hide(&self, items: &[Item], fates: &[Fate]) -> Option<HideStep> {
         let stays: HashSet<usize> = fates.iter().filter_map(|fate| fate.stays()).collect();
         let gone = || (0..self.told.len()).filter(|at| !stays.contains(at));
+        let places: Vec<Option<usize>> = fates.iter().map(|fate| fate.stays()).collect();
+        let following = following(&places);
         let placed = fates
             .iter()
             .enumerate()
             .filter(|(_, fate)| **fate == Fate::Placed);
         let replacements: Vec<(Option<StepEntry>, Message)> = placed
             .map(|(at, _)| {
-                let before = fates[at..].iter().find_map(|fate| fate.stays());
-                let before = before.map(|at| self.told[at].entry);
+                let before = following[at].map(|at| self.told[at].entry);
                 (before, items[at].message.clone())
             })
             .collect();

@@ -245,7 +245,7 @@ fn found(told: &[Told], items: &[Item]) -> Vec<Option<usize>> {
 }
 
 /// For each place the first that is known from there on.
-fn following(places: &[Option<usize>]) -> Vec<Option<usize>> {
+pub(in crate::interop) fn following(places: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut next = None;
     let mut following: Vec<_> = places
         .iter()

@@ -12,6 +12,7 @@ mod matched;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+pub(super) use self::changed::following;
 pub(super) use self::matched::matched;
 use super::{Sink, Step, StepEntry, StepId};
 use crate::error::Result;

@@ -279,14 +279,7 @@ impl<'s> Telling<'s> {
         );
         let parts = due.into_iter();
         let parts = parts.map(|cleared| (cleared.entry, cleared.part, Some(cleared.stub)));
-        let hide = HideStep {
-            kind: HideKind::Prune,
-            cover: Cover::Nothing,
-            keep: Vec::new(),
-            parts: parts.collect(),
-            replacements: Vec::new(),
-            moment: Moment::Here,
-        };
+        let hide = HideStep::prune(parts.collect());
         self.step(Step {
             time,
             ..Step::new(Action::Hide(hide), span)
