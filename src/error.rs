@@ -327,6 +327,26 @@ pub enum Error {
         /// Their hashes.
         commits: Vec<String>,
     },
+    /// A ref that was to go on only, and would lose commits.
+    #[error("'{name}' has commits that are not on the way to the new one")]
+    NotForward {
+        /// The ref.
+        name: String,
+    },
+    /// What another repository said of a question or an order. Hostile until escaped.
+    #[error("the other side: {what}")]
+    Peer {
+        /// What it said.
+        what: String,
+        /// What kind of trouble that is.
+        trouble: Trouble,
+    },
+    /// Another repository that fell silent, or says what cannot be. Hostile until escaped.
+    #[error("the other side {detail}")]
+    BrokenPeer {
+        /// What it did.
+        detail: String,
+    },
     /// The database is damaged.
     #[error("the repository is damaged: {detail}")]
     Damaged {
@@ -365,6 +385,17 @@ pub enum Error {
     /// The storage engine failed.
     #[error("storage: {0}")]
     Store(#[source] Source),
+}
+
+/// What kind of trouble another repository has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It does not allow what was asked.
+    Refused,
+    /// What it keeps, or what was sent, is damaged.
+    Damaged,
+    /// Someone was first; it may be tried again.
+    Lost,
 }
 
 /// Why something cannot be done that would be right elsewhere. Commits stand here by their short

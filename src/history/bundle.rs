@@ -14,6 +14,7 @@ use crate::hash::CommitHash;
 use crate::model::RefName;
 
 pub use read::{Arrival, ArrivedRef, Unbundled};
+pub(in crate::history) use read::{ref_name, take_in};
 pub use write::Bundled;
 
 /// What a bundle begins with.

@@ -18,13 +18,14 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 8] = [
+    pub const KEYS: [&str; 9] = [
         "budget.action",
         "budget.max",
         "budget.target",
         "budget.timeout",
         "compile.format",
         "gc.reflogExpire",
+        "receive.purge",
         "tokens.encoding",
         "window.size",
     ];
@@ -85,6 +86,18 @@ impl Config {
     /// How long a collection keeps the log.
     pub fn reflog_expire(&self) -> Result<Expire> {
         self.parsed("gc.reflogExpire")
+    }
+
+    /// Whether what was erased in a repository that is pushed from is erased here as well.
+    pub fn erases_for_others(&self) -> Result<bool> {
+        match self.get("receive.purge") {
+            None | Some("refuse") => Ok(false),
+            Some("allow") => Ok(true),
+            Some(other) => Err(Error::input(
+                "receive.purge",
+                format!("'{other}' is neither allow nor refuse"),
+            )),
+        }
     }
 
     /// How many messages a window shows.

@@ -30,6 +30,8 @@ pub(crate) const ERASED: &str = "records that were purged";
 pub struct Erasing<'a> {
     /// These messages, in all that they ever said.
     pub entries: Vec<EntryId>,
+    /// These contents.
+    pub contents: Vec<ContentHash>,
     /// Whatever says this, in any spelling of JSON.
     pub pattern: Option<&'a Pattern>,
 }
@@ -161,6 +163,7 @@ fn plan(view: &dyn View, what: &Erasing<'_>) -> Result<(Erasure, BTreeSet<RefNam
         .entries
         .iter()
         .flat_map(|entry| said_by(&rows, *entry))
+        .chain(what.contents.iter().copied())
         .collect();
     if let Some(pattern) = what.pattern {
         refuse_hashed(&rows, pattern)?;

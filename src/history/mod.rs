@@ -46,6 +46,7 @@ pub mod show;
 pub mod status;
 mod stretches;
 pub mod surgery;
+pub mod sync;
 mod totals;
 pub mod undo;
 mod visitor;

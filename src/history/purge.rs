@@ -181,7 +181,7 @@ pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
 }
 
 /// All contents that these commits name.
-fn contents_of(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
+pub(super) fn contents_of(rows: &[CommitRow]) -> BTreeSet<ContentHash> {
     let rows = rows.iter();
     rows.flat_map(|row| row.commit.operation.contents())
         .collect()

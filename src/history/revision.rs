@@ -482,6 +482,7 @@ fn names(text: &str) -> impl Iterator<Item = RefName> {
         RefName::TAGS,
         "refs/",
         RefName::SESSIONS,
+        RefName::REMOTES,
     ];
     prefixes
         .into_iter()

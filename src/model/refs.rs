@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix, fingerprint};
 
 /// The full name of a ref: `HEAD`, `ORIG_HEAD`, `PREV_HEAD`, `refs/heads/main`,
-/// `refs/tags/v1`, `refs/sessions/claude-code/ID`.
+/// `refs/tags/v1`, `refs/sessions/claude-code/ID`, `refs/remotes/origin/main`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RefName(String);
 
@@ -59,6 +59,8 @@ impl RefName {
     pub const TAGS: &'static str = "refs/tags/";
     /// Where imported sessions live.
     pub const SESSIONS: &'static str = "refs/sessions/";
+    /// Where it stands what refs of other repositories were last seen at.
+    pub const REMOTES: &'static str = "refs/remotes/";
 
     /// `HEAD`.
     pub fn head() -> Self {
@@ -117,6 +119,36 @@ impl RefName {
         Self::below(Self::TAGS, name)
     }
 
+    /// `refs/remotes/REMOTE/NAME` for a branch of another repository, `refs/remotes/REMOTE/tags/NAME` and
+    /// `refs/remotes/REMOTE/sessions/TOOL/ID` for what else it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRefName`] for a remote's name that is more than one piece of a ref's, and for a branch
+    /// that would stand where a tag or a session does.
+    pub fn of_remote(remote: &str, name: &Self) -> Result<Self> {
+        let refused = |name: &str, reason| {
+            Err(Error::InvalidRefName {
+                name: name.to_owned(),
+                reason,
+            })
+        };
+        if remote.contains('/') || remote.starts_with('-') {
+            return refused(remote, "a remote's name is one word");
+        }
+        let below = match name.0.strip_prefix(Self::HEADS) {
+            Some(branch) if branch.starts_with("tags/") || branch.starts_with("sessions/") => {
+                return refused(
+                    branch,
+                    "among a remote's branches, it would be a tag or a session",
+                );
+            }
+            Some(branch) => branch,
+            None => name.0.strip_prefix("refs/").unwrap_or(&name.0),
+        };
+        format!("{}{remote}/{below}", Self::REMOTES).parse()
+    }
+
     /// `refs/sessions/TOOL/ID`. An `id` that cannot stand in a name, or is too long for one, is
     /// changed and cut, and ends with a hash of the whole, so that no two ids share a name.
     pub fn session(tool: &str, id: &str) -> Self {
@@ -138,7 +170,7 @@ impl RefName {
         &self.0
     }
 
-    /// The name as people type it: without `refs/heads/`, `refs/tags/` or `refs/`. One that would
+    /// The name as people type it: without `refs/heads/`, `refs/tags/`, `refs/remotes/` or `refs/`. One that would
     /// then be taken for a hash is given whole.
     pub fn short(&self) -> &str {
         match self.bare() {
@@ -148,7 +180,7 @@ impl RefName {
     }
 
     fn bare(&self) -> &str {
-        [Self::HEADS, Self::TAGS, "refs/"]
+        [Self::HEADS, Self::TAGS, Self::REMOTES, "refs/"]
             .iter()
             .find_map(|prefix| self.0.strip_prefix(prefix))
             .unwrap_or(&self.0)

@@ -54,6 +54,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = Erasing {
         entries,
         pattern: pattern.as_ref(),
+        ..Erasing::default()
     };
     if !args.force {
         let erasure = repo.erasure(&what)?;

@@ -96,40 +96,90 @@ impl Repo {
         input: &mut (impl Read + Seek),
         progress: &mut dyn FnMut(usize),
     ) -> Result<Unbundled> {
-        check_whole(input)?;
-        let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
-        let mut decoder = decoder.single_frame();
-        decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
-        let mut lines = BufReader::new(decoder);
-
         let tx = self.store.write()?;
         tx.begin_operation(call.now, call.what)?;
-        let mut taken = Taken::new(&*tx);
-        let mut told = 0;
-        while taken.line(&mut lines)? {
-            if taken.commits.len() >= told + STEP {
-                told = taken.commits.len();
-                progress(told);
-            }
-        }
-        // Behind it there is nothing.
-        let is_all = lines.fill_buf().map_err(broken)?.is_empty();
-        if !is_all
-            || !lines
-                .into_inner()
-                .finish()
-                .fill_buf()
-                .map_err(broken)?
-                .is_empty()
-        {
-            return Err(broken("something stands behind its end"));
-        }
-        taken.fold()?;
-        taken.place()?;
-        let done = taken.done;
+        let mut brought = take_in(&*tx, input, progress)?;
+        brought.place(&*tx)?;
         tx.drop_idle_operation()?;
         tx.commit()?;
-        Ok(done)
+        Ok(brought.done)
+    }
+}
+
+/// Reads a bundle, writes its objects, and folds every path. No ref points there yet.
+pub(in crate::history) fn take_in(
+    tx: &dyn Tx,
+    input: &mut (impl Read + Seek),
+    progress: &mut dyn FnMut(usize),
+) -> Result<Brought> {
+    check_whole(input)?;
+    let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
+    let mut decoder = decoder.single_frame();
+    decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
+    let mut lines = BufReader::new(decoder);
+    let mut taken = Taken::new(tx);
+    let mut told = 0;
+    while taken.line(&mut lines)? {
+        if taken.commits.len() >= told + STEP {
+            told = taken.commits.len();
+            progress(told);
+        }
+    }
+    // Behind it there is nothing.
+    let is_all = lines.fill_buf().map_err(broken)?.is_empty();
+    if !is_all
+        || !lines
+            .into_inner()
+            .finish()
+            .fill_buf()
+            .map_err(broken)?
+            .is_empty()
+    {
+        return Err(broken("something stands behind its end"));
+    }
+    taken.fold()?;
+    Ok(Brought {
+        tips: taken.tips,
+        notes: taken.notes,
+        done: taken.done,
+    })
+}
+
+/// What a bundle brought, before any ref points there.
+pub(in crate::history) struct Brought {
+    tips: Vec<(RefName, CommitHash)>,
+    notes: BTreeMap<RefName, TagNote>,
+    /// What became of it.
+    pub(in crate::history) done: Unbundled,
+}
+
+impl Brought {
+    /// Points the refs.
+    fn place(&mut self, tx: &dyn Tx) -> Result<()> {
+        for (theirs, commit) in &self.tips {
+            let (ours, arrival) = place_of(tx, theirs, commit)?;
+            if arrival != Arrival::Known {
+                tx.set_reference(&ours, Some(&RefValue::Commit(*commit)))?;
+            }
+            if let (Arrival::New, Some(note)) = (arrival, self.notes.get(theirs)) {
+                tx.set_tag_note(&ours, Some(note))?;
+            }
+            self.done.refs.push(ArrivedRef {
+                theirs: theirs.clone(),
+                ours,
+                commit: *commit,
+                arrival,
+            });
+        }
+        let head = repo::head(tx, &On::Head)?;
+        if let (Head::Attached { branch, tip: None }, Some(first)) = (head, self.done.refs.first())
+        {
+            tx.set_reference(&branch, Some(&RefValue::Commit(first.commit)))?;
+            if first.ours.as_session().is_some() {
+                tx.set_follower(&first.ours, &branch)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -493,36 +543,6 @@ impl<'a> Taken<'a> {
             false => Err(broken("a commit that no ref leads to")),
         }
     }
-
-    /// Points the refs.
-    fn place(&mut self) -> Result<()> {
-        for (theirs, commit) in &self.tips {
-            let (ours, arrival) = place_of(self.tx, theirs, commit)?;
-            if arrival != Arrival::Known {
-                self.tx
-                    .set_reference(&ours, Some(&RefValue::Commit(*commit)))?;
-            }
-            if let (Arrival::New, Some(note)) = (arrival, self.notes.get(theirs)) {
-                self.tx.set_tag_note(&ours, Some(note))?;
-            }
-            self.done.refs.push(ArrivedRef {
-                theirs: theirs.clone(),
-                ours,
-                commit: *commit,
-                arrival,
-            });
-        }
-        let head = repo::head(self.tx, &On::Head)?;
-        if let (Head::Attached { branch, tip: None }, Some(first)) = (head, self.done.refs.first())
-        {
-            self.tx
-                .set_reference(&branch, Some(&RefValue::Commit(first.commit)))?;
-            if first.ours.as_session().is_some() {
-                self.tx.set_follower(&first.ours, &branch)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 const SHORT: &str = "a line says too little";
@@ -573,7 +593,7 @@ fn words<const N: usize>(text: &str) -> Result<[&str; N]> {
 }
 
 /// A branch, a tag or a session, by its full name.
-fn ref_name(text: &str) -> Result<RefName> {
+pub(in crate::history) fn ref_name(text: &str) -> Result<RefName> {
     let name: RefName = text.parse().map_err(broken)?;
     let made = match text {
         _ if text.starts_with(RefName::HEADS) => RefName::branch(text),

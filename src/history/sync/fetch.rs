@@ -1,0 +1,261 @@
+//! What another repository has, brought here.
+
+use super::carry::{Carried, Want, carry};
+use super::here::{Here, apply};
+use super::landed::{Landed, landed};
+use super::remotes::seen;
+use super::{Peer, PeerRef, PeerRefs, RefMove};
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::call::Call;
+use crate::history::load;
+use crate::history::path;
+use crate::history::repo::{self, Repo};
+use crate::model::{Head, RefName, RefValue};
+use crate::store::Tx;
+
+/// What is brought, and what of one's own goes along with it.
+#[derive(Clone, Debug, Default)]
+pub struct FetchOptions<'a> {
+    /// What the other repository is called here.
+    pub remote: &'a str,
+    /// Its refs that are wanted; none: all.
+    pub names: &'a [RefName],
+    /// Also the session files that it has kept.
+    pub sources: bool,
+    /// What it has no more is forgotten here.
+    pub prune: bool,
+    /// What of one's own goes on where its own did.
+    pub follow: Follow,
+}
+
+/// What of one's own goes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follow {
+    /// New tags alone.
+    #[default]
+    Tags,
+    /// The branch that is acted on, and sessions.
+    Head,
+}
+
+/// What was brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The objects.
+    pub carried: Carried,
+    /// What became of refs here, those of the remote first.
+    pub refs: Vec<FetchedRef>,
+    /// One's own that could not go along, for each has commits of its own.
+    pub parted: Vec<Parted>,
+    /// Refs of the other repository that cannot have a name here.
+    pub nameless: Vec<RefName>,
+}
+
+/// What became of a ref here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchedRef {
+    /// Its name here.
+    pub name: RefName,
+    /// Where it was.
+    pub old: Option<CommitHash>,
+    /// Where it is.
+    pub new: Option<CommitHash>,
+    /// What that comes to.
+    pub landed: Landed,
+}
+
+/// A ref that went on in another way in each repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parted {
+    /// Its name here.
+    pub name: RefName,
+    /// Where the other repository's was seen.
+    pub seen: RefName,
+    /// How many commits only this one has.
+    pub ours: u64,
+    /// How many only the other has.
+    pub theirs: u64,
+}
+
+impl Repo {
+    /// Brings what another repository has: objects, then where its refs are, as one operation, which an undo
+    /// takes back. With [`Follow::Head`] the branch that the call is on goes on where the one of its name did,
+    /// if it has no commits of its own, and so do sessions; where HEAD's branch has no commits yet, HEAD goes to the branch that the other's HEAD is on.
+    /// What was erased here stays so.
+    ///
+    /// # Errors
+    ///
+    /// What the other side says, [`Error::BrokenBundle`] for what is not as it should be, [`Error::Overtaken`] where
+    /// a collection met what had arrived; no ref has moved then, and what arrived is not sent again.
+    pub fn fetch(
+        &self,
+        call: Call<'_>,
+        peer: &mut dyn Peer,
+        options: &FetchOptions<'_>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Fetched> {
+        let mut theirs = peer.refs()?;
+        theirs
+            .refs
+            .retain(|row| options.names.is_empty() || options.names.contains(&row.name));
+        if let Some(missing) = options.names.iter().find(|name| theirs.get(name).is_none()) {
+            return Err(Error::UnknownRevision {
+                text: missing.short().to_owned(),
+                nearest: None,
+            });
+        }
+        let mut done = Fetched::default();
+        let wants = theirs
+            .refs
+            .iter()
+            .map(|row| Want::new(row.name.clone(), row.commit, row.depth));
+        let now = call.now;
+        let mut here = Here {
+            repo: self,
+            now: &|| now,
+        };
+        done.carried = carry(peer, &mut here, wants.collect(), options.sources, progress)?;
+        let tx = self.store.write()?;
+        tx.begin_operation(call.now, call.what)?;
+        let mut landing = Landing {
+            tx: &*tx,
+            done: &mut done,
+        };
+        landing.remote(&theirs, options)?;
+        landing.tags(&theirs)?;
+        if options.follow == Follow::Head {
+            landing.own(&theirs, call, options)?;
+        }
+        tx.drop_idle_operation()?;
+        tx.commit()?;
+        Ok(done)
+    }
+}
+
+struct Landing<'a> {
+    tx: &'a dyn Tx,
+    done: &'a mut Fetched,
+}
+
+impl Landing<'_> {
+    /// Where the remote's refs are.
+    fn remote(&mut self, theirs: &PeerRefs, options: &FetchOptions<'_>) -> Result<()> {
+        let mut named = Vec::new();
+        for row in &theirs.refs {
+            match RefName::of_remote(options.remote, &row.name) {
+                Ok(name) => named.push((name, row)),
+                Err(_) => self.done.nameless.push(row.name.clone()),
+            }
+        }
+        if options.prune && options.names.is_empty() {
+            for (name, _) in seen(self.tx, options.remote)? {
+                if !named.iter().any(|(there, _)| *there == name) {
+                    let old = load::tip(self.tx, &name)?;
+                    self.put(&name, old, None, Landed::Deleted)?;
+                }
+            }
+        }
+        for (name, row) in named {
+            let old = load::tip(self.tx, &name)?;
+            let landed = landed(self.tx, old, &row.commit)?;
+            let landed = match landed {
+                // Where it was is where it is: it may have been set back.
+                Landed::Further | Landed::Parted => Landed::Replaced,
+                landed => landed,
+            };
+            self.put(&name, old, Some(row), landed)?;
+        }
+        Ok(())
+    }
+
+    /// Tags that are not here yet. One that is here never moves.
+    fn tags(&mut self, theirs: &PeerRefs) -> Result<()> {
+        for row in &theirs.refs {
+            let is_tag = row.name.as_str().starts_with(RefName::TAGS);
+            if is_tag && self.tx.reference(&row.name)?.is_none() {
+                self.put(&row.name, None, Some(row), Landed::New)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One's own branch, and sessions.
+    fn own(&mut self, theirs: &PeerRefs, call: Call<'_>, options: &FetchOptions<'_>) -> Result<()> {
+        let branch = match repo::head(self.tx, call.on)? {
+            Head::Detached(_) => None,
+            Head::Attached { branch, tip } => {
+                let is_unborn = tip.is_none();
+                let theirs = theirs
+                    .head
+                    .as_ref()
+                    .filter(|head| theirs.get(head).is_some());
+                match theirs.filter(|head| is_unborn && **head != branch) {
+                    Some(head) if self.tx.reference(head)?.is_none() => {
+                        let to = RefValue::Symbolic(head.clone());
+                        self.tx.set_reference(&RefName::head(), Some(&to))?;
+                        Some(head.clone())
+                    }
+                    _ => Some(branch),
+                }
+            }
+        };
+        for row in &theirs.refs {
+            if Some(&row.name) == branch.as_ref() || row.name.as_session().is_some() {
+                self.one(row, options.remote)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One of one's own, which goes on where the other repository's did.
+    fn one(&mut self, row: &PeerRef, remote: &str) -> Result<()> {
+        let old = load::tip(self.tx, &row.name)?;
+        let landed = landed(self.tx, old, &row.commit)?;
+        match (landed, old) {
+            (Landed::Parted, Some(old)) => {
+                let shared = path::last_shared(self.tx, &old, &row.commit)?;
+                let depth = |commit: &CommitHash| -> Result<u64> {
+                    Ok(load::commit(self.tx, commit)?.depth + 1)
+                };
+                let shared = shared.as_ref().map_or(Ok(0), depth)?;
+                self.done.parted.push(Parted {
+                    name: row.name.clone(),
+                    seen: RefName::of_remote(remote, &row.name)?,
+                    ours: depth(&old)? - shared,
+                    theirs: depth(&row.commit)? - shared,
+                });
+                Ok(())
+            }
+            (Landed::Further, _) => Ok(()),
+            (landed, old) => self.put(&row.name, old, Some(row), landed),
+        }
+    }
+
+    fn put(
+        &mut self,
+        name: &RefName,
+        old: Option<CommitHash>,
+        row: Option<&PeerRef>,
+        landed: Landed,
+    ) -> Result<()> {
+        let new = row.map(|row| row.commit);
+        if old != new {
+            let to = RefMove {
+                name: name.clone(),
+                old,
+                new,
+                is_forced: true,
+                beside: row.map(|row| row.beside.clone()).unwrap_or_default(),
+            };
+            apply(self.tx, &to)?;
+        }
+        self.done.refs.push(FetchedRef {
+            name: name.clone(),
+            old,
+            new,
+            landed,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! A repository that is open here, as another one asks it.
+
+use std::io::Cursor;
+
+use super::{Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::bundle::{BundleTip, take_in};
+use crate::history::call::{Call, On};
+use crate::history::erase::Erasing;
+use crate::history::load;
+use crate::history::repo::{self, Repo};
+use crate::model::{Head, Millis, RefName, RefValue};
+use crate::store::{Tx, View};
+
+/// What of a repository travels.
+pub(super) const FOLDERS: [&str; 3] = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
+
+/// A repository on this machine.
+pub struct Here<'a> {
+    /// The repository.
+    pub repo: &'a Repo,
+    /// What time it is.
+    pub now: &'a dyn Fn() -> Millis,
+}
+
+impl Peer for Here<'_> {
+    fn refs(&mut self) -> Result<PeerRefs> {
+        let view = self.repo.store.read()?;
+        let head = match repo::head(&*view, &On::Head)? {
+            Head::Attached { branch, .. } => Some(branch),
+            Head::Detached(_) => None,
+        };
+        let mut refs = Vec::new();
+        for folder in FOLDERS {
+            for (name, commit) in load::tips(&*view, folder)? {
+                refs.push(PeerRef {
+                    depth: load::commit(&*view, &commit)?.depth,
+                    beside: beside(&*view, &name, &commit)?,
+                    name,
+                    commit,
+                });
+            }
+        }
+        Ok(PeerRefs { head, refs })
+    }
+
+    fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>> {
+        let found = self.repo.store.read()?.commits(commits)?;
+        Ok(found.iter().map(Option::is_some).collect())
+    }
+
+    fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>> {
+        let view = self.repo.store.read()?;
+        let at = |(tip, depth): &(CommitHash, u64)| {
+            view.ancestor_at(tip, *depth)?
+                .ok_or_else(|| Error::BeyondFirst {
+                    text: format!("{} at {depth}", tip.short()),
+                    first: tip.short(),
+                })
+        };
+        places.iter().map(at).collect()
+    }
+
+    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
+        Ok(self.repo.bundle(tips, sources)?.0)
+    }
+
+    fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
+        let tx = self.repo.store.write()?;
+        let done = take_in(&*tx, &mut Cursor::new(bundle), &mut |_| {})?.done;
+        tx.commit()?;
+        Ok(Brought {
+            commits: done.commits,
+            contents: done.contents,
+            sources: done.sources,
+            erased: done.erased,
+        })
+    }
+
+    fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
+        let tx = self.repo.store.write()?;
+        tx.begin_operation((self.now)(), what)?;
+        for to in moves {
+            refuse_name(&to.name)?;
+            apply(&*tx, to)?;
+        }
+        tx.drop_idle_operation()?;
+        tx.commit()
+    }
+
+    fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere> {
+        let view = self.repo.store.read()?;
+        let known = view.content_rows(contents)?.into_iter();
+        let purged = view.purged(contents)?;
+        let kept = known.zip(purged).zip(contents);
+        let kept = kept.filter(|((row, purged), _)| row.is_some() && !purged);
+        let kept: Vec<ContentHash> = kept.map(|(_, content)| *content).collect();
+        drop(view);
+        if kept.is_empty() || !self.repo.config()?.erases_for_others()? {
+            return Ok(ErasedThere {
+                kept: kept.len() as u64,
+                erased: 0,
+            });
+        }
+        let what = Erasing {
+            contents: kept,
+            ..Erasing::default()
+        };
+        let done = self.repo.erase(Call::at((self.now)(), "purge"), &what)?;
+        Ok(ErasedThere {
+            kept: 0,
+            erased: done.contents,
+        })
+    }
+}
+
+/// What goes with a name.
+pub(super) fn beside(view: &dyn View, name: &RefName, commit: &CommitHash) -> Result<Beside> {
+    let note = match name.as_str().starts_with(RefName::TAGS) {
+        true => view.tag_notes(std::slice::from_ref(name))?.remove(0),
+        false => None,
+    };
+    Ok(Beside {
+        note: note.filter(|note| note.commit == *commit),
+        session: view.session(name)?,
+    })
+}
+
+/// Refuses what nobody could have made, or what is not another's to move.
+fn refuse_name(name: &RefName) -> Result<()> {
+    let is_one = FOLDERS
+        .iter()
+        .any(|folder| name.as_str().starts_with(folder));
+    match is_one {
+        true => name.refuse_hash(),
+        false => Err(Error::InvalidRefName {
+            name: name.to_string(),
+            reason: "only branches, tags and sessions are moved from elsewhere",
+        }),
+    }
+}
+
+/// Moves one ref, if it is where it was expected.
+pub(super) fn apply(tx: &dyn Tx, to: &RefMove) -> Result<()> {
+    let held = tx.reference(&to.name)?;
+    if held != to.old.map(RefValue::Commit) {
+        let say = |commit: Option<CommitHash>| commit.map_or("nothing".to_owned(), |it| it.short());
+        return Err(Error::RefMoved {
+            name: to.name.short().to_owned(),
+            expected: say(to.old),
+            found: say(load::tip(tx, &to.name)?),
+        });
+    }
+    if let Some(new) = to.new
+        && tx.commit(&new)?.is_none()
+    {
+        // A collection has met what was carried before anything led there.
+        return Err(Error::Overtaken {
+            name: to.name.to_string(),
+        });
+    }
+    if let (Some(old), Some(new), false) = (to.old, to.new, to.is_forced)
+        && !tx.is_ancestor(&old, &new)?
+    {
+        return Err(Error::NotForward {
+            name: to.name.short().to_owned(),
+        });
+    }
+    tx.set_reference(&to.name, to.new.map(RefValue::Commit).as_ref())?;
+    let is_tag = to.name.as_str().starts_with(RefName::TAGS);
+    if is_tag && let Some(note) = &to.beside.note {
+        tx.set_tag_note(&to.name, Some(note))?;
+    }
+    let Some(session) = to
+        .beside
+        .session
+        .as_ref()
+        .filter(|_| to.name.as_session().is_some())
+    else {
+        return Ok(());
+    };
+    // What was erased here may stand in a title.
+    let is_new = tx.session(&to.name)?.is_none();
+    let is_said = session.title.is_some() && tx.last_purge()?.is_none();
+    match is_new || is_said {
+        true => tx.put_session(&to.name, session),
+        false => Ok(()),
+    }
+}

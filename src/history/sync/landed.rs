@@ -1,0 +1,52 @@
+//! How a ref lies to where it was.
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::store::View;
+
+/// How a ref lies to where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// It is new.
+    New,
+    /// It went on from where it was.
+    Grown,
+    /// It was there already.
+    Known,
+    /// It had gone on further already.
+    Further,
+    /// It has lost commits, as was wanted.
+    Replaced,
+    /// It is gone.
+    Deleted,
+    /// It stayed, for it has commits of its own.
+    Parted,
+    /// It stayed, for it is not where it was last seen.
+    Unseen,
+}
+
+impl Landed {
+    /// Whether it is not where it was to be.
+    pub fn is_refused(self) -> bool {
+        matches!(self, Self::Parted | Self::Unseen)
+    }
+
+    /// Whether it has moved.
+    pub(super) fn moves(self) -> bool {
+        matches!(
+            self,
+            Self::New | Self::Grown | Self::Replaced | Self::Deleted
+        )
+    }
+}
+
+/// How a ref at `old` lies to `new`, both of which are here.
+pub(super) fn landed(view: &dyn View, old: Option<CommitHash>, new: &CommitHash) -> Result<Landed> {
+    Ok(match old {
+        None => Landed::New,
+        Some(old) if old == *new => Landed::Known,
+        Some(old) if view.is_ancestor(&old, new)? => Landed::Grown,
+        Some(old) if view.is_ancestor(new, &old)? => Landed::Further,
+        Some(_) => Landed::Parted,
+    })
+}

@@ -1,0 +1,136 @@
+//! Two repositories made to agree: commits carried from one to the other, and refs moved there.
+//!
+//! What one has is never sent to it again: where the two part is found by asking for commits on the path
+//! ([`carry`]), and what is sent is bundles (`docs/bundle.md`), each checked whole on arrival. Objects come
+//! first, slice by slice, and refs move last, in one operation, so that what was interrupted goes on where it
+//! stopped. Deliberately absent: how another repository is reached, and whether the one who asks may.
+
+mod carry;
+mod fetch;
+mod here;
+mod landed;
+mod push;
+mod remotes;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::bundle::BundleTip;
+use crate::model::RefName;
+use crate::store::{SessionRow, TagNote};
+
+pub use carry::Carried;
+pub use fetch::{FetchOptions, Fetched, FetchedRef, Follow, Parted};
+pub use here::Here;
+pub use landed::Landed;
+pub use push::{PushOptions, PushRef, Pushed, PushedRef};
+pub use remotes::Remote;
+pub use wire::{PROTOCOL, Wired, serve};
+
+/// Another repository, as it is asked and told. What it answers is a stranger's.
+pub trait Peer {
+    /// Its branches, tags and sessions, and where its HEAD is.
+    fn refs(&mut self) -> Result<PeerRefs>;
+
+    /// Whether it has these commits. Who has one has all before it.
+    fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>>;
+
+    /// The commits at these depths on the paths to these.
+    fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>>;
+
+    /// A bundle.
+    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>>;
+
+    /// Takes the objects of a bundle in. No ref moves.
+    fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
+
+    /// Moves refs, all of them or none, as one operation.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::RefMoved`] where one is not where it was expected, [`crate::Error::NotForward`] where one
+    /// would lose commits and that was not asked for.
+    fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()>;
+
+    /// Tells which messages were erased on the other side. Whether they are to be here too, it decides.
+    fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere>;
+}
+
+/// What another repository has to offer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PeerRefs {
+    /// The branch that its HEAD is on.
+    pub head: Option<RefName>,
+    /// Its refs, by name.
+    pub refs: Vec<PeerRef>,
+}
+
+impl PeerRefs {
+    /// The ref of that name.
+    pub fn get(&self, name: &RefName) -> Option<&PeerRef> {
+        self.refs.iter().find(|row| row.name == *name)
+    }
+}
+
+/// A branch, a tag or a session of another repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerRef {
+    /// Its full name.
+    pub name: RefName,
+    /// The commit.
+    pub commit: CommitHash,
+    /// How many commits stand before that on its path.
+    pub depth: u64,
+    /// What goes with the name.
+    pub beside: Beside,
+}
+
+/// What is known beside a ref, and goes where it goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// The note of a tag.
+    pub note: Option<TagNote>,
+    /// What is known of a session.
+    pub session: Option<SessionRow>,
+}
+
+/// Where a ref is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefMove {
+    /// Its full name.
+    pub name: RefName,
+    /// Where it must be now; none: it must not be there.
+    pub old: Option<CommitHash>,
+    /// Where it goes; none: it is deleted.
+    pub new: Option<CommitHash>,
+    /// It need not go on from where it was.
+    pub is_forced: bool,
+    /// What goes with the name.
+    pub beside: Beside,
+}
+
+/// What came of a bundle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brought {
+    /// Commits that were not there before.
+    pub commits: u64,
+    /// Messages likewise.
+    pub contents: u64,
+    /// Kept session files likewise.
+    pub sources: u64,
+    /// Messages that were erased there, and stay so.
+    pub erased: u64,
+}
+
+/// What became of messages that were erased elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErasedThere {
+    /// They are there still.
+    pub kept: u64,
+    /// They have been erased there now.
+    pub erased: u64,
+}

@@ -1,0 +1,280 @@
+//! What is here, brought to another repository.
+
+use std::collections::BTreeSet;
+
+use super::carry::{Carried, Want, carry, compare};
+use super::here::{Here, beside};
+use super::landed::{Landed, landed};
+use super::{ErasedThere, Peer, RefMove};
+use crate::error::{Error, Refusal, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::bundle::BundleTip;
+use crate::history::call::Call;
+use crate::history::load;
+use crate::history::purge::contents_of;
+use crate::history::repo::Repo;
+use crate::model::secret::{Leaving, SecretCounts};
+use crate::model::{RefName, RefValue};
+use crate::store::View;
+
+/// How many commits are looked through for secrets at once.
+const SCANNED: u64 = 1 << 13;
+/// How many erased messages are told of at once.
+const TOLD: usize = 1 << 12;
+
+/// A ref that is to be somewhere in another repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushRef {
+    /// Its full name there.
+    pub name: RefName,
+    /// The commit; none: it is to be deleted.
+    pub commit: Option<CommitHash>,
+}
+
+/// How things are brought there.
+#[derive(Clone, Copy, Debug)]
+pub struct PushOptions<'a> {
+    /// What the other repository is called here; none: it has no name.
+    pub remote: Option<&'a str>,
+    /// Also the session files that were kept here.
+    pub sources: bool,
+    /// A ref that would lose commits moves all the same, if it is where it was last seen.
+    pub with_lease: bool,
+    /// What is done about secrets. They cannot be replaced: that is another history.
+    pub leaving: Leaving<'a>,
+}
+
+/// What was brought there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// The objects.
+    pub carried: Carried,
+    /// What became of each ref, in the order in which they were named.
+    pub refs: Vec<PushedRef>,
+    /// What became there of messages that were erased here.
+    pub erased: ErasedThere,
+    /// Secrets that were let out.
+    pub secrets: SecretCounts,
+}
+
+/// What became of a ref there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushedRef {
+    /// Its name there.
+    pub name: RefName,
+    /// Where it was.
+    pub old: Option<CommitHash>,
+    /// Where it was to be.
+    pub new: Option<CommitHash>,
+    /// What became of it.
+    pub landed: Landed,
+}
+
+impl Repo {
+    /// Brings refs to another repository, and what they need. Each moves only forward there; those that cannot
+    /// are left, and the others move as one operation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Leaks`] where something would leave that must not, before anything has; what the other side says.
+    /// No ref has moved then.
+    pub fn push(
+        &self,
+        call: Call<'_>,
+        peer: &mut dyn Peer,
+        wanted: &[PushRef],
+        options: &PushOptions<'_>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Pushed> {
+        let theirs = peer.refs()?;
+        let mut done = Pushed::default();
+        let mut moves = Vec::new();
+        let mut wants = Vec::new();
+        let view = self.store.read()?;
+        for to in wanted {
+            let old = theirs.get(&to.name).map(|row| row.commit);
+            let lies = lies(&*view, to, old, options)?;
+            if lies.moves() {
+                let commit = to.commit.as_ref();
+                moves.push(RefMove {
+                    name: to.name.clone(),
+                    old,
+                    new: to.commit,
+                    is_forced: lies == Landed::Replaced,
+                    beside: commit
+                        .map(|commit| beside(&*view, &to.name, commit))
+                        .transpose()?
+                        .unwrap_or_default(),
+                });
+            }
+            if let Some(commit) = to.commit.filter(|_| lies.moves()) {
+                let depth = load::commit(&*view, &commit)?.depth;
+                wants.push(Want::new(to.name.clone(), commit, depth));
+            }
+            done.refs.push(PushedRef {
+                name: to.name.clone(),
+                old,
+                new: to.commit,
+                landed: lies,
+            });
+        }
+        drop(view);
+        let now = call.now;
+        let mut here = Here {
+            repo: self,
+            now: &|| now,
+        };
+        compare(&mut here, peer, &mut wants)?;
+        done.secrets = self.scanned(&wants, &moves, options)?;
+        done.carried = carry(&mut here, peer, wants, options.sources, progress)?;
+        if !moves.is_empty() {
+            peer.move_refs(call.what, &moves)?;
+        }
+        self.remember(call, &done, options)?;
+        done.erased = self.tell_erased(&done, peer)?;
+        Ok(done)
+    }
+
+    /// The secrets in what is missing there.
+    fn scanned(
+        &self,
+        wants: &[Want],
+        moves: &[RefMove],
+        options: &PushOptions<'_>,
+    ) -> Result<SecretCounts> {
+        let mut counts = SecretCounts::default();
+        let Some(secrets) = options.leaving.secrets() else {
+            return Ok(counts);
+        };
+        let mut pieces: Vec<BundleTip> = Vec::new();
+        for want in wants {
+            let tip = want.tip();
+            if tip.after == Some(tip.commit) || pieces.iter().any(|it| it.commit == tip.commit) {
+                continue;
+            }
+            if options.sources {
+                pieces.push(tip);
+                continue;
+            }
+            let view = self.store.read()?;
+            let mut after = tip.after;
+            while after != Some(tip.commit) {
+                let begin = match &after {
+                    Some(after) => load::commit(&*view, after)?.depth + 1,
+                    None => 0,
+                };
+                let end = (begin + SCANNED - 1).min(want.depth);
+                let commit = view.ancestor_at(&tip.commit, end)?.unwrap_or(tip.commit);
+                pieces.push(BundleTip {
+                    name: tip.name.clone(),
+                    commit,
+                    after,
+                });
+                after = Some(commit);
+            }
+        }
+        for piece in &pieces {
+            let piece = std::slice::from_ref(piece);
+            let (_, bundled) = self.bundle_leaving(piece, options.sources, options.leaving)?;
+            for (kind, count) in bundled.secrets {
+                *counts.entry(kind).or_default() += count;
+            }
+        }
+        let mut beside = SecretCounts::default();
+        for to in moves {
+            let session = to.beside.session.iter();
+            let said = session.flat_map(|it| it.title.iter().chain(&it.cwd));
+            for text in said.chain(to.beside.note.iter().map(|note| &note.text)) {
+                secrets.redact_text(text, &mut beside);
+            }
+        }
+        if matches!(options.leaving, Leaving::Refused(_)) && !beside.is_empty() {
+            return Err(Error::Leaks {
+                counts: beside,
+                commits: Vec::new(),
+            });
+        }
+        for (kind, count) in beside {
+            *counts.entry(kind).or_default() += count;
+        }
+        Ok(counts)
+    }
+
+    /// Writes down where the other's refs are now.
+    fn remember(&self, call: Call<'_>, done: &Pushed, options: &PushOptions<'_>) -> Result<()> {
+        let Some(remote) = options.remote else {
+            return Ok(());
+        };
+        let tx = self.store.write()?;
+        tx.begin_operation(call.now, call.what)?;
+        for row in &done.refs {
+            let Ok(name) = RefName::of_remote(remote, &row.name) else {
+                continue;
+            };
+            if row.landed.moves() || row.landed == Landed::Known {
+                tx.set_reference(&name, row.new.map(RefValue::Commit).as_ref())?;
+            }
+        }
+        tx.drop_idle_operation()?;
+        tx.commit()
+    }
+
+    /// Tells the other side what of these paths was erased here.
+    fn tell_erased(&self, done: &Pushed, peer: &mut dyn Peer) -> Result<ErasedThere> {
+        let mut told = ErasedThere::default();
+        let view = self.store.read()?;
+        if view.last_purge()?.is_none() {
+            return Ok(told);
+        }
+        let mut named: BTreeSet<ContentHash> = BTreeSet::new();
+        let commits: BTreeSet<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
+        for commit in commits {
+            named.extend(contents_of(&view.ancestors(&commit, None, usize::MAX)?));
+        }
+        let named: Vec<ContentHash> = named.into_iter().collect();
+        let purged = view.purged(&named)?;
+        drop(view);
+        let erased = named.into_iter().zip(purged).filter(|(_, purged)| *purged);
+        let erased: Vec<ContentHash> = erased.map(|(content, _)| content).collect();
+        for some in erased.chunks(TOLD) {
+            let there = peer.erased(some)?;
+            told.kept += there.kept;
+            told.erased += there.erased;
+        }
+        Ok(told)
+    }
+}
+
+/// How what is wanted lies to what is there.
+fn lies(
+    view: &dyn View,
+    to: &PushRef,
+    old: Option<CommitHash>,
+    options: &PushOptions<'_>,
+) -> Result<Landed> {
+    let Some(new) = &to.commit else {
+        return match old {
+            Some(_) => Ok(Landed::Deleted),
+            None => Err(Error::Refused(Refusal::NoSuchRef {
+                kind: "ref there",
+                name: to.name.short().to_owned(),
+            })),
+        };
+    };
+    let is_tag = to.name.as_str().starts_with(RefName::TAGS);
+    let lies = match old {
+        Some(old) if old != *new && (is_tag || view.commit(&old)?.is_none()) => Landed::Parted,
+        old => landed(view, old, new)?,
+    };
+    if lies != Landed::Parted || !options.with_lease {
+        return Ok(lies);
+    }
+    let seen = match options.remote {
+        Some(remote) => load::tip(view, &RefName::of_remote(remote, &to.name)?)?,
+        None => None,
+    };
+    match seen == old {
+        true => Ok(Landed::Replaced),
+        false => Ok(Landed::Unseen),
+    }
+}

@@ -1,0 +1,414 @@
+//! A repository at the other end of two pipes: questions and answers, a line of JSON each (`docs/sync.md`).
+//!
+//! Deliberately absent: the pipes, and who is at their end. All that is read is a stranger's.
+
+use std::fmt;
+use std::io::{BufRead, Read, Write};
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::here::Here;
+use super::{Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use crate::error::{Error, Result, Trouble};
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::bundle::{BundleTip, ref_name};
+use crate::history::repo::Repo;
+use crate::model::{Millis, RefName};
+use crate::store::{SessionRow, TagNote};
+
+/// What the other end says first.
+pub const PROTOCOL: &str = "tract sync 1";
+/// No line is longer, in bytes.
+const LINE_MOST: u64 = 64 << 20;
+/// How much of a line that is none is shown.
+const SHOWN_CHARS: usize = 80;
+
+/// A value as the text that names it.
+struct Text<T>(T);
+
+impl<T: fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err = Error>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A question.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ask {
+    Refs,
+    Has(Vec<Text<CommitHash>>),
+    At(Vec<(Text<CommitHash>, u64)>),
+    Give(Vec<Tip>, bool),
+    /// So many bytes follow.
+    Take(u64),
+    Move(String, Vec<Move>),
+    Erased(Vec<Text<ContentHash>>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Tip {
+    name: Text<RefName>,
+    commit: Text<CommitHash>,
+    after: Option<Text<CommitHash>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Move {
+    name: Text<RefName>,
+    old: Option<Text<CommitHash>>,
+    new: Option<Text<CommitHash>>,
+    forced: bool,
+    #[serde(flatten)]
+    known: Known,
+}
+
+/// What goes with a name.
+#[derive(Serialize, Deserialize)]
+struct Known {
+    note: Option<Note>,
+    session: Option<Session>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Note {
+    commit: Text<CommitHash>,
+    time: i64,
+    text: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Session {
+    title: Option<String>,
+    cwd: Option<String>,
+    absent: Vec<String>,
+}
+
+/// The answer to [`Ask::Refs`].
+#[derive(Serialize, Deserialize)]
+struct Refs {
+    head: Option<Text<RefName>>,
+    refs: Vec<Row>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    name: Text<RefName>,
+    commit: Text<CommitHash>,
+    depth: u64,
+    #[serde(flatten)]
+    known: Known,
+}
+
+/// An answer.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer<T> {
+    Ok(T),
+    Error { trouble: Kind, what: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Refused,
+    Damaged,
+    Lost,
+}
+
+impl From<Beside> for Known {
+    fn from(beside: Beside) -> Self {
+        Self {
+            note: beside.note.map(|note| Note {
+                commit: Text(note.commit),
+                time: note.time.0,
+                text: note.text,
+            }),
+            session: beside.session.map(|row| Session {
+                title: row.title,
+                cwd: row.cwd,
+                absent: row.absent,
+            }),
+        }
+    }
+}
+
+impl From<Known> for Beside {
+    fn from(known: Known) -> Self {
+        Self {
+            note: known.note.map(|note| TagNote {
+                commit: note.commit.0,
+                time: Millis(note.time),
+                text: note.text,
+            }),
+            session: known.session.map(|row| SessionRow {
+                title: row.title,
+                cwd: row.cwd,
+                absent: row.absent,
+            }),
+        }
+    }
+}
+
+/// A repository that is asked through pipes.
+pub struct Wired<R, W> {
+    input: R,
+    output: W,
+}
+
+impl<R: BufRead, W: Write> Wired<R, W> {
+    /// Waits for the other end to say what it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPeer`] where it says something else, or nothing.
+    pub fn new(mut input: R, output: W) -> Result<Self> {
+        let line = line(&mut input)?.ok_or_else(gone)?;
+        if line != PROTOCOL.as_bytes() {
+            let said = String::from_utf8_lossy(&line);
+            let said: String = said.chars().take(SHOWN_CHARS).collect();
+            return Err(strange(format!("said '{said}', which is not '{PROTOCOL}'")));
+        }
+        Ok(Self { input, output })
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, ask: &Ask, bytes: &[u8]) -> Result<T> {
+        let mut line = serde_json::to_vec(ask).map_err(Error::store)?;
+        line.push(b'\n');
+        let sent = self.output.write_all(&line);
+        let sent = sent.and_then(|()| self.output.write_all(bytes));
+        // What it says before it hangs up tells more than that it did.
+        let is_sent = sent.and_then(|()| self.output.flush()).is_ok();
+        let answer = self::line(&mut self.input)?.ok_or_else(gone)?;
+        match serde_json::from_slice(&answer) {
+            Ok(Answer::Ok(value)) if is_sent => Ok(value),
+            Ok(Answer::Ok(_)) => Err(gone()),
+            Ok(Answer::Error { trouble, what }) => Err(Error::Peer {
+                what,
+                trouble: match trouble {
+                    Kind::Refused => Trouble::Refused,
+                    Kind::Damaged => Trouble::Damaged,
+                    Kind::Lost => Trouble::Lost,
+                },
+            }),
+            Err(error) => Err(strange(format!("gave an answer that is none: {error}"))),
+        }
+    }
+}
+
+impl<R: BufRead, W: Write> Peer for Wired<R, W> {
+    fn refs(&mut self) -> Result<PeerRefs> {
+        let refs: Refs = self.ask(&Ask::Refs, &[])?;
+        let mut rows = Vec::new();
+        for row in refs.refs {
+            let name = ref_name(row.name.0.as_str()).map_err(|_| {
+                let detail = format!("has a ref that nobody could make: {}", row.name.0);
+                strange(detail)
+            })?;
+            rows.push(PeerRef {
+                name,
+                commit: row.commit.0,
+                depth: row.depth,
+                beside: row.known.into(),
+            });
+        }
+        Ok(PeerRefs {
+            head: refs.head.map(|head| head.0).filter(RefName::is_branch),
+            refs: rows,
+        })
+    }
+
+    fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>> {
+        let commits = commits.iter().copied().map(Text);
+        self.ask(&Ask::Has(commits.collect()), &[])
+    }
+
+    fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>> {
+        let places = places.iter().map(|(tip, depth)| (Text(*tip), *depth));
+        let commits: Vec<Text<CommitHash>> = self.ask(&Ask::At(places.collect()), &[])?;
+        Ok(commits.into_iter().map(|commit| commit.0).collect())
+    }
+
+    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
+        let tips = tips.iter().map(|tip| Tip {
+            name: Text(tip.name.clone()),
+            commit: Text(tip.commit),
+            after: tip.after.map(Text),
+        });
+        let size_bytes: u64 = self.ask(&Ask::Give(tips.collect(), sources), &[])?;
+        bytes(&mut self.input, size_bytes)
+    }
+
+    fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
+        self.ask(&Ask::Take(bundle.len() as u64), bundle)
+    }
+
+    fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
+        let moves = moves.iter().map(|to| Move {
+            name: Text(to.name.clone()),
+            old: to.old.map(Text),
+            new: to.new.map(Text),
+            forced: to.is_forced,
+            known: to.beside.clone().into(),
+        });
+        self.ask(&Ask::Move(what.to_owned(), moves.collect()), &[])
+    }
+
+    fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere> {
+        let contents = contents.iter().copied().map(Text);
+        self.ask(&Ask::Erased(contents.collect()), &[])
+    }
+}
+
+/// Answers for a repository until nobody asks any more.
+///
+/// # Errors
+///
+/// [`Error::BrokenPeer`] for a question that is none. What is wrong here is told to who asks.
+pub fn serve(
+    repo: &Repo,
+    now: &dyn Fn() -> Millis,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> Result<()> {
+    let mut here = Here { repo, now };
+    say(&mut output, format!("{PROTOCOL}\n").as_bytes())?;
+    while let Some(line) = line(&mut input)? {
+        let ask: Ask = serde_json::from_slice(&line)
+            .map_err(|error| strange(format!("asked what is no question: {error}")))?;
+        match ask {
+            Ask::Refs => {
+                let refs = here.refs().map(|theirs| Refs {
+                    head: theirs.head.map(Text),
+                    refs: theirs.refs.into_iter().map(row).collect(),
+                });
+                answer(&mut output, refs)?;
+            }
+            Ask::Has(commits) => {
+                let commits: Vec<CommitHash> = commits.into_iter().map(|it| it.0).collect();
+                answer(&mut output, here.has(&commits))?;
+            }
+            Ask::At(places) => {
+                let places = places.into_iter().map(|(tip, depth)| (tip.0, depth));
+                let commits = here.at(&places.collect::<Vec<_>>());
+                let commits = commits.map(|all| all.into_iter().map(Text).collect::<Vec<_>>());
+                answer(&mut output, commits)?;
+            }
+            Ask::Give(tips, sources) => {
+                let tips = tips.into_iter().map(|tip| BundleTip {
+                    name: tip.name.0,
+                    commit: tip.commit.0,
+                    after: tip.after.map(|after| after.0),
+                });
+                match here.give(&tips.collect::<Vec<_>>(), sources) {
+                    Ok(bundle) => {
+                        answer(&mut output, Ok(bundle.len()))?;
+                        say(&mut output, &bundle)?;
+                    }
+                    Err(error) => answer::<()>(&mut output, Err(error))?,
+                }
+            }
+            Ask::Take(size_bytes) => {
+                let bundle = bytes(&mut input, size_bytes)?;
+                answer(&mut output, here.take(&bundle))?;
+            }
+            Ask::Move(what, moves) => {
+                let moves = moves.into_iter().map(|to| RefMove {
+                    name: to.name.0,
+                    old: to.old.map(|old| old.0),
+                    new: to.new.map(|new| new.0),
+                    is_forced: to.forced,
+                    beside: to.known.into(),
+                });
+                answer(
+                    &mut output,
+                    here.move_refs(&what, &moves.collect::<Vec<_>>()),
+                )?;
+            }
+            Ask::Erased(contents) => {
+                let contents: Vec<ContentHash> = contents.into_iter().map(|it| it.0).collect();
+                answer(&mut output, here.erased(&contents))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn row(row: PeerRef) -> Row {
+    Row {
+        name: Text(row.name),
+        commit: Text(row.commit),
+        depth: row.depth,
+        known: row.beside.into(),
+    }
+}
+
+fn answer<T: Serialize>(output: &mut impl Write, value: Result<T>) -> Result<()> {
+    let answer = match value {
+        Ok(value) => Answer::Ok(value),
+        Err(error) => Answer::Error {
+            trouble: kind(&error),
+            what: error.to_string(),
+        },
+    };
+    let mut line = serde_json::to_vec(&answer).map_err(Error::store)?;
+    line.push(b'\n');
+    say(output, &line)
+}
+
+fn kind(error: &Error) -> Kind {
+    match error {
+        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => Kind::Lost,
+        Error::Damaged { .. }
+        | Error::Malformed { .. }
+        | Error::BrokenBundle { .. }
+        | Error::NewerDatabase { .. } => Kind::Damaged,
+        _ => Kind::Refused,
+    }
+}
+
+fn say(output: &mut impl Write, bytes: &[u8]) -> Result<()> {
+    let said = output.write_all(bytes).and_then(|()| output.flush());
+    said.map_err(|_| gone())
+}
+
+/// The next line without its end; none where nothing comes any more.
+fn line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let read = input.take(LINE_MOST).read_until(b'\n', &mut line);
+    match read.map_err(|_| gone())? {
+        0 => Ok(None),
+        _ if line.pop_if(|end| *end == b'\n').is_some() => Ok(Some(line)),
+        read if read as u64 == LINE_MOST => {
+            Err(strange("sent a line that does not end".to_owned()))
+        }
+        _ => Err(gone()),
+    }
+}
+
+/// So many bytes.
+fn bytes(input: &mut impl BufRead, size_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input.take(size_bytes).read_to_end(&mut bytes);
+    match read.map_err(|_| gone())? as u64 == size_bytes {
+        true => Ok(bytes),
+        false => Err(gone()),
+    }
+}
+
+fn gone() -> Error {
+    strange("has gone away".to_owned())
+}
+
+fn strange(detail: String) -> Error {
+    Error::BrokenPeer { detail }
+}
