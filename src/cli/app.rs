@@ -38,6 +38,8 @@ pub struct Environment {
     user_config: Option<PathBuf>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     clock: Option<Millis>,
+    /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
+    pub ssh_command: Option<String>,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
     /// The directories of tools that have a variable set, by format.
@@ -62,6 +64,7 @@ impl Environment {
             users: users(text("SUDO_UID")),
             user_config: config.map(|config| config.join("tract").join("config")),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
+            ssh_command: text("TRACT_SSH_COMMAND"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             tool_dirs: FORMATS
                 .into_iter()
@@ -74,6 +77,13 @@ impl Environment {
                 dumb: text("TERM").is_some_and(|term| term == "dumb"),
             },
         }
+    }
+}
+
+impl Environment {
+    /// The fixed time, where there is one.
+    pub fn clock(&self) -> Option<Millis> {
+        self.clock
     }
 }
 

@@ -174,14 +174,15 @@ impl Drop for Group {
 }
 
 /// What arrives on a stream, up to so many bytes.
-struct Drain {
+pub struct Drain {
     bytes: Arc<Mutex<Vec<u8>>>,
     thread: thread::JoinHandle<()>,
     max: usize,
 }
 
 impl Drain {
-    fn of(mut stream: impl Read + Send + 'static, max: usize) -> Self {
+    /// Begins to read.
+    pub fn of(mut stream: impl Read + Send + 'static, max: usize) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&bytes);
         let thread = thread::spawn(move || {
@@ -196,7 +197,8 @@ impl Drain {
         Self { bytes, thread, max }
     }
 
-    fn is_done(&self) -> bool {
+    /// Whether no more will arrive.
+    pub fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
 
@@ -205,7 +207,8 @@ impl Drain {
         bytes.unwrap_or_else(PoisonError::into_inner).len() > self.max
     }
 
-    fn take(&self) -> Vec<u8> {
+    /// What has arrived.
+    pub fn take(&self) -> Vec<u8> {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         bytes.truncate(self.max);
         std::mem::take(&mut bytes)

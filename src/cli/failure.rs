@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tract::Error;
-use tract::error::Refusal;
+use tract::error::{Refusal, Trouble};
 use tract::hash::HashPrefix;
 use tract::interop::formats;
 use tract::model::{Role, nearest};
@@ -164,7 +164,13 @@ impl From<io::Error> for Failure {
 
 fn exit(error: &Error) -> Exit {
     match error {
-        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => Exit::Lost,
+        Error::Busy { .. }
+        | Error::Overtaken { .. }
+        | Error::RefMoved { .. }
+        | Error::Peer {
+            trouble: Trouble::Lost,
+            ..
+        } => Exit::Lost,
         Error::Damaged { .. }
         | Error::NoDirectory { .. }
         | Error::Unfinished { .. }
@@ -174,7 +180,11 @@ fn exit(error: &Error) -> Exit {
         | Error::BrokenBundle { .. }
         | Error::StrictImport { .. }
         | Error::BrokenFile { .. }
-        | Error::TornFile { .. } => Exit::Damaged,
+        | Error::TornFile { .. }
+        | Error::Peer {
+            trouble: Trouble::Damaged,
+            ..
+        } => Exit::Damaged,
         Error::UnknownRole { .. }
         | Error::EmptyMessage
         | Error::InvalidInput { .. }
@@ -395,6 +405,16 @@ fn hint(error: &Error) -> Option<String> {
         Error::MissingCommits { .. } => {
             Some("nothing was written; a bundle of the branch, not of a range, brings all".into())
         }
+        Error::NotForward { .. } => {
+            Some("tract pull brings what is there; --force-with-lease lets it go".into())
+        }
+        Error::BrokenPeer { .. } => {
+            Some("what has arrived is kept; the same command goes on from there".into())
+        }
+        Error::Peer {
+            trouble: Trouble::Lost,
+            ..
+        } => Some("try again: it goes on from what is there now".into()),
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         _ => None,
     }

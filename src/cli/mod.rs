@@ -31,6 +31,7 @@ mod named;
 mod outcome;
 mod page;
 mod pause;
+mod peer;
 mod playing;
 mod position;
 mod private;
@@ -66,11 +67,11 @@ use typed::Typed;
 use ui::{ColorChoice, Ui};
 
 /// The commands as help shows them, in groups.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Bring in, take out",
         &[
-            "init", "import", "watch", "export", "resume", "record", "bundle", "unbundle", "demo",
+            "init", "import", "watch", "export", "resume", "record", "demo",
         ],
     ),
     ("Look", &["status", "log", "show", "view", "diff", "find"]),
@@ -86,6 +87,12 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Send", &["compile"]),
+    (
+        "Share",
+        &[
+            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle",
+        ],
+    ),
     (
         "Look after",
         &["fsck", "du", "gc", "backup", "purge", "config"],

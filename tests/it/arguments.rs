@@ -16,8 +16,6 @@ fn help_lists_the_commands_in_groups() {
       export       Write a session file, or a page to read
       resume       Go on from a commit, in a new session of a tool's
       record       Record a stream of events while it comes
-      bundle       Put commits into one file, for a repository elsewhere
-      unbundle     Take in what tract bundle wrote
       demo         Look around in a bundled session
     Look
       status       Say where you are in your context
@@ -49,6 +47,14 @@ fn help_lists_the_commands_in_groups() {
       reflog       List what was done, and where refs were
     Send
       compile      Print the request that a model would be sent
+    Share
+      clone        Make a repository of what another one has
+      push         Bring what is here to another repository
+      pull         Go on where another repository has
+      fetch        Bring what another repository has, and move nothing of your own
+      remote       Name other repositories, to push to and pull from
+      bundle       Put commits into one file, for a repository elsewhere
+      unbundle     Take in what tract bundle wrote
     Look after
       fsck         Check everything that is kept
       du           Say what takes the room

@@ -90,6 +90,8 @@ mod screen;
 mod second_reader;
 mod secrets;
 mod session_ids;
+#[cfg(unix)]
+mod sharing;
 mod shells;
 mod showing;
 #[cfg(unix)]

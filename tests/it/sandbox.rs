@@ -164,7 +164,7 @@ impl Sandbox {
     }
 
     /// All that a run said, with the sandbox's own path as `[SANDBOX]`.
-    fn told(&self, output: &Output) -> String {
+    pub fn told(&self, output: &Output) -> String {
         let mut text = String::new();
         match output.status.code() {
             Some(0) => {}

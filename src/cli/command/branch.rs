@@ -6,7 +6,7 @@ use std::path::Path;
 use tract::history::{BranchRow, On};
 use tract::ingest;
 use tract::interop::Format;
-use tract::model::{Head, RefName};
+use tract::model::{Head, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
@@ -27,6 +27,7 @@ Example:
   tract branch                 what there is
   tract branch --here          those of sessions that ran in this directory or below it
   tract branch --gone          those of sessions whose files their tool has deleted since
+  tract branch --remotes       where the refs of other repositories were last seen
   tract branch before :12      a name for where the 12th message was the last
   tract branch -m before idea  another name
   tract branch -d idea         its commits stay: tract undo brings it back")]
@@ -46,6 +47,9 @@ pub struct Args {
     /// List those of sessions whose files are gone
     #[arg(long, conflicts_with = "name")]
     gone: bool,
+    /// List where the refs of other repositories were last seen
+    #[arg(short, long, conflicts_with_all = ["name", "here", "tool", "gone"])]
+    remotes: bool,
     /// The branch
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -55,6 +59,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    if args.remotes {
+        return list_seen(app);
+    }
     let Some(name) = &args.name else {
         return list(args, app);
     };
@@ -136,6 +143,27 @@ fn list(args: &Args, app: &mut App) -> Result<(), Failure> {
         cells.insert(0, heads.map(|head| Label::Dim.of(head)).to_vec());
     }
     Ok(app.ui.print_all(table::list(cells, &[3], room))?)
+}
+
+/// Where the refs of other repositories were last seen.
+fn list_seen(app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    let room = app.ui.width_cols();
+    let mut cells: Vec<Vec<Line>> = Vec::new();
+    for (name, value) in repo.references(RefName::REMOTES)? {
+        if let RefValue::Commit(commit) = value {
+            cells.push(vec![
+                Label::Branch.of(name.short()),
+                Label::Hash.of(commit.short()),
+                repo.preview(&commit)?.into(),
+            ]);
+        }
+    }
+    if cells.is_empty() {
+        app.ui.status("Nothing was fetched from another repository");
+        app.ui.hint("tract remote add origin URL, and tract fetch");
+    }
+    Ok(app.ui.print_all(table::list(cells, &[], room))?)
 }
 
 /// The branches' names as there is room for them: cut in the middle, but for those that would be

@@ -26,6 +26,7 @@ use crate::cli::{App, Failure};
 /// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, responses, anthropic or text.
 /// window.size: how many messages tract view shows (50).
 /// gc.reflogExpire: how many days tract gc leaves what undo and reflog lead to (90); now; or never.
+/// receive.purge: whether a push that tells of erased messages erases them here: allow or refuse (refuse).
 ///
 /// With --global, your own settings, for all repositories. safe.directory: a repository of another
 /// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
@@ -172,6 +173,13 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             _ => Err(Failure::usage(format!(
                 "window.size: '{value}' is no number of messages"
             ))),
+        },
+        "receive.purge" => match value {
+            "allow" | "refuse" => Ok(value.to_owned()),
+            other => {
+                let what = format!("receive.purge: '{other}' is neither allow nor refuse");
+                Err(Failure::usage(what))
+            }
         },
         "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),

@@ -7,6 +7,7 @@ mod bundle;
 mod chat;
 mod checkout;
 mod clear;
+mod clone;
 mod commit;
 mod compact;
 mod compile;
@@ -17,6 +18,7 @@ mod diff;
 mod drop;
 mod du;
 mod export;
+mod fetch;
 mod find;
 mod fsck;
 mod gc;
@@ -27,16 +29,20 @@ mod man;
 mod pick;
 mod pin;
 mod prune;
+mod pull;
 mod purge;
+mod push;
 mod record;
 mod redact;
 mod redo;
 mod reflog;
+mod remote;
 mod replay;
 mod reset;
 mod restore;
 mod resume;
 mod rev_parse;
+mod serve;
 mod show;
 mod status;
 mod tag;
@@ -117,6 +123,13 @@ commands! {
     Compile(compile),
     Bundle(bundle),
     Unbundle(unbundle),
+    Remote(remote),
+    Push(push),
+    Pull(pull),
+    Fetch(fetch),
+    Clone(clone),
+    #[command(hide = true)]
+    Serve(serve),
     Du(du),
     Gc(gc),
     Fsck(fsck),

@@ -1,0 +1,88 @@
+//! `tract clone`: another repository, as a new one here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tract::history::Repo;
+use tract::history::sync::{FetchOptions, Follow};
+
+use crate::cli::peer::{self, fetched};
+use crate::cli::{App, Failure};
+
+/// Make a repository of what another one has
+///
+/// In DIR, by default one named as the other's: its HEAD's branch, its tags and its sessions; its other branches are
+/// origin/NAME. The other one is called origin from then on, so that tract pull and tract push know it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract clone ssh://build.example/srv/talk
+  tract clone me@laptop:work talk --sources && cd talk && tract resume")]
+pub struct Args {
+    /// Where it is: a directory, ssh://HOST/PATH, or HOST:PATH
+    #[arg(value_name = "URL")]
+    url: String,
+    /// Where the new one will be
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Also the session files that are kept there
+    #[arg(long)]
+    sources: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let url = peer::kept(&args.url, app)?;
+    let dir = match &args.dir {
+        Some(dir) => app.path(dir)?,
+        None => PathBuf::from(name(&url)?),
+    };
+    let is_new = !dir.exists();
+    let is_taken = dir.join(".tract").exists();
+    if is_taken {
+        let failure = Failure::refused(format!(
+            "there is a repository in {} already",
+            dir.display()
+        ));
+        return Err(failure.with_hint("tract remote add NAME URL, and tract pull NAME, inside it"));
+    }
+    let done = peer::with(&url, app, |there, app| {
+        let (repo, _) = Repo::init_as(&dir, &app.visitor()?)?;
+        repo.set_remote("origin", &url, false)?;
+        let options = FetchOptions {
+            remote: "origin",
+            sources: args.sources,
+            follow: Follow::Head,
+            ..FetchOptions::default()
+        };
+        let on = tract::history::On::Head;
+        let call = app.call(&on, "clone");
+        let done = peer::shown(app, |told| repo.fetch(call, there, &options, told));
+        Ok(done?)
+    });
+    let done = done.inspect_err(|_| take_away(&dir, is_new))?;
+    let place = app.short_path(&dir);
+    app.ui.status(format!("Made a repository in {place}"));
+    fetched::tell(&done, app);
+    Ok(())
+}
+
+/// What the last piece of a URL is called.
+fn name(url: &str) -> Result<String, Failure> {
+    let path = url.trim_end_matches('/').trim_end_matches("/.tract");
+    let name = path.rsplit(['/', ':']).next().unwrap_or_default();
+    match name {
+        "" | "." | ".." | "~" => {
+            let failure = Failure::usage(format!("'{url}' says no name for the new one"));
+            Err(failure.with_hint("tract clone URL DIR"))
+        }
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// Leaves nothing behind of what could not be made whole.
+fn take_away(dir: &Path, is_new: bool) {
+    let _ = fs::remove_dir_all(dir.join(".tract"));
+    if is_new {
+        let _ = fs::remove_dir(dir);
+    }
+}

@@ -1,0 +1,231 @@
+//! `tract push`: what is here, to another repository.
+
+use tract::Error;
+use tract::history::sync::{Landed, PushOptions, PushRef, Pushed};
+use tract::history::{On, Repo};
+use tract::model::secret::Leaving;
+use tract::model::{Head, RefName, RefValue};
+use tract::render::plural;
+
+use crate::cli::counted::counted;
+use crate::cli::typed::Typed;
+use crate::cli::{App, Failure, peer};
+
+/// Bring what is here to another repository
+///
+/// Without a ref: the branch where HEAD is, and the session that it came from. Only what is missing there
+/// moves; request settings, notes and sessions' titles go along, session files with --sources alone.
+/// A ref there only goes on: one that would lose commits stays, unless --force-with-lease is given and it is where
+/// it was last seen. What broke off goes on where it stopped.
+///
+/// Where there are secrets in it, in hidden messages too, nothing leaves. What was erased here is told to the
+/// other side, which keeps or erases it as it likes (tract config receive.purge allow).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract push                       to origin, or the only remote there is
+  tract push laptop main v1        a branch and a tag
+  tract push --all --sources       everything, with the session files that were imported
+  tract push ../other              to a repository without a name here
+  tract push origin --delete old   take a branch away there")]
+pub struct Args {
+    /// The remote, or a URL; by default origin, or the only one
+    #[arg(value_name = "REMOTE")]
+    remote: Option<String>,
+    /// Branches, tags, sessions
+    #[arg(value_name = "REF")]
+    refs: Vec<String>,
+    /// All branches, tags and sessions
+    #[arg(long, conflicts_with = "refs")]
+    all: bool,
+    /// Also the session files that were imported
+    #[arg(long)]
+    sources: bool,
+    /// Let a ref there lose commits, if it is where it was last seen
+    #[arg(long)]
+    force_with_lease: bool,
+    /// Take these refs away there
+    #[arg(long, requires = "refs")]
+    delete: bool,
+    /// Let secrets leave, too
+    #[arg(long)]
+    allow_secrets: bool,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let place = peer::named(&repo, args.remote.as_deref(), app)?;
+    let wanted = wanted(args, &repo, &on)?;
+    let secrets = app.secrets()?;
+    let options = PushOptions {
+        remote: place.name.as_deref(),
+        sources: args.sources,
+        with_lease: args.force_with_lease,
+        leaving: match args.allow_secrets {
+            true => Leaving::Allowed,
+            false => Leaving::Refused(&secrets),
+        },
+    };
+    let refs = wanted.iter().map(|to| to.name.short());
+    let what = Typed::new("push")
+        .word(place.name.as_deref().unwrap_or("URL"))
+        .flag("--delete", args.delete)
+        .word(refs.collect::<Vec<_>>().join(" "))
+        .line();
+    let done = peer::with(&place.url, app, |there, app| {
+        let call = app.call(&on, &what);
+        let done = peer::shown(app, |told| repo.push(call, there, &wanted, &options, told));
+        done.map_err(|error| match error {
+            Error::Leaks { .. } => Failure::from(error).with_hint(
+                "nothing has left; tract redact takes them out of the context, --allow-secrets lets them leave",
+            ),
+            error => error.into(),
+        })
+    })?;
+    tell(&done, app);
+    refused(&done, place.name.as_deref())
+}
+
+/// What is to be where.
+fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>, Failure> {
+    if args.delete {
+        let named = args.refs.iter().map(|text| {
+            let name = match repo.reference_named(text) {
+                Ok(name) if !name.as_str().starts_with(RefName::REMOTES) => name,
+                _ => RefName::branch(text)?,
+            };
+            Ok(PushRef { name, commit: None })
+        });
+        return named.collect();
+    }
+    let mut names = Vec::new();
+    if args.all {
+        for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
+            names.extend(repo.references(folder)?.into_iter().map(|(name, _)| name));
+        }
+    } else if args.refs.is_empty() {
+        match repo.head(on)? {
+            Head::Attached { branch, tip: None } => {
+                let branch = branch.short().to_owned();
+                return Err(Error::EmptyBranch { branch }.into());
+            }
+            Head::Attached {
+                branch,
+                tip: Some(tip),
+            } => {
+                names.push(branch);
+                names.extend(repo.session_of(&tip)?.map(|(name, _)| name));
+            }
+            Head::Detached(commit) => {
+                let failure =
+                    Failure::refused(format!("HEAD is on no branch, at {}", commit.short()));
+                return Err(failure.with_hint("tract push REMOTE BRANCH says what is meant"));
+            }
+        }
+    } else {
+        for text in &args.refs {
+            match text.as_str() {
+                "HEAD" | "@" => names.extend(repo.head(on)?.branch().cloned()),
+                text => names.push(repo.reference_named(text)?),
+            }
+        }
+    }
+    let mut wanted: Vec<PushRef> = Vec::new();
+    for name in names {
+        let held = repo.references(name.as_str())?;
+        let held = held.into_iter().find(|(of, _)| *of == name);
+        match held {
+            Some((_, RefValue::Commit(commit))) if is_own(&name) => {
+                if !wanted.iter().any(|to| to.name == name) {
+                    let commit = Some(commit);
+                    wanted.push(PushRef { name, commit });
+                }
+            }
+            // A session may be known by what it brought alone.
+            None if args.refs.is_empty() => {}
+            _ => {
+                let what = format!("'{}' is no branch, tag or session", name.short());
+                return Err(Failure::usage(what));
+            }
+        }
+    }
+    match wanted.is_empty() {
+        true => Err(Failure::refused("there are no commits here")),
+        false => Ok(wanted),
+    }
+}
+
+fn is_own(name: &RefName) -> bool {
+    let folders = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
+    folders
+        .iter()
+        .any(|folder| name.as_str().starts_with(folder))
+}
+
+fn tell(done: &Pushed, app: &mut App) {
+    let is_known = |landed| matches!(landed, Landed::Known | Landed::Further);
+    match peer::carried(&done.carried) {
+        Some(what) => app.ui.status(format!("Sent {what}")),
+        None if done.refs.iter().all(|row| is_known(row.landed)) => {
+            app.ui.status("Nothing to send");
+        }
+        None => {}
+    }
+    for row in &done.refs {
+        let place = match row.landed.is_refused() {
+            true => row.old,
+            false => row.new.or(row.old),
+        };
+        let place = place.map(|commit| commit.short());
+        app.ui.status(peer::landed(&row.name, row.landed, place));
+    }
+    if !done.secrets.is_empty() {
+        app.ui
+            .notice(format!("{} left with it", counted(&done.secrets)));
+    }
+    let erased = done.erased;
+    if erased.erased > 0 {
+        let messages = plural(erased.erased, "message");
+        app.ui.notice(format!(
+            "{messages} that were erased here have been erased there, too"
+        ));
+    }
+    if erased.kept > 0 {
+        let messages = plural(erased.kept, "message");
+        app.ui
+            .notice(format!("{messages} that were erased here are there still"));
+        app.ui.hint("tract purge erases them there; tract config receive.purge allow, there, lets a push do it");
+    }
+}
+
+/// The failure of what stayed where it was.
+fn refused(done: &Pushed, remote: Option<&str>) -> Result<(), Failure> {
+    let mut refused = done.refs.iter().filter(|row| row.landed.is_refused());
+    let Some(first) = refused.next() else {
+        return Ok(());
+    };
+    let others = match refused.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let name = first.name.short();
+    let remote = remote.unwrap_or("REMOTE");
+    let is_tag = first.name.as_str().starts_with(RefName::TAGS);
+    let (why, hint) = match first.landed {
+        Landed::Unseen => (
+            "has moved since it was last seen",
+            format!("tract fetch {remote} shows where it is now"),
+        ),
+        _ if is_tag => (
+            "is another commit there",
+            "tags do not move; give it another name".to_owned(),
+        ),
+        _ => (
+            "has commits there that are not here",
+            format!(
+                "tract pull {remote} brings them; or push under another name: tract branch NAME"
+            ),
+        ),
+    };
+    Err(Failure::refused(format!("{name} {why}{others}")).with_hint(hint))
+}

@@ -1,0 +1,91 @@
+//! `tract remote`: other repositories by name.
+
+use tract::render::{Label, Line};
+
+use crate::cli::{App, Failure, peer};
+
+/// Name other repositories, to push to and pull from
+///
+/// Alone: those that there are. A URL is a directory, ssh://HOST/PATH, or HOST:PATH; on another machine
+/// tract has to be installed, for ssh starts it there. The first one is best called origin, which push,
+/// pull and fetch take where none is named.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract remote add origin ssh://build.example/srv/talk
+  tract remote add laptop me@laptop:work
+  tract remote set-url origin /mnt/share/talk
+  tract remote remove laptop")]
+pub struct Args {
+    #[command(subcommand)]
+    act: Option<Act>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Act {
+    /// Give one a name
+    Add {
+        /// Its name here
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Where it is
+        #[arg(value_name = "URL")]
+        url: String,
+    },
+    /// Say where one is now
+    SetUrl {
+        /// Its name here
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Where it is
+        #[arg(value_name = "URL")]
+        url: String,
+    },
+    /// Forget one, and where its refs were
+    Remove {
+        /// Its name here
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let repo = app.repo()?;
+    match &args.act {
+        None => {
+            let remotes = repo.remotes()?;
+            if remotes.is_empty() {
+                app.ui.status("No other repository has a name here");
+                app.ui.hint("tract remote add origin URL");
+            }
+            let width = remotes.iter().map(|it| it.name.chars().count()).max();
+            let width = width.unwrap_or(0);
+            let lines = remotes.into_iter().map(|remote| {
+                let name = format!("{:<width$}", remote.name);
+                Label::Branch.of(name) + "  " + Line::from(remote.url)
+            });
+            Ok(app.ui.print_all(lines)?)
+        }
+        Some(Act::Add { name, url }) => Ok(repo.set_remote(name, &peer::kept(url, app)?, false)?),
+        Some(Act::SetUrl { name, url }) => {
+            known(&repo, name)?;
+            Ok(repo.set_remote(name, &peer::kept(url, app)?, true)?)
+        }
+        Some(Act::Remove { name }) => {
+            known(&repo, name)?;
+            let on = app.on()?;
+            repo.forget_remote(app.call(&on, &format!("remote remove {name}")), name)?;
+            Ok(())
+        }
+    }
+}
+
+fn known(repo: &tract::history::Repo, name: &str) -> Result<(), Failure> {
+    match repo.remotes()?.iter().any(|remote| remote.name == name) {
+        true => Ok(()),
+        false => {
+            let failure = Failure::refused(format!("no remote '{name}'"));
+            Err(failure.with_hint("tract remote lists what there is"))
+        }
+    }
+}

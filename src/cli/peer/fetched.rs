@@ -1,0 +1,83 @@
+//! What fetch, pull and clone have in common: what comes, and what is said of it.
+
+use tract::history::sync::{FetchOptions, Fetched, Landed};
+use tract::render::plural;
+
+use super::{carried, landed, named, shown, with};
+use crate::cli::typed::Typed;
+use crate::cli::{App, Failure};
+
+/// How many refs are named.
+const REFS: usize = 20;
+
+/// From where, and what.
+#[derive(Debug, clap::Args)]
+pub struct From {
+    /// The remote; by default origin, or the only one
+    #[arg(value_name = "REMOTE")]
+    remote: Option<String>,
+    /// Also the session files that are kept there
+    #[arg(long)]
+    sources: bool,
+}
+
+/// Brings what there is, and says so.
+pub fn run(
+    from: &From,
+    what: Typed,
+    options: &FetchOptions<'_>,
+    app: &mut App,
+) -> Result<Fetched, Failure> {
+    let repo = app.repo()?;
+    let place = named(&repo, from.remote.as_deref(), app)?;
+    let Some(name) = place.name else {
+        let failure = Failure::usage("what comes is kept under the name of a remote".to_owned());
+        return Err(failure.with_hint("tract remote add NAME URL"));
+    };
+    let what = what.word(&name).flag("--sources", from.sources).line();
+    let options = FetchOptions {
+        remote: &name,
+        sources: from.sources,
+        ..*options
+    };
+    let done = with(&place.url, app, |there, app| {
+        let on = app.on()?;
+        let call = app.call(&on, &what);
+        let done = shown(app, |told| repo.fetch(call, there, &options, told));
+        Ok(done?)
+    })?;
+    tell(&done, app);
+    Ok(done)
+}
+
+/// What came, and which refs moved.
+pub fn tell(done: &Fetched, app: &mut App) {
+    let moved = done.refs.iter();
+    let moved: Vec<_> = moved.filter(|it| it.landed != Landed::Known).collect();
+    match carried(&done.carried) {
+        Some(what) => app.ui.status(format!("Took in {what}")),
+        None if moved.is_empty() => app.ui.status("Nothing new"),
+        None => {}
+    }
+    for row in moved.iter().take(REFS) {
+        let place = row.new.or(row.old).map(|commit| commit.short());
+        app.ui.status(landed(&row.name, row.landed, place));
+    }
+    if let Some(more) = moved.len().checked_sub(REFS).filter(|more| *more > 0) {
+        app.ui
+            .status(format!("  and {more} more: tract branch --remotes"));
+    }
+    let erased = done.carried.brought.erased;
+    if erased > 0 {
+        let messages = plural(erased, "message");
+        app.ui.notice(format!(
+            "{messages} of it had been erased here, and stay so"
+        ));
+    }
+    for name in &done.nameless {
+        app.ui.notice(format!(
+            "{} is left out: here it would be taken for a tag or a session",
+            name.short()
+        ));
+    }
+}

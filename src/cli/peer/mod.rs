@@ -1,0 +1,155 @@
+//! Another repository, reached: by the name of a remote, or by its URL.
+
+pub mod fetched;
+mod ssh;
+mod url;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tract::Error;
+use tract::history::Repo;
+use tract::history::sync::{Carried, Here, Landed, Peer, Remote};
+use tract::model::{Millis, RefName};
+use tract::render::{Label, Line, plural};
+
+use crate::cli::shell::shell_word;
+use crate::cli::{App, Failure, progress};
+
+pub use url::{Place, kept, parse};
+
+/// The remote that is meant where none is named.
+const DEFAULT: &str = "origin";
+
+/// Where another repository is, and what it is called here.
+pub struct Named {
+    /// Its name; none where only its URL was given.
+    pub name: Option<String>,
+    /// The URL.
+    pub url: String,
+}
+
+/// What was typed for a remote; without it, `origin`, or the only one.
+pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failure> {
+    let mut remotes = repo.remotes()?;
+    let place = |remotes: &[Remote], name: &str| {
+        let found = remotes.iter().find(|remote| remote.name == name);
+        found.map(|remote| Named {
+            name: Some(remote.name.clone()),
+            url: remote.url.clone(),
+        })
+    };
+    match typed {
+        None if remotes.len() == 1 => {
+            let Remote { name, url } = remotes.remove(0);
+            let name = Some(name);
+            Ok(Named { name, url })
+        }
+        None => place(&remotes, DEFAULT).ok_or_else(|| {
+            let what = match remotes.is_empty() {
+                true => "there is no other repository to speak of".to_owned(),
+                false => format!("{} remotes, and none is origin", remotes.len()),
+            };
+            let failure = Failure::refused(what);
+            failure.with_hint("tract remote add origin URL; tract remote lists what there is")
+        }),
+        Some(typed) => match place(&remotes, typed) {
+            Some(named) => Ok(named),
+            None if parse(typed, app)?.is_some() => Ok(Named {
+                name: None,
+                url: kept(typed, app)?,
+            }),
+            None => {
+                let failure = Failure::refused(format!("no remote '{typed}'"));
+                let word = shell_word(typed);
+                Err(failure.with_hint(format!(
+                    "tract remote add {word} URL; a directory is ./{word}"
+                )))
+            }
+        },
+    }
+}
+
+/// Lets `act` talk to the repository at `url`.
+pub fn with<T>(
+    url: &str,
+    app: &mut App,
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    match parse(url, app)? {
+        Some(Place::Ssh(host)) => ssh::with(&host, app, act),
+        Some(Place::Directory(path)) => {
+            let there = Repo::open_as(&path, &app.visitor()?);
+            let there = there.map_err(|error| match error {
+                Error::NoRepository { .. } => {
+                    let failure =
+                        Failure::refused(format!("no tract repository in {}", path.display()));
+                    let word = shell_word(&path.display().to_string());
+                    failure.with_hint(format!("tract init {word} makes an empty one"))
+                }
+                error => error.into(),
+            })?;
+            let now = clock(app);
+            let mut here = Here {
+                repo: &there,
+                now: &now,
+            };
+            act(&mut here, app)
+        }
+        None => Err(Failure::refused(format!("'{url}' is no place"))),
+    }
+}
+
+/// What time it is, for a repository that is not the one that is worked in.
+pub fn clock(app: &App) -> impl Fn() -> Millis + use<> {
+    let fixed = app.env.clock();
+    move || {
+        fixed.unwrap_or_else(|| {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            Millis(since.map_or(0, |since| since.as_millis() as i64))
+        })
+    }
+}
+
+/// Shows how far it has come while `act` is at it.
+pub fn shown<T>(app: &App, act: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T) -> T {
+    let bar = progress::bar(app, "{bar:30} {msg}");
+    let done = act(&mut |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+        bar.set_message(plural(all, "commit"));
+    });
+    bar.finish_and_clear();
+    done
+}
+
+/// What was carried, in words; none: nothing was.
+pub fn carried(carried: &Carried) -> Option<String> {
+    let brought = &carried.brought;
+    if carried.size_bytes == 0 {
+        return None;
+    }
+    let mut what = vec![
+        plural(brought.commits, "commit"),
+        plural(brought.contents, "message"),
+    ];
+    if brought.sources > 0 {
+        what.push(plural(brought.sources, "session file"));
+    }
+    Some(what.join(", "))
+}
+
+/// What became of a ref, on a line.
+pub fn landed(name: &RefName, landed: Landed, place: Option<String>) -> Line {
+    let became = match landed {
+        Landed::New => "new",
+        Landed::Grown => "grown",
+        Landed::Known => "known",
+        Landed::Further => "further",
+        Landed::Replaced => "replaced",
+        Landed::Deleted => "deleted",
+        Landed::Parted | Landed::Unseen => "refused",
+    };
+    let place = place.unwrap_or_default();
+    let line = Line::from(format!("  {became:<8} ")) + Label::Hash.of(place) + "  ";
+    line + Label::Branch.of(name.short())
+}

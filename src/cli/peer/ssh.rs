@@ -1,0 +1,142 @@
+//! A repository on another machine: ssh starts tract there, and the two talk through its pipes.
+
+use std::io::{BufReader, BufWriter};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tract::Error;
+use tract::history::sync::{Peer, Wired};
+
+use super::url::Host;
+use crate::cli::exec::Drain;
+use crate::cli::shell::shell_word;
+use crate::cli::{App, Failure};
+
+/// How much of what is said there on standard error is kept.
+const STDERR_KEPT: usize = 16 << 10;
+/// How many lines of it are shown.
+const SHOWN: usize = 8;
+/// How long the other end may take to go once nobody asks any more.
+const LINGER: Duration = Duration::from_secs(2);
+/// How often it is looked at.
+const POLL: Duration = Duration::from_millis(5);
+/// What a shell ends with where there is no such command.
+const NO_COMMAND: i32 = 127;
+
+/// Lets `act` talk to the repository there.
+pub fn with<T>(
+    host: &Host,
+    app: &mut App,
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut child = start(host, app)?;
+    let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
+    let (input, output) = pipes(&mut child);
+    let mut is_reached = false;
+    let done = Wired::new(input, output).map_err(Failure::from);
+    let done = done.and_then(|mut wired| {
+        is_reached = true;
+        act(&mut wired, app)
+    });
+    // The pipes are closed: there is nothing more to ask.
+    let code = end(child);
+    let Err(Failure::Tract(Error::BrokenPeer { detail })) = done else {
+        return done;
+    };
+    let since = Instant::now();
+    while !stderr.is_done() && since.elapsed() < LINGER {
+        thread::sleep(POLL);
+    }
+    let said = String::from_utf8_lossy(&stderr.take()).into_owned();
+    // What to do there is no advice to who is here.
+    let is_told = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint:");
+    let said = said.lines().filter(is_told);
+    for line in said.take(SHOWN) {
+        app.ui.complain(format!("{}: {line}", host.name));
+    }
+    if is_reached {
+        return Err(Error::BrokenPeer { detail }.into());
+    }
+    let (what, hint) = match code {
+        Some(NO_COMMAND) => (
+            format!("there is no tract on {}", host.name),
+            "install it there, where a shell that ssh starts finds it".to_owned(),
+        ),
+        // What stands before tract's own words is a shell's.
+        _ if detail.starts_with("said") => (
+            format!("{} {detail}", host.name),
+            "a shell that ssh starts there must print nothing before it".to_owned(),
+        ),
+        _ => (
+            format!("there is nobody to talk to at {}", place_of(host)),
+            format!(
+                "ssh {} tract serve {} says why",
+                shell_word(&host.name),
+                place(&host.path)
+            ),
+        ),
+    };
+    Err(Failure::refused(what).with_hint(hint))
+}
+
+/// The host and the directory, for people.
+fn place_of(host: &Host) -> String {
+    format!("{}:{}", host.name, host.path)
+}
+
+/// Waits for the end, and not for long; its exit code.
+fn end(mut child: Child) -> Option<i32> {
+    let since = Instant::now();
+    while since.elapsed() < LINGER {
+        if let Ok(Some(status)) = child.try_wait() {
+            return status.code();
+        }
+        thread::sleep(POLL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
+}
+
+fn start(host: &Host, app: &App) -> Result<Child, Failure> {
+    let port = host.port.map(|port| port.to_string());
+    let there = format!("tract serve {}", place(&host.path));
+    let mut arguments = Vec::new();
+    if let Some(port) = &port {
+        arguments.extend(["-p", port]);
+    }
+    arguments.extend([host.name.as_str(), &there]);
+    let mut command = match &app.env.ssh_command {
+        Some(ssh) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("{ssh} \"$@\"")).arg("ssh");
+            shell
+        }
+        None => Command::new("ssh"),
+    };
+    command.args(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().map_err(|error| {
+        let failure = Failure::refused(format!("ssh could not be started: {error}"));
+        failure.with_hint("TRACT_SSH_COMMAND names another command")
+    })
+}
+
+/// The directory as the shell there reads it: `~` is its home.
+fn place(path: &str) -> String {
+    match path.strip_prefix("~/") {
+        Some(below) => format!("~/{}", shell_word(below)),
+        None if path == "~" => "~".to_owned(),
+        None => shell_word(path),
+    }
+}
+
+fn pipes(child: &mut Child) -> (BufReader<ChildStdout>, BufWriter<ChildStdin>) {
+    let input = BufReader::new(child.stdout.take().expect("it is piped"));
+    let output = BufWriter::new(child.stdin.take().expect("it is piped"));
+    (input, output)
+}

@@ -1,0 +1,266 @@
+//! Two people, two machines: what one has begun the other goes on with.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::{Sandbox, dump};
+
+/// A session that was imported, and a message of one's own behind it.
+fn mine() -> Sandbox {
+    let sandbox = Sandbox::empty();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let session = fs::read(data.join("claude-code/compaction.jsonl")).expect("a fixture");
+    sandbox.write("talk.jsonl", session);
+    sandbox.ok(&["import", "talk.jsonl"]);
+    sandbox
+}
+
+/// A repository that others push to and pull from.
+fn hub() -> (Sandbox, String) {
+    let hub = Sandbox::new();
+    let url = hub.work().display().to_string();
+    (hub, url)
+}
+
+/// An ssh that stays on this machine: the host is not looked at.
+fn ssh(sandbox: &Sandbox) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_tract"));
+    let folder = program.parent().expect("it is in a folder").display();
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = -p ] && shift 2\n[ \"$1\" = nowhere ] && {{ echo 'ssh: no such host' >&2; exit 255; }}\n\
+         [ \"$1\" = bare ] && PATH=/nowhere\n[ \"$1\" = chatty ] && echo Welcome\n\
+         [ \"$1\" = bare ] || PATH={folder}:$PATH\nshift\nexec /bin/sh -c \"$1\"\n"
+    );
+    let path = sandbox.write("ssh", script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    path
+}
+
+fn over_ssh(sandbox: &Sandbox, ssh: &Path, arguments: &[&str]) -> String {
+    let mut command = sandbox.command(arguments);
+    command.env("TRACT_SSH_COMMAND", ssh);
+    sandbox.told(&command.output().expect("it runs"))
+}
+
+/// From an import on one machine to a resume on another, by this kind of URL.
+fn story(url: &str, ssh: &Path, mine: &Sandbox, yours: &Sandbox) {
+    let run = |who: &Sandbox, arguments: &[&str]| over_ssh(who, ssh, arguments);
+    assert_eq!(run(mine, &["remote", "add", "origin", url]), "");
+    let pushed = run(mine, &["push", "--sources"]);
+    assert!(
+        pushed.contains("Sent 7 commits, 7 messages, 1 session file"),
+        "{pushed}"
+    );
+    let cloned = run(yours, &["clone", url, "talk", "--sources"]);
+    assert!(
+        cloned.contains("Took in 7 commits, 7 messages, 1 session file"),
+        "{cloned}"
+    );
+    let there = |arguments: &[&str]| {
+        let repo = yours.work().join("talk");
+        let mut command = yours.command(arguments);
+        command.env("TRACT_SSH_COMMAND", ssh).current_dir(repo);
+        yours.told(&command.output().expect("it runs"))
+    };
+    assert_eq!(
+        there(&["log", "--format", "%H %s"]),
+        run(mine, &["log", "--format", "%H %s"])
+    );
+    assert_eq!(there(&["compile"]), run(mine, &["compile"]));
+    let resumed = there(&["resume"]);
+    assert!(resumed.contains("claude --resume "), "{resumed}");
+    // The colleague goes on, and what came of it comes back.
+    there(&["commit", "-r", "user", "-m", "Go on from here."]);
+    let pushed = there(&["push"]);
+    assert!(pushed.contains("Sent 1 commit, 1 message"), "{pushed}");
+    let pulled = run(mine, &["pull"]);
+    assert!(pulled.contains("Took in 1 commit, 1 message"), "{pulled}");
+    assert_eq!(there(&["compile"]), run(mine, &["compile"]));
+    assert!(run(mine, &["pull"]).contains("Nothing new"));
+    assert!(there(&["push"]).contains("Nothing to send"));
+    assert!(run(mine, &["fsck"]).contains("no damage"));
+}
+
+#[test]
+fn a_colleague_goes_on_by_a_directory() {
+    let (mine, yours, (hub, url)) = (mine(), Sandbox::empty(), hub());
+    let ssh = ssh(&mine);
+    story(&url, &ssh, &mine, &yours);
+    hub.ok(&["fsck"]);
+}
+
+#[test]
+fn a_colleague_goes_on_by_ssh() {
+    let (mine, yours, (hub, url)) = (mine(), Sandbox::empty(), hub());
+    let ssh = ssh(&mine);
+    story(
+        &format!("ssh://me@build.example:2222{url}"),
+        &ssh,
+        &mine,
+        &yours,
+    );
+    hub.ok(&["fsck"]);
+}
+
+#[test]
+fn what_is_said_of_a_push_and_a_pull() {
+    let (mine, (hub, url)) = (mine(), hub());
+    let run = |arguments: &[&str]| mine.tract(arguments).replace(&url, "[HUB]");
+    insta::assert_snapshot!(run(&["push"]), @r"
+    exit code: 1
+    --- stderr
+    error: there is no other repository to speak of
+    hint: tract remote add origin URL; tract remote lists what there is
+    ");
+    mine.ok(&["remote", "add", "origin", &url]);
+    insta::assert_snapshot!(run(&["push"]), @r"
+    --- stderr
+    Sent 7 commits, 7 messages
+      new      d128895  main
+      new      d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    insta::assert_snapshot!(run(&["push"]), @r"
+    --- stderr
+    Nothing to send
+      known    d128895  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    hub.ok(&["commit", "-r", "user", "-m", "On the other side."]);
+    mine.ok(&["commit", "-r", "user", "-m", "On this side."]);
+    insta::assert_snapshot!(run(&["push"]), @r"
+    exit code: 1
+    --- stderr
+      refused  ff724f2  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    error: main has commits there that are not here
+    hint: tract pull origin brings them; or push under another name: tract branch NAME
+    ");
+    insta::assert_snapshot!(run(&["pull"]), @r"
+    exit code: 1
+    --- stderr
+    Took in 1 commit, 1 message
+      grown    ff724f2  origin/main
+    error: main has 1 commit that origin/main has not, and lacks 1; it stays where it was
+    hint: tract checkout -b NAME origin/main goes on from theirs; tract pick copies single messages
+    ");
+    insta::assert_snapshot!(run(&["log", "--oneline", "-n", "1", "origin/main"]), @"ff724f2  :3  2026-03-14 12:02:00  append  user  +9  29  (origin/main)  On the other side.");
+    insta::assert_snapshot!(run(&["push", "--force-with-lease"]), @r"
+    --- stderr
+    Sent 1 commit, 1 message
+      replaced 8ac4615  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    insta::assert_snapshot!(run(&["branch", "--remotes"]), @r"
+    origin/main                                                       8ac4615  On this side.
+    origin/sessions/claude-code/11111111-2222-4333-8444-555555555555  d128895  Going on.
+    ");
+    insta::assert_snapshot!(hub.tract(&["undo"]), @r#"
+    --- stderr
+    Undid #3 (2026-03-14): push origin main sessions/claude-code/11111111-2222-4333-8444-555555555555
+    On main, at ff724f2 ("On the other side.")
+    hint: back: tract redo
+    "#);
+}
+
+#[test]
+fn what_cannot_be_reached_is_one_error_and_one_hint() {
+    let (mine, (hub, url)) = (mine(), hub());
+    let ssh = ssh(&mine);
+    let before = dump(&mine);
+    let run = |arguments: &[&str]| over_ssh(&mine, &ssh, arguments).replace(&url, "[HUB]");
+    insta::assert_snapshot!(run(&["push", "nowhere:talk"]), @r"
+    exit code: 1
+    --- stderr
+    nowhere: ssh: no such host
+    error: there is nobody to talk to at nowhere:talk
+    hint: ssh nowhere tract serve talk says why
+    ");
+    insta::assert_snapshot!(run(&["push", "bare:/srv/talk"]), @r"
+    exit code: 1
+    --- stderr
+    bare: /bin/sh: 1: tract: not found
+    error: there is no tract on bare
+    hint: install it there, where a shell that ssh starts finds it
+    ");
+    insta::assert_snapshot!(run(&["push", &format!("chatty:{url}")]), @r"
+    exit code: 1
+    --- stderr
+    error: chatty said 'Welcome', which is not 'tract sync 1'
+    hint: a shell that ssh starts there must print nothing before it
+    ");
+    insta::assert_snapshot!(run(&["push", "host:/no/such/place"]), @r"
+    exit code: 1
+    --- stderr
+    host: error: no tract repository here or above
+    error: there is nobody to talk to at host:/no/such/place
+    hint: ssh host tract serve /no/such/place says why
+    ");
+    insta::assert_snapshot!(run(&["push", "ssh://-oProxyCommand=touch%20x/y"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'ssh://-oProxyCommand=touch%20x/y' names no host
+    hint: a directory, ssh://HOST/PATH, or HOST:PATH
+    ");
+    insta::assert_snapshot!(run(&["push", "-oProxyCommand=x:y"]), @r"
+    exit code: 2
+    --- stderr
+    error: unexpected argument '-o' found
+    hint: tract push --help
+    ");
+    insta::assert_snapshot!(run(&["push", "https://example.org/talk"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'https://example.org/talk': tract does not know https://
+    hint: a directory, ssh://HOST/PATH, or HOST:PATH
+    ");
+    insta::assert_snapshot!(run(&["push", "laptop"]), @r"
+    exit code: 1
+    --- stderr
+    error: no remote 'laptop'
+    hint: tract remote add laptop URL; a directory is ./laptop
+    ");
+    insta::assert_snapshot!(run(&["push", "./nothing"]), @r"
+    exit code: 1
+    --- stderr
+    error: no tract repository in [SANDBOX]/work/nothing
+    hint: tract init [SANDBOX]/work/nothing makes an empty one
+    ");
+    insta::assert_snapshot!(run(&["pull", &url]), @r"
+    exit code: 2
+    --- stderr
+    error: what comes is kept under the name of a remote
+    hint: tract remote add NAME URL
+    ");
+    insta::assert_snapshot!(run(&["clone", "host:/no/such/place", "new"]), @r"
+    exit code: 1
+    --- stderr
+    host: error: no tract repository here or above
+    error: there is nobody to talk to at host:/no/such/place
+    hint: ssh host tract serve /no/such/place says why
+    ");
+    assert!(!mine.work().join("new").exists());
+    assert_eq!(dump(&mine), before);
+    assert_eq!(hub.ok(&["reflog"]), "");
+}
+
+#[test]
+fn a_secret_does_not_leave() {
+    let (mine, (hub, url)) = (mine(), hub());
+    let said = format!("the key is AKIA{}", "QWERTYUIOPASDFGH");
+    mine.ok(&["commit", "-r", "user", "-m", &said]);
+    let before = dump(&hub);
+    insta::assert_snapshot!(mine.tract(&["push", &url]).replace(&url, "[HUB]"), @r"
+    exit code: 1
+    --- stderr
+    error: 1 secret: 1 aws-access-key, in fe2191d; nothing was written
+    hint: nothing has left; tract redact takes them out of the context, --allow-secrets lets them leave
+    ");
+    assert_eq!(dump(&hub), before);
+    insta::assert_snapshot!(mine.tract(&["push", &url, "--allow-secrets"]), @r"
+    --- stderr
+    Sent 8 commits, 8 messages
+      new      fe2191d  main
+      new      d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+}
