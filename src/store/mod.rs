@@ -7,10 +7,14 @@
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/` and, for databases of other
 //! programs, `foreign/`.
 
+mod checkpoint;
+mod codec;
 pub(crate) mod crew;
 mod fault;
 mod foreign;
+mod grams;
 mod objects;
+mod packing;
 mod refs;
 mod room;
 mod search;

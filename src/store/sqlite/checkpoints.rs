@@ -1,8 +1,4 @@
-//! Checkpoints: a context, stored small.
-//!
-//! A run of plain appended entries on one lineage is three numbers, decoded by one range scan;
-//! everything else is written out, with rows in place of hashes. Checkpoints are derived data: one
-//! that cannot be read counts as absent.
+//! Checkpoints. They are derived data: one that cannot be read counts as absent.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,19 +6,13 @@ use imbl::Vector;
 use rusqlite::params;
 use rusqlite::types::FromSql;
 
-use super::codec::{Packer, Unpacker, damaged, unsigned};
+use super::codec::{damaged, unsigned};
 use super::seal::intact;
 use super::session::Session;
-use crate::context::{Context, Entry, Mask, MaskedPart};
+use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{EntryId, HideKind, Priority};
-
-/// Another number: another codec, and older checkpoints count as absent.
-const VERSION: u64 = 1;
-const END: u64 = 0;
-const RUN: u64 = 1;
-const SINGLE: u64 = 2;
+use crate::store::checkpoint::{Decoder, Names, Rows, Run, encode, is_plain, whole_runs};
 
 impl Session<'_> {
     /// The newest checkpoint on the path to `tip` that can be read.
@@ -113,70 +103,40 @@ impl Session<'_> {
     }
 }
 
-/// Whether nothing but its commit is needed to rebuild an entry.
-fn is_plain(entry: &Entry) -> bool {
-    entry.id.index.is_none()
-        && entry.mask.is_empty()
-        && entry.priority == Priority::Normal
-        && entry.placed.is_none()
-        && !entry.edited
-}
+impl Rows for Session<'_> {
+    fn commit_row(&self, commit: &CommitHash) -> Result<u64> {
+        Ok(self.must_place(commit)?.id.cast_unsigned())
+    }
 
-fn encode(session: &Session<'_>, context: &Context) -> Result<Vec<u8>> {
-    let mut out = Packer::default();
-    out.number(VERSION);
-    out.number(context.total_entries);
-    for hides in context.hides {
-        out.number(hides.into());
+    fn content_row(&self, content: &ContentHash) -> Result<u64> {
+        Ok(self.must_content_id(content)?.cast_unsigned())
     }
-    out.number(context.settings.len() as u64);
-    for (key, commit) in &context.settings {
-        out.text(key);
-        out.number(row_of(session, commit)?);
-    }
-    let mut entries = context.entries.iter().peekable();
-    while let Some(entry) = entries.peek().copied() {
-        let Some((lineage, first, last, len)) = run(session, &context.entries, entries.len())?
-        else {
-            single(session, &mut out, entry)?;
-            entries.next();
-            continue;
+
+    fn run(&self, entries: &Vector<Entry>, left: usize) -> Result<Option<Run>> {
+        let mut entries = entries.skip(entries.len() - left).into_iter();
+        let Some(first) = entries.next().filter(is_plain) else {
+            return Ok(None);
         };
-        out.number(RUN);
-        for value in [lineage, first, last] {
-            out.number(value.cast_unsigned());
-        }
-        entries.nth(len - 1);
+        let from = self.must_place(&first.id.commit)?;
+        let (mut expected, mut last, mut len) = (Some(first), from.depth, 0);
+        self.scan(SCAN_RUN, [from.lineage, from.depth], |row| {
+            let (commit, content) = (row.get(0)?, row.get(1)?);
+            let is_next = |entry: &Entry| entry.id.commit == commit && entry.content == content;
+            if !expected.as_ref().is_some_and(is_next) {
+                return Ok(false);
+            }
+            last = row.get(2)?;
+            len += 1;
+            expected = entries.next().filter(is_plain);
+            Ok(expected.is_some())
+        })?;
+        Ok((len > 0).then_some(Run {
+            lineage: from.lineage,
+            first: from.depth,
+            last,
+            len,
+        }))
     }
-    out.number(END);
-    Ok(out.0)
-}
-
-/// The longest run that begins `left` entries before the end: lineage, first and last depth, and
-/// how many entries it has. It holds every append of its lineage between those depths.
-fn run(
-    session: &Session<'_>,
-    entries: &Vector<Entry>,
-    left: usize,
-) -> Result<Option<(i64, i64, i64, usize)>> {
-    let mut entries = entries.skip(entries.len() - left).into_iter();
-    let Some(first) = entries.next().filter(is_plain) else {
-        return Ok(None);
-    };
-    let from = session.must_place(&first.id.commit)?;
-    let (mut expected, mut last, mut len) = (Some(first), from.depth, 0);
-    session.scan(SCAN_RUN, [from.lineage, from.depth], |row| {
-        let (commit, content) = (row.get(0)?, row.get(1)?);
-        let is_next = |entry: &Entry| entry.id.commit == commit && entry.content == content;
-        if !expected.as_ref().is_some_and(is_next) {
-            return Ok(false);
-        }
-        last = row.get(2)?;
-        len += 1;
-        expected = entries.next().filter(is_plain);
-        Ok(expected.is_some())
-    })?;
-    Ok((len > 0).then_some((from.lineage, from.depth, last, len)))
 }
 
 const SCAN_RUN: &str = concat!(
@@ -186,38 +146,6 @@ const SCAN_RUN: &str = concat!(
     intact!(commits),
     " ORDER BY depth"
 );
-
-fn single(session: &Session<'_>, out: &mut Packer, entry: &Entry) -> Result<()> {
-    out.number(SINGLE);
-    out.number(row_of(session, &entry.id.commit)?);
-    out.number(entry.id.index.map_or(0, |index| u64::from(index) + 1));
-    out.number(content_row(session, &entry.content)?);
-    out.number(match entry.priority {
-        Priority::Normal => 0,
-        Priority::Pinned => 1,
-        Priority::Skip => 2,
-    });
-    let placed = |placed| HideKind::ALL.iter().position(|kind| *kind == placed);
-    let placed = entry.placed.and_then(placed);
-    out.number(placed.map_or(0, |at| at as u64 + 1));
-    out.number(entry.edited.into());
-    let parts = entry.mask.parts();
-    out.number(parts.len() as u64);
-    for part in parts {
-        out.number(part.part.into());
-        let stub = part.stub.map(|stub| content_row(session, &stub));
-        out.number(stub.transpose()?.unwrap_or(0));
-    }
-    Ok(())
-}
-
-fn row_of(session: &Session<'_>, commit: &CommitHash) -> Result<u64> {
-    Ok(session.must_place(commit)?.id.cast_unsigned())
-}
-
-fn content_row(session: &Session<'_>, content: &ContentHash) -> Result<u64> {
-    Ok(session.must_content_id(content)?.cast_unsigned())
-}
 
 /// Bytes that make no sense give nothing.
 fn decode(session: &Session<'_>, data: Vec<u8>) -> Result<Option<Context>> {
@@ -231,14 +159,6 @@ fn decode(session: &Session<'_>, data: Vec<u8>) -> Result<Option<Context>> {
         runs: runs(session, &rows.runs)?,
     };
     Ok(Decoder::of(&data, Some(&names)).context())
-}
-
-/// What stands behind the rows that a checkpoint names.
-struct Names {
-    commits: HashMap<i64, CommitHash>,
-    contents: HashMap<i64, ContentHash>,
-    /// The appends of each run; none of one of which a commit is not found.
-    runs: Vec<Vec<(CommitHash, ContentHash)>>,
 }
 
 const COMMIT_NAMES: &str = concat!(
@@ -276,155 +196,10 @@ fn runs(session: &Session<'_>, runs: &[[i64; 3]]) -> Result<Vec<Vec<(CommitHash,
                 return Err(damaged("what a commit appends is missing"));
             }
             let append = content.map(|content| row.get(2).map(|commit| (commit, content)));
-            Ok((unsigned(row, 0)?, row.get(1)?, append.transpose()?))
+            Ok((unsigned(row, 0)? as usize, row.get(1)?, append.transpose()?))
         },
     )?;
-    let mut found: Vec<Vec<(i64, _)>> = vec![Vec::new(); runs.len()];
-    for (run, depth, append) in rows {
-        found[run as usize].push((depth, append));
-    }
-    let whole = found
-        .into_iter()
-        .zip(runs)
-        .map(|(mut run, [_, first, last])| {
-            run.sort_unstable_by_key(|(depth, _)| *depth);
-            let depths = run.iter().map(|(depth, _)| *depth);
-            match depths.eq(*first..=*last) {
-                true => run.into_iter().filter_map(|(_, append)| append).collect(),
-                false => Vec::new(),
-            }
-        });
-    Ok(whole.collect())
-}
-
-/// Reads a checkpoint: without names only to learn which rows it names, then with them.
-struct Decoder<'a> {
-    input: Unpacker<'a>,
-    names: Option<&'a Names>,
-    commits: Vec<i64>,
-    contents: Vec<i64>,
-    /// Lineage, first and last depth.
-    runs: Vec<[i64; 3]>,
-}
-
-impl<'a> Decoder<'a> {
-    fn of(data: &'a [u8], names: Option<&'a Names>) -> Self {
-        Self {
-            input: Unpacker(data),
-            names,
-            commits: Vec::new(),
-            contents: Vec::new(),
-            runs: Vec::new(),
-        }
-    }
-
-    /// What stands before the entries: how many there are, the active hides, the settings.
-    #[allow(clippy::type_complexity)]
-    fn head(&mut self) -> Option<(u64, [u32; 5], BTreeMap<String, CommitHash>)> {
-        (self.input.number()? == VERSION).then_some(())?;
-        let total_entries = self.input.number()?;
-        let mut hides = [0; 5];
-        for count in &mut hides {
-            *count = self.input.small()?;
-        }
-        let mut settings = BTreeMap::new();
-        for _ in 0..self.input.number()? {
-            let key = self.input.text()?;
-            settings.insert(key, self.commit()?);
-        }
-        Some((total_entries, hides, settings))
-    }
-
-    fn context(&mut self) -> Option<Context> {
-        let (total_entries, hides, settings) = self.head()?;
-        let mut entries = Vector::new();
-        loop {
-            match self.input.number()? {
-                END => break,
-                RUN => self.run(&mut entries)?,
-                SINGLE => {
-                    let entry = self.single()?;
-                    entries.push_back(entry);
-                }
-                _ => return None,
-            }
-        }
-        (self.input.is_done() && total_entries >= entries.len() as u64).then_some(Context {
-            entries,
-            settings,
-            total_entries,
-            hides,
-        })
-    }
-
-    fn run(&mut self, entries: &mut Vector<Entry>) -> Option<()> {
-        let lineage = self.input.small()?;
-        let (first, last) = (self.input.small()?, self.input.small()?);
-        self.runs.push([lineage, first, last]);
-        let Some(names) = self.names else {
-            return Some(());
-        };
-        let found = &names.runs[self.runs.len() - 1];
-        (!found.is_empty()).then_some(())?;
-        let plain = |(commit, content): &_| Entry::new(EntryId::of(*commit), *content, None);
-        entries.extend(found.iter().map(plain));
-        Some(())
-    }
-
-    fn single(&mut self) -> Option<Entry> {
-        let commit = self.commit()?;
-        let index = match self.input.number()? {
-            0 => None,
-            index => Some(u32::try_from(index - 1).ok()?),
-        };
-        let content = self.content()??;
-        let priority = match self.input.number()? {
-            0 => Priority::Normal,
-            1 => Priority::Pinned,
-            _ => return None,
-        };
-        let placed = match self.input.small::<usize>()? {
-            0 => None,
-            kind => Some(*HideKind::ALL.get(kind - 1)?),
-        };
-        let edited = self.input.number()? == 1;
-        let mut parts = Vec::new();
-        for _ in 0..self.input.number()? {
-            let part = self.input.small()?;
-            parts.push(MaskedPart {
-                part,
-                stub: self.content()?,
-            });
-        }
-        Some(Entry {
-            id: EntryId { commit, index },
-            content,
-            mask: Mask::new(parts),
-            priority,
-            placed,
-            edited,
-        })
-    }
-
-    fn commit(&mut self) -> Option<CommitHash> {
-        let row = self.input.small::<i64>()?;
-        let Some(names) = self.names else {
-            self.commits.push(row);
-            return Some(CommitHash::from_bytes([0; 32]));
-        };
-        names.commits.get(&row).copied()
-    }
-
-    /// A content's row, where 0 stands for none.
-    #[allow(clippy::option_option)]
-    fn content(&mut self) -> Option<Option<ContentHash>> {
-        let row = self.input.small::<i64>()?;
-        let Some(names) = self.names.filter(|_| row != 0) else {
-            self.contents.push(row);
-            return Some((row != 0).then_some(ContentHash::from_bytes([0; 32])));
-        };
-        names.contents.get(&row).copied().map(Some)
-    }
+    Ok(whole_runs(runs, rows))
 }
 
 #[cfg(test)]

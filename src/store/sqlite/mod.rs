@@ -10,7 +10,6 @@ mod bodies;
 mod checkpoints;
 mod codec;
 mod dictionary;
-mod grams;
 mod memo;
 mod mend;
 mod migrate;

@@ -8,7 +8,6 @@ use rusqlite::{Row, params};
 use super::codec::{blob, number, unsigned};
 use super::dictionary::Packing;
 use super::engine;
-use super::grams::{TermSum, Terms, query};
 use super::objects::{commit_row, message};
 use super::seal::intact;
 use super::session::{Session, keyed};
@@ -17,6 +16,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::Message;
 use crate::model::searched::Literals;
 use crate::store::crew::{with_crew, workers};
+use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
 use crate::store::{Hit, Search, SearchMut};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
@@ -120,9 +120,9 @@ impl Search for Session<'_> {
             hits: Vec::new(),
         };
         let mut known = 0;
-        if let Some(query) = query(literals) {
+        if let Some(wanted) = wanted(literals) {
             known = self.watermark()?;
-            found.appends(self, INDEXED, params![query])?;
+            found.appends(self, INDEXED, params![query(&wanted)])?;
         }
         found.appends(self, UNINDEXED, params![known])?;
         found.others(self)?;
@@ -195,6 +195,23 @@ impl SearchMut for Session<'_> {
         )?;
         // A deleted row's terms stay in the index, marked, until it is merged.
         self.execute("INSERT INTO search (search) VALUES ('optimize')", [])
+    }
+}
+
+/// The query for contents in the index.
+fn query(wanted: &Wanted) -> String {
+    let several = |several: &[Wanted], by| {
+        let all: Vec<String> = several.iter().map(query).collect();
+        format!("({})", all.join(by))
+    };
+    match wanted {
+        Wanted::Term(term) => {
+            let mut word = String::new();
+            spell(*term, &mut word);
+            word
+        }
+        Wanted::All(all) => several(all, " AND "),
+        Wanted::Any(any) => several(any, " OR "),
     }
 }
 

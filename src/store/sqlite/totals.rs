@@ -2,12 +2,13 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{Packer, Unpacker, number, unsigned};
+use super::codec::{number, unsigned};
 use super::seal::intact;
 use super::session::Session;
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, EntryId, LargestEntry, Summed, TokenCount, Total};
+use crate::hash::CommitHash;
+use crate::model::{Encoding, Summed, Total};
+use crate::store::codec::{pack_summary, unpack_summary};
 
 impl Session<'_> {
     /// The newest total on the path to `tip`, with the depth of its commit.
@@ -138,71 +139,6 @@ impl Session<'_> {
         self.execute("DELETE FROM totals", [])?;
         self.execute("DELETE FROM summaries", [])
     }
-}
-
-fn pack_summary(summary: &Summed) -> Vec<u8> {
-    let mut out = Packer::default();
-    let Total {
-        messages,
-        tokens,
-        estimates,
-    } = summary.total;
-    let facts = [messages, tokens, estimates, summary.hidden].into_iter();
-    let facts = facts.chain(summary.hides.map(u64::from));
-    let facts = facts.chain([summary.moves.into()]);
-    facts
-        .chain(summary.by_role)
-        .for_each(|number| out.number(number));
-    let Some(largest) = &summary.largest else {
-        return out.0;
-    };
-    let TokenCount { tokens, estimated } = largest.tokens;
-    let index = largest.entry.index.map_or(0, |index| u64::from(index) + 1);
-    let facts = [largest.number, tokens, estimated.into(), index];
-    facts.into_iter().for_each(|number| out.number(number));
-    out.0.extend(largest.entry.commit.as_bytes());
-    out.0.extend(largest.content.as_bytes());
-    out.0
-}
-
-/// Bytes that make no sense give nothing.
-fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
-    let mut from = Unpacker(bytes);
-    let mut summary = Summed {
-        total: Total {
-            messages: from.number()?,
-            tokens: from.number()?,
-            estimates: from.number()?,
-        },
-        hidden: from.number()?,
-        ..Summed::default()
-    };
-    for hides in &mut summary.hides {
-        *hides = from.small()?;
-    }
-    summary.moves = from.small()?;
-    for tokens in &mut summary.by_role {
-        *tokens = from.number()?;
-    }
-    if !from.is_done() {
-        let number = from.number()?;
-        let tokens = TokenCount {
-            tokens: from.number()?,
-            estimated: from.number()? == 1,
-        };
-        let index = match from.number()? {
-            0 => None,
-            index => Some(u32::try_from(index - 1).ok()?),
-        };
-        let commit = CommitHash::from_bytes(from.hash()?);
-        summary.largest = Some(LargestEntry {
-            entry: EntryId { commit, index },
-            content: ContentHash::from_bytes(from.hash()?),
-            number,
-            tokens,
-        });
-    }
-    from.is_done().then_some(summary)
 }
 
 fn total(row: &rusqlite::Row<'_>) -> rusqlite::Result<Total> {

@@ -11,12 +11,12 @@ use rusqlite::types::Value;
 
 use super::Sqlite;
 use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
-use super::grams::Terms;
 use super::seal::intact;
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
+use crate::store::grams::Terms;
 use crate::store::{Checked, Fault};
 
 /// How often it is told how far the check has come.

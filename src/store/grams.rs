@@ -16,13 +16,13 @@ const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const QUERY_TERMS: usize = 64;
 
 /// Collects the terms of texts, each of them once.
-pub(super) struct Grams {
+struct Grams {
     seen: Vec<u64>,
     terms: Vec<u32>,
 }
 
 impl Grams {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             seen: vec![0; TERMS / 64],
             terms: Vec::new(),
@@ -30,7 +30,7 @@ impl Grams {
     }
 
     /// Adds those of `text`.
-    pub(super) fn add(&mut self, text: &str) {
+    fn add(&mut self, text: &str) {
         each_term(text, |term| {
             let (word, bit) = (&mut self.seen[term as usize / 64], 1 << (term % 64));
             if *word & bit == 0 {
@@ -40,16 +40,23 @@ impl Grams {
         });
     }
 
-    /// The terms as the index takes them, in the order of their first use; none are left.
-    pub(super) fn take(&mut self) -> String {
-        let mut line = String::with_capacity(self.terms.len() * 5);
-        for term in self.terms.drain(..) {
-            self.seen[term as usize / 64] = 0;
-            spell(term, &mut line);
-            line.push(' ');
+    /// The terms in the order of their first use; none are left.
+    fn take(&mut self) -> Vec<u32> {
+        for term in &self.terms {
+            self.seen[*term as usize / 64] = 0;
         }
-        line
+        std::mem::take(&mut self.terms)
     }
+}
+
+/// Terms as words on a line.
+fn line(terms: &[u32]) -> String {
+    let mut line = String::with_capacity(terms.len() * 5);
+    for term in terms {
+        spell(*term, &mut line);
+        line.push(' ');
+    }
+    line
 }
 
 /// The terms of one content, summed up so that two sets of them can be compared: how many, and a sum
@@ -75,12 +82,17 @@ impl Terms {
         Self(Grams::new())
     }
 
-    /// The terms of a message, as the index takes them.
-    pub(super) fn line(&mut self, message: &Message) -> String {
+    /// The terms of a message.
+    pub(super) fn numbers(&mut self, message: &Message) -> Vec<u32> {
         for passage in searched(message) {
             self.0.add(&passage.text);
         }
         self.0.take()
+    }
+
+    /// The same as words on a line.
+    pub(super) fn line(&mut self, message: &Message) -> String {
+        line(&self.numbers(message))
     }
 
     pub(super) fn of(&mut self, message: &Message) -> TermSum {
@@ -132,7 +144,7 @@ fn term<const N: usize>(piece: [char; N]) -> u32 {
     (hash ^ (hash >> 40)) as u32 % TERMS as u32
 }
 
-fn spell(term: u32, out: &mut String) {
+pub(super) fn spell(term: u32, out: &mut String) {
     for shift in [15, 10, 5, 0] {
         out.push(char::from(LETTERS[(term >> shift) as usize % 32]));
     }
@@ -151,59 +163,64 @@ fn is_cjk(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The query for contents that may hold `literals`; none where the index cannot tell.
-pub(super) fn query(literals: &Literals) -> Option<String> {
-    expression(literals).map(|expression| expression.text)
+/// What a content that may match has in the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// This term.
+    Term(u32),
+    /// Each of these.
+    All(Vec<Self>),
+    /// One of these.
+    Any(Vec<Self>),
 }
 
-struct Expression {
-    text: String,
-    terms: usize,
+impl Wanted {
+    /// How many terms are named.
+    fn terms(&self) -> usize {
+        match self {
+            Self::Term(_) => 1,
+            Self::All(several) | Self::Any(several) => several.iter().map(Self::terms).sum(),
+        }
+    }
 }
 
-fn expression(literals: &Literals) -> Option<Expression> {
+/// What contents that may hold `literals` have in the index; none where the index cannot tell.
+pub(super) fn wanted(literals: &Literals) -> Option<Wanted> {
     match literals {
         Literals::Anything => None,
         Literals::Text(text) => all_terms(text),
         Literals::All(all) => {
             let mut room = QUERY_TERMS;
-            let known = all.iter().filter_map(expression).filter(|one| {
-                let fits = one.terms <= room;
-                room -= if fits { one.terms } else { 0 };
+            let known = all.iter().filter_map(wanted).filter(|one| {
+                let fits = one.terms() <= room;
+                room -= if fits { one.terms() } else { 0 };
                 fits
             });
-            join(known.collect(), " AND ")
+            join(known.collect(), Wanted::All)
         }
         Literals::Any(any) => {
-            let known: Option<Vec<Expression>> = any.iter().map(expression).collect();
-            join(known?, " OR ").filter(|one| one.terms <= QUERY_TERMS)
+            let known: Option<Vec<Wanted>> = any.iter().map(wanted).collect();
+            join(known?, Wanted::Any).filter(|one| one.terms() <= QUERY_TERMS)
         }
     }
 }
 
-fn join(mut several: Vec<Expression>, by: &str) -> Option<Expression> {
-    if several.len() < 2 {
-        return several.pop();
+fn join(mut several: Vec<Wanted>, by: fn(Vec<Wanted>) -> Wanted) -> Option<Wanted> {
+    match several.len() {
+        0 | 1 => several.pop(),
+        _ => Some(by(several)),
     }
-    let terms = several.iter().map(|one| one.terms).sum();
-    let texts: Vec<String> = several.into_iter().map(|one| one.text).collect();
-    let text = format!("({})", texts.join(by));
-    Some(Expression { text, terms })
 }
 
 /// A long text is asked for by some of its terms, taken evenly.
-fn all_terms(text: &str) -> Option<Expression> {
+fn all_terms(text: &str) -> Option<Wanted> {
     let mut terms = Vec::new();
     each_term(text, |term| terms.push(term));
     terms.sort_unstable();
     terms.dedup();
     let step = terms.len().div_ceil(QUERY_TERMS / 2).max(1);
-    let one = |term: &u32| {
-        let mut text = String::new();
-        spell(*term, &mut text);
-        Expression { text, terms: 1 }
-    };
-    join(terms.iter().step_by(step).map(one).collect(), " AND ")
+    let some = terms.into_iter().step_by(step).map(Wanted::Term);
+    join(some.collect(), Wanted::All)
 }
 
 #[cfg(test)]
@@ -221,8 +238,8 @@ mod tests {
     fn terms_stay_what_they_are() {
         let mut grams = Grams::new();
         grams.add("Parse parse 東京");
-        assert_eq!(grams.take(), "c5gc pysz 4i7w lzvg ");
-        assert_eq!(grams.take(), "", "what was taken is gone");
+        assert_eq!(line(&grams.take()), "c5gc pysz 4i7w lzvg ");
+        assert!(grams.take().is_empty(), "what was taken is gone");
     }
 
     #[test]
@@ -237,7 +254,7 @@ mod tests {
         assert!(terms("私は東京へ行く").contains(&term(['東', '京'])));
         assert!(terms("ab").is_empty());
         assert!(terms("a東").is_empty());
-        assert_eq!(query(&Literals::Text("ab".to_owned())), None);
+        assert_eq!(wanted(&Literals::Text("ab".to_owned())), None);
     }
 
     #[test]
@@ -257,10 +274,10 @@ mod tests {
             ])
         });
         for literals in [long, deep] {
-            assert!(expression(&literals).expect("terms").terms <= QUERY_TERMS);
+            assert!(wanted(&literals).expect("terms").terms() <= QUERY_TERMS);
         }
         let wide = Literals::Any(vec![Literals::Text("abc".to_owned()); 500]);
-        assert_eq!(query(&wide), None);
+        assert_eq!(wanted(&wide), None);
     }
 
     proptest! {

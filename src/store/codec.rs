@@ -1,0 +1,253 @@
+//! What engines write alike: numbers for the words of the model, and lists of integers as bytes.
+//! Deliberately absent: columns and statements, which are each engine's own.
+
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::model::{
+    Encoding, EntryId, LargestEntry, Message, Role, Span, Summed, TokenCount, Total,
+};
+
+/// The number of an encoding of counts.
+pub(super) fn encoding_number(encoding: Encoding) -> i64 {
+    match encoding {
+        Encoding::O200kBase => 0,
+        Encoding::Cl100kBase => 1,
+    }
+}
+
+/// The encoding of counts with this number.
+pub(super) fn encoding_of(number: i64) -> Result<Encoding> {
+    match number {
+        0 => Ok(Encoding::O200kBase),
+        1 => Ok(Encoding::Cl100kBase),
+        other => Err(wrong(format!("unknown encoding {other} of counts"))),
+    }
+}
+
+/// The numbers of the roles are their places here.
+const ROLES: [Role; 5] = [
+    Role::System,
+    Role::Developer,
+    Role::User,
+    Role::Assistant,
+    Role::Tool,
+];
+
+/// What is added to the number of the role of what a client attached.
+const ATTACHED: i64 = 8;
+
+/// Whose a message is: the role, and whether a client attached it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Speaker {
+    pub(super) role: Role,
+    pub(super) attached: bool,
+}
+
+impl From<&Message> for Speaker {
+    fn from(message: &Message) -> Self {
+        Self {
+            role: message.role,
+            attached: message.is_attached(),
+        }
+    }
+}
+
+impl Speaker {
+    pub(super) fn number(self) -> i64 {
+        let number = ROLES.iter().position(|role| *role == self.role);
+        let number = number.expect("all are there") as i64;
+        number + if self.attached { ATTACHED } else { 0 }
+    }
+
+    pub(super) fn of(number: i64) -> Result<Self> {
+        let attached = number >= ATTACHED;
+        let place = if attached { number - ATTACHED } else { number };
+        let role = usize::try_from(place).ok().and_then(|at| ROLES.get(at));
+        let role = *role.ok_or_else(|| wrong(format!("unknown role {number}")))?;
+        Ok(Self { role, attached })
+    }
+}
+
+/// A column's number; what doesn't fit 63 bits is cut to that.
+pub(super) fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn wrong(detail: impl ToString) -> Error {
+    let detail = detail.to_string();
+    Error::Damaged { detail }
+}
+
+/// Writes integers, short ones in few bytes (LEB128).
+#[derive(Default)]
+pub(super) struct Packer(pub(super) Vec<u8>);
+
+impl Packer {
+    pub(super) fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Reads what a [`Packer`] wrote; none where the bytes are something else.
+pub(super) struct Unpacker<'a>(pub(super) &'a [u8]);
+
+impl Unpacker<'_> {
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                return None;
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        T::try_from(self.number()?).ok()
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        let len = self.small::<usize>()?;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+
+    pub(super) fn hash(&mut self) -> Option<HashBytes> {
+        let (hash, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*hash)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+pub(super) fn pack_spans(spans: &[Span]) -> Vec<u8> {
+    let mut packer = Packer::default();
+    for span in spans {
+        packer.number(span.offset);
+        packer.number(span.len);
+    }
+    packer.0
+}
+
+pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
+    let mut unpacker = Unpacker(bytes);
+    let mut spans = Vec::new();
+    while !unpacker.is_done() {
+        match (unpacker.number(), unpacker.number()) {
+            (Some(offset), Some(len)) => spans.push(Span { offset, len }),
+            _ => return Err(wrong("the records of a commit")),
+        }
+    }
+    Ok(spans)
+}
+
+/// A summary as bytes.
+pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
+    let mut out = Packer::default();
+    let Total {
+        messages,
+        tokens,
+        estimates,
+    } = summary.total;
+    let facts = [messages, tokens, estimates, summary.hidden].into_iter();
+    let facts = facts.chain(summary.hides.map(u64::from));
+    let facts = facts.chain([summary.moves.into()]);
+    facts
+        .chain(summary.by_role)
+        .for_each(|number| out.number(number));
+    let Some(largest) = &summary.largest else {
+        return out.0;
+    };
+    let TokenCount { tokens, estimated } = largest.tokens;
+    let index = largest.entry.index.map_or(0, |index| u64::from(index) + 1);
+    let facts = [largest.number, tokens, estimated.into(), index];
+    facts.into_iter().for_each(|number| out.number(number));
+    out.0.extend(largest.entry.commit.as_bytes());
+    out.0.extend(largest.content.as_bytes());
+    out.0
+}
+
+/// Bytes that make no sense give nothing.
+pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
+    let mut from = Unpacker(bytes);
+    let mut summary = Summed {
+        total: Total {
+            messages: from.number()?,
+            tokens: from.number()?,
+            estimates: from.number()?,
+        },
+        hidden: from.number()?,
+        ..Summed::default()
+    };
+    for hides in &mut summary.hides {
+        *hides = from.small()?;
+    }
+    summary.moves = from.small()?;
+    for tokens in &mut summary.by_role {
+        *tokens = from.number()?;
+    }
+    if !from.is_done() {
+        let number = from.number()?;
+        let tokens = TokenCount {
+            tokens: from.number()?,
+            estimated: from.number()? == 1,
+        };
+        let index = match from.number()? {
+            0 => None,
+            index => Some(u32::try_from(index - 1).ok()?),
+        };
+        let commit = CommitHash::from_bytes(from.hash()?);
+        summary.largest = Some(LargestEntry {
+            entry: EntryId { commit, index },
+            content: ContentHash::from_bytes(from.hash()?),
+            number,
+            tokens,
+        });
+    }
+    from.is_done().then_some(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(crate::conditions::laws(256))]
+
+        #[test]
+        fn spans_survive(spans in prop::collection::vec((any::<u64>(), any::<u64>()), 0..20)) {
+            let spans: Vec<Span> =
+                spans.into_iter().map(|(offset, len)| Span { offset, len }).collect();
+            prop_assert_eq!(unpack_spans(&pack_spans(&spans)).expect("reads back"), spans);
+        }
+
+        #[test]
+        fn any_bytes_are_something_or_nothing(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = unpack_spans(&bytes);
+            let _ = unpack_summary(&bytes);
+            let mut unpacker = Unpacker(&bytes);
+            while unpacker.text().is_some() {}
+        }
+    }
+}
