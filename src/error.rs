@@ -382,6 +382,32 @@ pub enum Error {
     /// The repository's files, or the disk that they are on, cannot be written to.
     #[error("the repository cannot be written to")]
     ReadOnly,
+    /// Something that this program was built without.
+    #[error("this tract was built without {what}")]
+    NotBuilt {
+        /// What it is.
+        what: &'static str,
+    },
+    /// A server that cannot be reached, or lets nobody in.
+    #[error("{address}: {reason}")]
+    Unreachable {
+        /// Where it should be, without a password.
+        address: String,
+        /// What it says, or the system.
+        reason: String,
+    },
+    /// The connection to a server was lost.
+    #[error("the connection to the server was lost{}", became(*is_made))]
+    Disconnected {
+        /// Whether what was to be written is; none: it could not be found out.
+        is_made: Option<bool>,
+    },
+    /// Something that the programs of a database's server do.
+    #[error("{what} is for the server's own programs to make")]
+    ServersOwn {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The storage engine failed.
     #[error("storage: {0}")]
     Store(#[source] Source),
@@ -524,6 +550,15 @@ impl Error {
             what: what.into(),
             detail: detail.to_string(),
         }
+    }
+}
+
+/// What became of what was to be written.
+fn became(is_made: Option<bool>) -> &'static str {
+    match is_made {
+        Some(true) => "",
+        Some(false) => "; nothing was written",
+        None => ", and whether the last change was made is not known",
     }
 }
 

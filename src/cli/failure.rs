@@ -416,6 +416,20 @@ fn hint(error: &Error) -> Option<String> {
             ..
         } => Some("try again: it goes on from what is there now".into()),
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
+        Error::NotBuilt { .. } => Some(
+            "cargo install tract-context --features postgres; --repo PATH names a directory".into(),
+        ),
+        Error::Unreachable { .. } => {
+            Some("is the server running, and may you log in? psql says more".into())
+        }
+        Error::Disconnected { is_made: Some(_) } => Some("try again".into()),
+        Error::Disconnected { is_made: None } => {
+            Some("tract log says what is there; then try again".into())
+        }
+        Error::ServersOwn { .. } => Some(
+            "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
+                .into(),
+        ),
         _ => None,
     }
 }

@@ -1,0 +1,288 @@
+//! The PostgreSQL engine: a schema is a repository.
+//!
+//! As durable as the server is set. Views are snapshots on connections of their own; whoever writes holds
+//! the schema's advisory lock, for no longer than a bounded wait of the others. Many keys go into one
+//! statement, and a statement that is asked for once is not prepared, so that a command of few questions
+//! takes few round trips. Deliberately absent: knowledge of commands, any SQL outside this folder, and
+//! encryption on the way, for which there are sockets and tunnels.
+
+mod address;
+mod checkpoints;
+mod columns;
+mod link;
+mod mend;
+mod migrate;
+mod objects;
+mod path;
+mod reach;
+mod refs;
+mod room;
+mod search;
+mod session;
+mod sources;
+mod totals;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::packing::press;
+use super::{
+    Checked, Fault, Prepare, Prepared, PressedBody, Room, SetAside, Shown, Store, Tx, View,
+};
+use crate::error::{Error, Result};
+use crate::model::Millis;
+use address::Address;
+use link::Link;
+use migrate::Found;
+use session::Session;
+
+/// How long a writer waits for another one unless told otherwise.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long it is asked what became of a commit when the connection was lost.
+const ASKING: Duration = Duration::from_secs(10);
+/// How many connections are kept open.
+const LINKS: usize = 4;
+
+/// A repository's schema.
+pub struct Postgres {
+    address: Address,
+    /// The schema's number, by which its lock is known.
+    schema: i32,
+    wait: Duration,
+    /// Connections that nobody uses.
+    free: RefCell<Vec<Link>>,
+    /// Whether a purge has left its rows to be rewritten by whoever writes next.
+    owes_scrub: Cell<bool>,
+    /// How often a server was asked.
+    trips: Arc<AtomicU64>,
+}
+
+impl Postgres {
+    /// Makes a repository in the schema that an address names, or opens the one that is there. The flag
+    /// says whether it is new.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::open`]; [`Error::ReadOnly`] where one may not make it.
+    pub fn create(url: &str) -> Result<(Self, bool)> {
+        let (address, trips) = (Address::parse(url)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips))?;
+        let is_new = match migrate::inspect(&link, &address)? {
+            Found::Nothing => migrate::migrate(&link, &address)?,
+            _ => false,
+        };
+        Ok((Self::enter(address, link, trips)?, is_new))
+    }
+
+    /// Opens the repository in the schema that an address names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] for no address, [`Error::Unreachable`] where no server lets us in,
+    /// [`Error::NoRepository`] where nothing is in the schema, [`Error::ForeignDatabase`] where something
+    /// else is, and [`Error::NewerDatabase`]; what is refused is left as it is.
+    pub fn open(url: &str) -> Result<Self> {
+        let (address, trips) = (Address::parse(url)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips))?;
+        Self::enter(address, link, trips)
+    }
+
+    fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
+        let mut found = migrate::inspect(&link, &address)?;
+        if let Found::Older = found {
+            migrate::migrate(&link, &address)?;
+            found = migrate::inspect(&link, &address)?;
+        }
+        let Found::Repository { schema, owes_scrub } = found else {
+            return Err(Error::NoRepository {
+                start: address.to_string().into(),
+            });
+        };
+        Ok(Self {
+            address,
+            schema,
+            wait: BUSY_TIMEOUT,
+            free: RefCell::new(vec![link]),
+            owes_scrub: Cell::new(owes_scrub),
+            trips,
+        })
+    }
+
+    /// The same, with another wait for other writers.
+    #[must_use]
+    pub fn with_busy_timeout(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// The address, without a password.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// How often the server was asked so far.
+    #[cfg(test)]
+    pub(crate) fn trips(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.trips)
+    }
+
+    fn connect(&self) -> Result<Link> {
+        Link::connect(&self.address, Arc::clone(&self.trips))
+    }
+
+    /// A connection on which a transaction has begun, and what that told. One that was kept may have been
+    /// lost since; nothing was done on it, so another takes its place.
+    fn begin<T>(&self, writes: bool, begin: impl Fn(&Link) -> Result<T>) -> Result<(Link, T)> {
+        let kept = self
+            .free
+            .borrow_mut()
+            .pop()
+            .filter(|link| !link.is_closed());
+        if let Some(link) = kept {
+            link.writes.set(writes);
+            match begin(&link) {
+                Ok(told) => return Ok((link, told)),
+                Err(Error::Disconnected { .. }) => {}
+                Err(error) => {
+                    let _ = link.batch("ROLLBACK");
+                    self.give_back(link);
+                    return Err(error);
+                }
+            }
+        }
+        let link = self.connect()?;
+        link.writes.set(writes);
+        let told = begin(&link)?;
+        Ok((link, told))
+    }
+
+    fn give_back(&self, link: Link) {
+        let mut free = self.free.borrow_mut();
+        if !link.is_closed() && free.len() < LINKS {
+            free.push(link);
+        }
+    }
+
+    /// Runs one statement outside of any transaction.
+    fn ask(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let (link, told) = self.begin(false, |link| link.batch(sql))?;
+        self.give_back(link);
+        Ok(told)
+    }
+
+    /// Whether a transaction was committed whose connection was lost; none where the server cannot be
+    /// asked, or does not know yet.
+    fn is_made(&self, transaction: i64) -> Option<bool> {
+        let from = Instant::now();
+        while from.elapsed() < ASKING {
+            let told = self
+                .connect()
+                .and_then(|link| link.batch(&format!("SELECT txid_status({transaction})")));
+            let status = told.ok().and_then(|mut rows| rows.pop()?.pop()?);
+            match status.as_deref() {
+                Some("committed") => return Some(true),
+                Some("aborted") => return Some(false),
+                _ => thread::sleep(Duration::from_millis(100)),
+            }
+        }
+        None
+    }
+
+    /// Does what a purge has left, without a wait: where someone else reads or writes, another one's turn
+    /// comes.
+    fn pay_scrub(&self) {
+        if self.owes_scrub.replace(false) {
+            let _ = mend::scrub(self, Duration::ZERO);
+        }
+    }
+}
+
+impl Store for Postgres {
+    fn read(&self) -> Result<Box<dyn View + '_>> {
+        Ok(Box::new(Session::read(self)?))
+    }
+
+    fn write(&self) -> Result<Box<dyn Tx + '_>> {
+        self.pay_scrub();
+        Ok(Box::new(Session::write(self, Some(self.wait))?))
+    }
+
+    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
+        Ok(Box::new(Session::write(self, None)?))
+    }
+
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+        press
+    }
+
+    fn preparing(&self) -> Result<Box<Prepare>> {
+        Ok(Box::new(|message| Prepared {
+            shown: Shown::of(message),
+            body: press(message.canonical().as_bytes()).map(|bytes| PressedBody {
+                dictionary: None,
+                bytes,
+            }),
+        }))
+    }
+
+    fn version(&self) -> Result<u64> {
+        let told = self.ask("SELECT writes FROM tract_repository")?;
+        let writes = told.into_iter().flatten().flatten().next();
+        writes
+            .and_then(|writes| writes.parse().ok())
+            .ok_or_else(|| columns::damaged("the repository's own row is missing"))
+    }
+
+    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
+        verify::verify(&Session::read(self)?, tell)
+    }
+
+    fn size_bytes(&self) -> Result<u64> {
+        Ok(self.room()?.size_bytes())
+    }
+
+    fn recompress(&self, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        // Bodies are as small as they get alone; the room of rows that are gone the server takes back.
+        Ok(())
+    }
+
+    fn has_free_room(&self) -> Result<bool> {
+        // What it has the server uses again.
+        Ok(false)
+    }
+
+    fn room(&self) -> Result<Room> {
+        room::room(&Session::read(self)?)
+    }
+
+    fn rebuild(&self) -> Result<Vec<SetAside>> {
+        let tx = Session::write(self, Some(self.wait))?;
+        mend::rebuild(&tx)?;
+        Box::new(tx).commit()?;
+        Ok(Vec::new())
+    }
+
+    fn backup(&self, _: &Path, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        Err(Error::ServersOwn {
+            what: "a backup of a server's repository",
+        })
+    }
+
+    fn checked(&self, now: Millis) -> Result<()> {
+        let tx = Session::write(self, Some(self.wait))?;
+        tx.execute("UPDATE tract_repository SET last_check = $1", &[&now.0])?;
+        Box::new(tx).commit()
+    }
+
+    fn scrub(&self) -> Result<()> {
+        mend::scrub(self, self.wait)
+    }
+}

@@ -1,0 +1,132 @@
+//! What paths lead to: all commits by it, and those out of the tables that nothing leads to.
+
+use std::collections::HashSet;
+
+use super::columns::{get, keys, unsigned};
+use super::objects::commit_row;
+use super::session::Session;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::store::{ByReach, Dropped};
+
+/// The commits by whose paths all else is judged.
+const ROOTS: &str = "SELECT target FROM refs UNION SELECT old_target FROM reflog
+     UNION SELECT new_target FROM reflog UNION SELECT commit_id FROM resumes";
+
+/// The commits that something here names beside other commits.
+const NAMED: &str = "SELECT target FROM refs UNION SELECT old_target FROM reflog
+     UNION SELECT new_target FROM reflog UNION SELECT commit_id FROM resumes
+     UNION SELECT commit_id FROM tag_notes UNION SELECT theirs FROM adopted UNION SELECT ours FROM adopted";
+
+/// How far the paths to some commits go along each lineage: of commits whose rows `ends` gives.
+fn reached(ends: &str) -> String {
+    format!(
+        "reached (lineage, last) AS (
+             SELECT lineage, max(depth) FROM commits WHERE id IN ({ends}) GROUP BY lineage
+             UNION
+             SELECT l.parent, l.fork_depth FROM reached JOIN lineages AS l ON l.id = reached.lineage
+             WHERE l.parent IS NOT NULL
+         ), far (lineage, last) AS (SELECT lineage, max(last) FROM reached GROUP BY lineage)"
+    )
+}
+
+impl Session<'_> {
+    pub(super) fn named_hashes(&self) -> Result<Vec<CommitHash>> {
+        let sql = format!("SELECT hash FROM commits WHERE id IN ({NAMED}) ORDER BY id");
+        self.all(&sql, &[], |row| get(row, 0))
+    }
+
+    /// Forgets notes and what was taken over, where no ref, no move and no resume leads to it.
+    pub(super) fn delete_unreached_memory(&self) -> Result<()> {
+        // Where a path holds what a commit of a session became, it is still asked which one that was;
+        // such a commit's own path may hold more of them.
+        let mut kept: Vec<i64> = Vec::new();
+        loop {
+            let sql = format!(
+                "WITH RECURSIVE {} SELECT a.id, a.theirs FROM adopted AS a
+                 JOIN commits AS o ON o.id = a.ours
+                 JOIN far ON far.lineage = o.lineage AND o.depth <= far.last",
+                reached(&format!("{ROOTS} UNION SELECT unnest($1)"))
+            );
+            let held: Vec<(i64, i64)> =
+                self.all(&sql, &[&kept], |row| Ok((get(row, 0)?, get(row, 1)?)))?;
+            let theirs: HashSet<i64> = held.iter().map(|(_, theirs)| *theirs).collect();
+            if theirs.len() > kept.len() {
+                kept = theirs.into_iter().collect();
+                continue;
+            }
+            let held: Vec<i64> = held.into_iter().map(|(id, _)| id).collect();
+            self.execute("DELETE FROM adopted WHERE id <> ALL ($1)", &[&held])?;
+            let sql = format!(
+                "WITH RECURSIVE {} DELETE FROM tag_notes WHERE commit_id NOT IN (
+                     SELECT c.id FROM commits AS c
+                     JOIN far ON far.lineage = c.lineage AND c.depth <= far.last)
+                 OR (tag NOT IN (SELECT name FROM refs) AND tag NOT IN (SELECT name FROM reflog))",
+                reached(&format!("{ROOTS} UNION SELECT unnest($1)"))
+            );
+            return self.execute(&sql, &[&kept]);
+        }
+    }
+
+    /// Splits all commits by whether a path to one of these tips holds them.
+    pub(super) fn split_by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let sql = format!(
+            "WITH RECURSIVE {} SELECT hash, depth, canonical, coalesce(depth <= last, false)
+             FROM commits LEFT JOIN far ON far.lineage = commits.lineage",
+            reached("SELECT id FROM commits WHERE hash = ANY ($1)")
+        );
+        let mut reach = ByReach::default();
+        for row in self.query(&sql, &[&keys(tips)])? {
+            let found = commit_row(&row, 0)?;
+            match get(&row, 3)? {
+                true => reach.reached.push(found),
+                false => reach.unreached.push(found),
+            }
+        }
+        Ok(reach)
+    }
+
+    /// Deletes the commits that nothing leads to, and the contents that none names then.
+    pub(super) fn delete_unreached(&self) -> Result<Dropped> {
+        self.forget();
+        let sql = format!(
+            "WITH RECURSIVE {}, gone AS (
+                 DELETE FROM commits AS c WHERE NOT EXISTS (
+                     SELECT 1 FROM far WHERE far.lineage = c.lineage AND c.depth <= far.last)
+                 RETURNING 1
+             ) SELECT count(*) FROM gone",
+            reached(NAMED)
+        );
+        let commits = self.first(&sql, &[], |row| unsigned(row, 0))?.unwrap_or(0);
+        if commits > 0 {
+            // Their places are given anew.
+            self.drop_totals()?;
+        }
+        let empty = "WITH gone AS (
+                 DELETE FROM lineages WHERE id NOT IN (SELECT lineage FROM commits)
+                     AND id NOT IN (SELECT parent FROM lineages WHERE parent IS NOT NULL) RETURNING 1
+             ) SELECT count(*) FROM gone";
+        while self.first(empty, &[], |row| get::<i64>(row, 0))? != Some(0) {}
+
+        let mut named: HashSet<ContentHash> = HashSet::new();
+        let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
+        for row in self.query(others, &[])? {
+            named.extend(commit_row(&row, 0)?.commit.operation.contents());
+        }
+        let named: Vec<ContentHash> = named.into_iter().collect();
+        let sql = "WITH gone AS (
+                 DELETE FROM contents AS c WHERE hash <> ALL ($1)
+                     AND NOT EXISTS (SELECT 1 FROM commits WHERE content = c.id)
+                 RETURNING size_bytes
+             ) SELECT count(*), coalesce(sum(size_bytes), 0)::bigint FROM gone";
+        let gone = self.first(sql, &[&keys(&named)], |row| {
+            Ok((unsigned(row, 0)?, unsigned(row, 1)?))
+        })?;
+        let (contents, size_bytes) = gone.unwrap_or_default();
+        Ok(Dropped {
+            commits,
+            contents,
+            size_bytes,
+        })
+    }
+}

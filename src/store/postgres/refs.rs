@@ -1,0 +1,330 @@
+//! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
+
+use postgres::Row;
+
+use super::columns::{damaged, get, text, unsigned};
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::store::codec::number;
+use crate::store::{
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+};
+
+/// What an operation is called that stands for all before it.
+const COLLECTED: &str = "gc";
+
+/// What a ref holds, in three columns: whether it names a commit, the commit, the other ref.
+fn value(row: &Row, first: usize) -> Result<Option<RefValue>> {
+    let (names, commit): (bool, Option<CommitHash>) = (get(row, first)?, get(row, first + 1)?);
+    match (names, commit) {
+        (true, Some(commit)) => Ok(Some(RefValue::Commit(commit))),
+        (true, None) => Err(damaged("a ref points at a commit that is not here")),
+        (false, _) => Ok(get::<Option<RefName>>(row, first + 2)?.map(RefValue::Symbolic)),
+    }
+}
+
+fn reflog_row(row: &Row) -> Result<ReflogRow> {
+    Ok(ReflogRow {
+        operation: unsigned(row, 0)?,
+        name: get(row, 1)?,
+        old: value(row, 2)?,
+        new: value(row, 5)?,
+    })
+}
+
+/// The moves for which a condition holds.
+fn moves(condition: &str) -> String {
+    format!(
+        "SELECT operation, name, old_target IS NOT NULL, o.hash, old_symbolic,
+             new_target IS NOT NULL, n.hash, new_symbolic
+         FROM reflog LEFT JOIN commits AS o ON o.id = old_target
+         LEFT JOIN commits AS n ON n.id = new_target WHERE {condition}"
+    )
+}
+
+fn tag_note(row: &Row, first: usize) -> Result<TagNote> {
+    Ok(TagNote {
+        commit: get(row, first)?,
+        time: Millis(get(row, first + 1)?),
+        text: text(row, first + 2)?.to_owned(),
+    })
+}
+
+impl Refs for Session<'_> {
+    fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        let sql = "SELECT target IS NOT NULL, hash, symbolic
+             FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
+        Ok(self.first(sql, &[name], |row| value(row, 0))?.flatten())
+    }
+
+    fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        let sql = "SELECT target IS NOT NULL, hash, symbolic, name
+             FROM refs LEFT JOIN commits ON commits.id = target
+             WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
+        self.all(sql, &[&prefix], |row| {
+            let value = value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
+            Ok((get(row, 3)?, value))
+        })
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
+        let sql = "SELECT id, time, what, undoes, redoes FROM operations WHERE id < $1
+             ORDER BY id DESC LIMIT $2";
+        let before = before.map_or(i64::MAX, number);
+        self.all(sql, &[&before, &number(limit as u64)], |row| {
+            let other = |column| -> Result<Option<u64>> {
+                let id: Option<i64> = get(row, column)?;
+                id.map(|_| unsigned(row, column)).transpose()
+            };
+            Ok(OperationRow {
+                id: unsigned(row, 0)?,
+                time: Millis(get(row, 1)?),
+                what: text(row, 2)?.to_owned(),
+                reversal: match (other(3)?, other(4)?) {
+                    (Some(undone), _) => Reversal::Undo(undone),
+                    (None, Some(redone)) => Reversal::Redo(redone),
+                    (None, None) => Reversal::None,
+                },
+            })
+        })
+    }
+
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        let sql = moves("operation = $1 ORDER BY reflog.id");
+        self.all(&sql, &[&number(operation)], reflog_row)
+    }
+
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        let sql = moves("name = $1 ORDER BY reflog.id DESC LIMIT $2");
+        self.all(&sql, &[name, &number(limit as u64)], reflog_row)
+    }
+
+    fn last_purge(&self) -> Result<Option<u64>> {
+        if let Some(known) = self.last_purge.get() {
+            return Ok(known);
+        }
+        let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+        let last = self.first(sql, &[], |row| unsigned(row, 0))?;
+        self.last_purge.set(Some(last));
+        Ok(last)
+    }
+
+    fn collections(&self) -> Result<Collections> {
+        let sql = "SELECT collected, forgotten FROM tract_repository";
+        let found = self.first(sql, &[], |row| {
+            let forgotten: Option<i64> = get(row, 1)?;
+            Ok(Collections {
+                times: unsigned(row, 0)?,
+                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn rows_aside(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+        self.by_key(
+            "SELECT n, hash, time, note FROM unnest($1) WITH ORDINALITY AS keys (key, n)
+             JOIN tag_notes ON tag = key JOIN commits ON commits.id = commit_id",
+            tags,
+            |row| tag_note(row, 1),
+        )
+    }
+
+    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
+        let sql = "SELECT tag, hash, time, note FROM tag_notes
+             JOIN commits ON commits.id = commit_id ORDER BY tag";
+        self.all(sql, &[], |row| Ok((get(row, 0)?, tag_note(row, 1)?)))
+    }
+
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
+        let sql = "SELECT branch FROM followers WHERE session = $1";
+        self.first(sql, &[session], |row| get(row, 0))
+    }
+
+    fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        let sql = "SELECT t.hash, o.hash FROM adopted AS a JOIN commits AS t ON t.id = a.theirs
+             JOIN commits AS o ON o.id = a.ours WHERE session = $1 ORDER BY a.id";
+        self.all(sql, &[session], |row| {
+            Ok(AdoptedRow {
+                theirs: get(row, 0)?,
+                ours: get(row, 1)?,
+            })
+        })
+    }
+
+    fn sound_references(&self) -> Result<Vec<RefName>> {
+        let sql = "SELECT name FROM refs LEFT JOIN commits ON commits.id = target
+             WHERE hash IS NOT NULL OR symbolic IS NOT NULL ORDER BY name";
+        self.all(sql, &[], |row| get(row, 0))
+    }
+
+    fn named_commits(&self) -> Result<Vec<CommitHash>> {
+        self.named_hashes()
+    }
+
+    fn last_check(&self) -> Result<Option<Millis>> {
+        let sql = "SELECT last_check FROM tract_repository";
+        let found = self.first(sql, &[], |row| get::<Option<i64>>(row, 0))?;
+        Ok(found.flatten().map(Millis))
+    }
+
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT key, value FROM config ORDER BY key";
+        self.all(sql, &[], |row| {
+            Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()))
+        })
+    }
+}
+
+impl RefsMut for Session<'_> {
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
+        let (undoes, redoes) = match reversal {
+            Reversal::None => (None, None),
+            Reversal::Undo(id) => (Some(number(id)), None),
+            Reversal::Redo(id) => (None, Some(number(id))),
+        };
+        let id = self.next_id("operations");
+        self.execute(
+            "INSERT INTO operations (id, time, what, undoes, redoes) VALUES ($1, $2, $3, $4, $5)",
+            &[&id, &time.0, &what, &undoes, &redoes],
+        )?;
+        self.operation.set(Some(id));
+        Ok(id.cast_unsigned())
+    }
+
+    fn drop_idle_operation(&self) -> Result<()> {
+        let Some(operation) = self.operation.get() else {
+            return Ok(());
+        };
+        let sql = "DELETE FROM operations WHERE id = $1
+             AND NOT EXISTS (SELECT 1 FROM reflog WHERE operation = $1) RETURNING id";
+        if self.first(sql, &[&operation], |_| Ok(()))?.is_some() {
+            // Their row has no gap.
+            self.give_back("operations");
+            self.operation.set(None);
+        }
+        Ok(())
+    }
+
+    fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        let Some(operation) = self.operation.get() else {
+            return Err(Error::store("no operation is open to log the move under"));
+        };
+        let (target, symbolic): (Option<i64>, Option<RefName>) = match new {
+            Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
+            Some(RefValue::Symbolic(other)) => (None, Some(other.clone())),
+            None => (None, None),
+        };
+        let id = self.next_id("reflog");
+        // One statement sees the ref as it was, moves it, and logs the move, if it is one.
+        let sql = "WITH was AS (
+                 SELECT target, symbolic FROM (VALUES (1)) AS one LEFT JOIN refs ON name = $2
+             ), moved AS (
+                 INSERT INTO refs (name, target, symbolic) SELECT $2, $3, $4
+                 WHERE $3 IS NOT NULL OR $4 IS NOT NULL
+                 ON CONFLICT (name) DO UPDATE SET target = $3, symbolic = $4
+             ), dropped AS (
+                 DELETE FROM refs WHERE name = $2 AND $3 IS NULL AND $4 IS NULL
+             )
+             INSERT INTO reflog
+                 (id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
+             SELECT $1, $5, $2, target, symbolic, $3, $4 FROM was
+             WHERE target IS DISTINCT FROM $3 OR symbolic IS DISTINCT FROM $4";
+        self.execute(sql, &[&id, name, &target, &symbolic, &operation])
+    }
+
+    fn purge_operations(&self, purge: u64) -> Result<()> {
+        self.last_purge.set(None);
+        self.execute(
+            "WITH owed AS (UPDATE tract_repository SET owes_scrub = txid_current()),
+                 marked AS (INSERT INTO purges (operation) VALUES ($2))
+             UPDATE operations SET what = $1 WHERE id < $2",
+            &[&PURGED, &number(purge)],
+        )
+    }
+
+    fn forget_operations(&self, last: u64) -> Result<()> {
+        let last = number(last);
+        // Where each ref was then is what its last move until then has made of it.
+        self.execute(
+            "DELETE FROM reflog WHERE operation <= $1 AND (
+                 id NOT IN (SELECT max(id) FROM reflog WHERE operation <= $1 GROUP BY name)
+                 OR (new_target IS NULL AND new_symbolic IS NULL))",
+            &[&last],
+        )?;
+        self.execute(
+            "UPDATE reflog SET operation = $1, old_target = NULL, old_symbolic = NULL
+             WHERE operation <= $1",
+            &[&last],
+        )?;
+        // A purge is behind it still: what is erased is asked for by whether there was one.
+        self.last_purge.set(None);
+        self.execute(
+            "INSERT INTO purges (operation) SELECT $1 WHERE EXISTS (
+                 SELECT 1 FROM purges WHERE operation < $1) ON CONFLICT DO NOTHING",
+            &[&last],
+        )?;
+        self.execute("DELETE FROM purges WHERE operation < $1", &[&last])?;
+        self.execute("UPDATE tract_repository SET forgotten = $1", &[&last])?;
+        self.execute(
+            "UPDATE operations SET what = $2, undoes = NULL, redoes = NULL WHERE id = $1",
+            &[&last, &COLLECTED],
+        )?;
+        self.execute("DELETE FROM operations WHERE id < $1", &[&last])
+    }
+
+    fn forget_unreached(&self) -> Result<()> {
+        self.delete_unreached_memory()
+    }
+
+    fn count_collection(&self) -> Result<()> {
+        self.execute("UPDATE tract_repository SET collected = collected + 1", &[])
+    }
+
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
+        let Some(note) = note else {
+            return self.execute("DELETE FROM tag_notes WHERE tag = $1", &[tag]);
+        };
+        let commit = self.must_place(&note.commit)?.id;
+        self.execute(
+            "INSERT INTO tag_notes (tag, commit_id, time, note) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (tag) DO UPDATE
+             SET commit_id = excluded.commit_id, time = excluded.time, note = excluded.note",
+            &[tag, &commit, &note.time.0, &note.text],
+        )
+    }
+
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
+        self.execute(
+            "INSERT INTO followers (session, branch) VALUES ($1, $2)
+             ON CONFLICT (session) DO UPDATE SET branch = excluded.branch",
+            &[session, branch],
+        )
+    }
+
+    fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
+        let theirs = self.must_place(&adopted.theirs)?.id;
+        let ours = self.must_place(&adopted.ours)?.id;
+        self.execute(
+            "INSERT INTO adopted (id, session, theirs, ours) VALUES ($1, $2, $3, $4)",
+            &[&self.next_id("adopted"), session, &theirs, &ours],
+        )
+    }
+
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        match value {
+            Some(value) => self.execute(
+                "INSERT INTO config (key, value) VALUES ($1, $2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                &[&key, &value],
+            ),
+            None => self.execute("DELETE FROM config WHERE key = $1", &[&key]),
+        }
+    }
+}

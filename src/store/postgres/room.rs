@@ -1,0 +1,32 @@
+//! What takes the room on the server, by tables.
+
+use super::columns::{get, unsigned};
+use super::session::Session;
+use crate::error::Result;
+use crate::store::{Room, RoomOf};
+
+/// What is in a table; its indexes are counted with it.
+fn kind(table: &str) -> RoomOf {
+    match table {
+        "bodies" => RoomOf::Messages,
+        "contents" | "tool_uses" => RoomOf::Listings,
+        "commits" | "lineages" => RoomOf::Commits,
+        "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
+        "counts" | "checkpoints" | "totals" | "summaries" | "followed" => RoomOf::Derived,
+        "search" => RoomOf::Index,
+        _ => RoomOf::Names,
+    }
+}
+
+/// The room that the tables take.
+pub(super) fn room(session: &Session<'_>) -> Result<Room> {
+    let sql = "SELECT relname::text::bytea, pg_total_relation_size(oid) FROM pg_class
+         WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'";
+    let mut room = Room::default();
+    for row in session.query(sql, &[])? {
+        let table: &[u8] = get(&row, 0)?;
+        room.add(kind(&String::from_utf8_lossy(table)), unsigned(&row, 1)?);
+    }
+    room.0.sort_unstable();
+    Ok(room)
+}

@@ -1,0 +1,305 @@
+//! A view or a transaction: one type for both, since a transaction reads as a view does.
+//!
+//! A view is a snapshot on a connection of its own. Whoever writes holds the schema's advisory lock until
+//! the transaction ends, so that what it has seen once stays so, and rows get their numbers here.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use postgres::Row;
+
+use super::Postgres;
+use super::columns::{Key, Parameter, get, keys, unsigned};
+use super::link::{Link, busy, milliseconds};
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::store::Tx;
+
+/// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
+pub(super) const LOCK: i32 = 0x5452_4354;
+/// How many names are remembered.
+const KNOWN: usize = 10_000;
+/// The tables whose rows get their numbers here.
+const NUMBERED: [&str; 6] = [
+    "contents",
+    "commits",
+    "lineages",
+    "operations",
+    "reflog",
+    "adopted",
+];
+
+/// The lineages along which a path goes, from its end, each with the depth of the last commit on it.
+pub(super) type Path = Rc<Vec<(i64, i64)>>;
+
+/// Where a commit stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) id: i64,
+    pub(super) lineage: i64,
+    pub(super) depth: i64,
+}
+
+/// A block of a source, unpacked.
+pub(super) struct Block {
+    pub(super) source: u64,
+    pub(super) start: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What reads, and maybe writes, until it is dropped.
+pub(super) struct Session<'a> {
+    pub(super) store: &'a Postgres,
+    link: Option<Link>,
+    /// The transaction's number on the server; none of a view.
+    transaction: Option<i64>,
+    is_over: Cell<bool>,
+    /// The open operation.
+    pub(super) operation: Cell<Option<i64>>,
+    /// The newest purge, once someone asked.
+    pub(super) last_purge: Cell<Option<Option<u64>>>,
+    /// The last block of a source that was unpacked: spans come in order.
+    pub(super) block: RefCell<Option<Block>>,
+    /// The greatest number given in each table.
+    ids: RefCell<HashMap<&'static str, i64>>,
+    /// What was found or put here already, which stays so until something is taken out.
+    places: RefCell<HashMap<CommitHash, Place>>,
+    contents: RefCell<HashMap<ContentHash, i64>>,
+    /// The last path that was asked for.
+    path: RefCell<Option<(CommitHash, Path)>>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn read(store: &'a Postgres) -> Result<Self> {
+        let link = store.begin(false, |link| {
+            link.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        })?;
+        Ok(Self::new(store, link.0, None))
+    }
+
+    /// The one write transaction; where there is a wait, so long for others.
+    pub(super) fn write(store: &'a Postgres, wait: Option<Duration>) -> Result<Self> {
+        let greatest = NUMBERED.map(|table| format!("(SELECT max(id) FROM {table})"));
+        let schema = store.schema;
+        let lock = match wait {
+            Some(wait) => format!(
+                "SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({LOCK}, {schema})",
+                milliseconds(wait)
+            ),
+            None => format!("SELECT pg_try_advisory_xact_lock({LOCK}, {schema})"),
+        };
+        // Each statement sees what was committed before it began, so the last one sees all that whoever
+        // held the lock before has written.
+        let sql = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {lock}; SELECT txid_current(), {}",
+            greatest.join(", ")
+        );
+        let from = Instant::now();
+        let (link, told) = store.begin(true, |link| link.batch(&sql))?;
+        let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
+        let numbers = told.last().map_or(&[][..], Vec::as_slice);
+        let transaction: Option<i64> = numbers.first().and_then(number);
+        let session = Self::new(store, link, transaction);
+        if transaction.is_none() {
+            return Err(Error::store("the server gave a transaction no number"));
+        }
+        let is_refused = |row: &Vec<Option<String>>| row.as_slice() == [Some("f".to_owned())];
+        if told.first().is_some_and(is_refused) {
+            return Err(busy(from));
+        }
+        let greatest = numbers[1..].iter().map(|text| number(text).unwrap_or(0));
+        session
+            .ids
+            .replace(NUMBERED.into_iter().zip(greatest).collect());
+        Ok(session)
+    }
+
+    fn new(store: &'a Postgres, link: Link, transaction: Option<i64>) -> Self {
+        Self {
+            store,
+            link: Some(link),
+            transaction,
+            is_over: Cell::new(false),
+            operation: Cell::new(None),
+            last_purge: Cell::new(None),
+            block: RefCell::default(),
+            ids: RefCell::default(),
+            places: RefCell::default(),
+            contents: RefCell::default(),
+            path: RefCell::default(),
+        }
+    }
+
+    /// The transaction's number on the server.
+    #[cfg(test)]
+    pub(super) fn transaction(&self) -> Option<i64> {
+        self.transaction
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        self.link.as_ref().expect("it goes only when this does")
+    }
+
+    /// The number of the next row of a table.
+    pub(super) fn next_id(&self, table: &'static str) -> i64 {
+        let mut ids = self.ids.borrow_mut();
+        let id = ids.entry(table).or_default();
+        *id += 1;
+        *id
+    }
+
+    /// Takes the last number back: its row is gone, and nobody has seen it.
+    pub(super) fn give_back(&self, table: &'static str) {
+        if let Some(id) = self.ids.borrow_mut().get_mut(table) {
+            *id -= 1;
+        }
+    }
+
+    pub(super) fn saw(&self, hash: CommitHash, place: Place) {
+        let mut places = self.places.borrow_mut();
+        if places.len() >= KNOWN {
+            places.clear();
+        }
+        places.insert(hash, place);
+    }
+
+    pub(super) fn seen(&self, hash: &CommitHash) -> Option<Place> {
+        self.places.borrow().get(hash).copied()
+    }
+
+    pub(super) fn saw_content(&self, hash: ContentHash, id: i64) {
+        let mut contents = self.contents.borrow_mut();
+        if contents.len() >= KNOWN {
+            contents.clear();
+        }
+        contents.insert(hash, id);
+    }
+
+    pub(super) fn seen_content(&self, hash: &ContentHash) -> Option<i64> {
+        self.contents.borrow().get(hash).copied()
+    }
+
+    /// Rows were taken out: what was known of them is not.
+    pub(super) fn forget(&self) {
+        self.places.borrow_mut().clear();
+        self.contents.borrow_mut().clear();
+        self.path.replace(None);
+    }
+
+    /// The lineages along which the path to a commit goes, from its end, each with the depth of the last
+    /// commit on it; none where the commit is not here.
+    pub(super) fn path(&self, tip: &CommitHash) -> Result<Path> {
+        if let Some((known, path)) = &*self.path.borrow()
+            && known == tip
+        {
+            return Ok(Rc::clone(path));
+        }
+        let rows = self.query(
+            "WITH RECURSIVE path (lineage, last, at) AS (
+                 SELECT lineage, depth, 0 FROM commits WHERE hash = $1
+                 UNION ALL
+                 SELECT l.parent, l.fork_depth, at + 1 FROM path JOIN lineages AS l ON l.id = lineage
+                 WHERE l.parent IS NOT NULL
+             ) SELECT lineage, last FROM path ORDER BY at",
+            &[tip],
+        )?;
+        let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+        let path = Rc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
+        if !path.is_empty() {
+            self.path.replace(Some((*tip, Rc::clone(&path))));
+        }
+        Ok(path)
+    }
+
+    pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
+        self.link().query(sql, parameters)
+    }
+
+    /// Runs a statement whose rows nobody asks for.
+    pub(super) fn execute(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<()> {
+        self.query(sql, parameters).map(drop)
+    }
+
+    /// The first row, if there is one.
+    pub(super) fn first<T>(
+        &self,
+        sql: &str,
+        parameters: &[&dyn Parameter],
+        read: impl FnOnce(&Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.query(sql, parameters)?.first().map(read).transpose()
+    }
+
+    /// All rows.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        parameters: &[&dyn Parameter],
+        read: impl FnMut(&Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.query(sql, parameters)?.iter().map(read).collect()
+    }
+
+    /// Answers to keys, in their order. The statement finds them as `unnest($1) WITH ORDINALITY AS keys
+    /// (key, n)`, and each row begins with the place `n` of the key that it answers.
+    pub(super) fn by_key<K: Key, T>(
+        &self,
+        sql: &str,
+        asked: &[K],
+        mut read: impl FnMut(&Row) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let mut answers: Vec<Option<T>> = asked.iter().map(|_| None).collect();
+        if asked.is_empty() {
+            return Ok(answers);
+        }
+        for row in self.query(sql, &[&keys(asked)])? {
+            answers[place_of(&row)?] = Some(read(&row)?);
+        }
+        Ok(answers)
+    }
+
+    fn roll_back(&self) {
+        // What fails here ends with the connection.
+        let _ = self.link().batch("ROLLBACK");
+    }
+}
+
+/// Which key a row answers.
+pub(super) fn place_of(row: &Row) -> Result<usize> {
+    Ok(unsigned(row, 0)? as usize - 1)
+}
+
+impl Tx for Session<'_> {
+    fn commit(self: Box<Self>) -> Result<()> {
+        let sql = "UPDATE tract_repository SET writes = writes + 1; COMMIT";
+        let done = self.link().batch(sql);
+        match done {
+            Ok(_) => {
+                self.is_over.set(true);
+                Ok(())
+            }
+            Err(Error::Disconnected { .. }) => {
+                self.is_over.set(true);
+                let transaction = self.transaction.expect("it writes");
+                match self.store.is_made(transaction) {
+                    Some(true) => Ok(()),
+                    is_made => Err(Error::Disconnected { is_made }),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        if !self.is_over.get() {
+            self.roll_back();
+        }
+        if let Some(link) = self.link.take() {
+            self.store.give_back(link);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! What only this engine promises: schemas, locks, refusals, round trips.
+
+use std::time::{Duration, Instant};
+
+use postgres::{Client, NoTls};
+
+use super::*;
+use crate::hash::ContentHash;
+use crate::model::{Message, Role};
+use crate::store::contract;
+
+#[path = "../../../tests/cluster.rs"]
+mod cluster;
+
+/// An address nobody has used, where there is a server.
+macro_rules! address {
+    () => {
+        match cluster::address() {
+            Some(address) => address,
+            None => return,
+        }
+    };
+}
+
+fn create(address: &str) -> Postgres {
+    let (store, is_new) = Postgres::create(address).expect("a repository");
+    assert!(is_new);
+    store
+}
+
+/// A connection of nobody's, to the schema of an address.
+fn client(address: &str) -> Client {
+    let address = Address::parse(address).expect("an address");
+    address.config.connect(NoTls).expect("a server")
+}
+
+fn put(store: &Postgres, text: &str) -> Result<ContentHash> {
+    let tx = store.write()?;
+    let hash = tx.keep(&Message::text(Role::User, text))?;
+    tx.commit()?;
+    Ok(hash)
+}
+
+fn is_here(store: &Postgres, hash: &ContentHash) -> bool {
+    let found = store.read().and_then(|view| view.content(hash));
+    found.expect("it reads").is_some()
+}
+
+#[test]
+fn it_keeps_the_contract() {
+    let _ = address!();
+    contract::run(&|| Box::new(create(&cluster::address().expect("a server"))));
+}
+
+#[test]
+fn reopening_keeps_everything() {
+    let address = address!();
+    let hash = put(&create(&address), "hello").expect("kept");
+    assert!(is_here(&Postgres::open(&address).expect("opens"), &hash));
+    let (again, is_new) = Postgres::create(&address).expect("opens");
+    assert!(!is_new && is_here(&again, &hash));
+}
+
+#[test]
+fn two_schemas_of_one_database_are_two_repositories() {
+    let (one, other) = (address!(), address!());
+    let (one, other) = (create(&one), create(&other));
+    let hash = put(&one, "hello").expect("kept");
+    assert!(!is_here(&other, &hash));
+    // Nor does one wait for the other.
+    let tx = one.write().expect("the lock");
+    put(&other, "meanwhile").expect("kept");
+    drop(tx);
+}
+
+#[test]
+fn what_is_no_repository_is_refused_and_left_as_it_is() {
+    let address = address!();
+    assert!(matches!(
+        Postgres::open(&address),
+        Err(Error::NoRepository { .. })
+    ));
+    let schema = Address::parse(&address)
+        .expect("an address")
+        .quoted_schema();
+    let mut client = client(&address);
+    let theirs = format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.theirs (id bigint)");
+    client.batch_execute(&theirs).expect("made");
+    for made in [
+        Postgres::open(&address),
+        Postgres::create(&address).map(|made| made.0),
+    ] {
+        assert!(matches!(made, Err(Error::ForeignDatabase { .. })));
+    }
+    let tables =
+        "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace";
+    let tables: i64 = client.query_one(tables, &[]).expect("asked").get(0);
+    assert_eq!(tables, 1);
+    let empty = format!("DROP TABLE {schema}.theirs");
+    client.batch_execute(&empty).expect("dropped");
+    create(&address);
+    let newer = "UPDATE tract_repository SET format = 99";
+    client.batch_execute(newer).expect("changed");
+    let found = Postgres::open(&address).err().expect("refused");
+    assert!(
+        matches!(
+            found,
+            Error::NewerDatabase {
+                found: 99,
+                known: 1
+            }
+        ),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_says_so_without_the_password() {
+    let nowhere = "postgres://me:secret@/db?host=/nonexistent";
+    let error = Postgres::open(nowhere).err().expect("refused").to_string();
+    assert!(
+        error.contains("/nonexistent") && !error.contains("secret"),
+        "{error}"
+    );
+}
+
+#[test]
+fn several_make_one_repository() {
+    let address = address!();
+    let makers: Vec<_> = (0..4)
+        .map(|_| {
+            let address = address.clone();
+            thread::spawn(move || Postgres::create(&address).expect("a repository").1)
+        })
+        .collect();
+    let made = makers.into_iter().map(|maker| maker.join().expect("done"));
+    assert_eq!(made.filter(|is_new| *is_new).count(), 1);
+}
+
+#[test]
+fn who_waits_too_long_is_told_so() {
+    let address = address!();
+    let store = create(&address);
+    let wait = Duration::from_millis(200);
+    let other = Postgres::open(&address)
+        .expect("opens")
+        .with_busy_timeout(wait);
+    let tx = store.write().expect("the lock");
+    let from = Instant::now();
+    let Err(Error::Busy { waited_ms }) = other.write().map(drop) else {
+        panic!("two write at once");
+    };
+    assert!((200..5_000).contains(&waited_ms), "{waited_ms}");
+    assert!(from.elapsed() >= wait);
+    let busy = other.write_if_free().map(drop);
+    assert!(matches!(busy, Err(Error::Busy { waited_ms: 0..200 })));
+    drop(tx);
+    put(&other, "now").expect("kept");
+    // Whoever waits sees what the one before has written.
+    let tx = store.write().expect("the lock");
+    let wait = thread::spawn(move || {
+        let other = other.with_busy_timeout(Duration::from_secs(20));
+        put(&other, "same").expect("kept")
+    });
+    thread::sleep(Duration::from_millis(100));
+    tx.keep(&Message::text(Role::User, "same")).expect("kept");
+    tx.commit().expect("done");
+    let same = wait.join().expect("done");
+    assert!(is_here(&store, &same));
+}
+
+#[test]
+fn a_view_stays_as_it_was_while_others_write() {
+    let address = address!();
+    let store = create(&address);
+    let first = put(&store, "first").expect("kept");
+    let view = store.read().expect("a view");
+    assert!(view.content(&first).expect("reads").is_some());
+    let version = store.version().expect("a number");
+    // One store may hold a view and write.
+    let second = put(&store, "second").expect("kept");
+    assert!(view.content(&second).expect("reads").is_none());
+    assert!(is_here(&store, &second));
+    assert_ne!(store.version().expect("a number"), version);
+}
+
+/// Ends all connections to the schema but one's own.
+fn cut(client: &mut Client) {
+    let all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'tract' AND pid <> pg_backend_pid()
+           AND query LIKE '%' || $1 || '%'";
+    client.execute(all, &[&"cut here"]).expect("ended");
+}
+
+#[test]
+fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
+    let address = address!();
+    let store = create(&address);
+    let mut other = client(&address);
+    let message = Message::text(Role::User, "lost");
+    let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
+    let hash = (&tx as &dyn Tx).keep(&message).expect("kept");
+    tx.query("SELECT 'cut here'", &[]).expect("asked");
+    cut(&mut other);
+    let lost = Box::new(tx).commit().expect_err("it is lost");
+    assert!(
+        matches!(
+            lost,
+            Error::Disconnected {
+                is_made: Some(false)
+            }
+        ),
+        "{lost}"
+    );
+    // The next one takes another connection.
+    assert!(!is_here(&store, &hash));
+    let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
+    tx.query("SELECT 'cut here'", &[]).expect("asked");
+    cut(&mut other);
+    let lost = (&tx as &dyn Tx).keep(&message).expect_err("it is lost");
+    assert!(
+        matches!(
+            lost,
+            Error::Disconnected {
+                is_made: Some(false)
+            }
+        ),
+        "{lost}"
+    );
+    drop(tx);
+    put(&store, "lost").expect("kept");
+    // Nor does one that was kept and lost meanwhile matter.
+    store.ask("SELECT 'cut here'").expect("asked");
+    cut(&mut other);
+    assert!(is_here(&store, &hash));
+}
+
+#[test]
+fn what_became_of_a_transaction_is_found_out() {
+    let address = address!();
+    let store = create(&address);
+    let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
+    let made = tx.transaction().expect("it writes");
+    Box::new(tx).commit().expect("made");
+    assert_eq!(store.is_made(made), Some(true));
+    let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
+    let not_made = tx.transaction().expect("it writes");
+    drop(tx);
+    assert_eq!(store.is_made(not_made), Some(false));
+}
+
+#[test]
+fn who_may_only_read_reads_and_is_told_when_writing() {
+    let address = address!();
+    let store = create(&address);
+    let hash = put(&store, "hello").expect("kept");
+    let schema = Address::parse(&address)
+        .expect("an address")
+        .quoted_schema();
+    let reader = format!("reader_{}", store.schema);
+    client(&address)
+        .batch_execute(&format!(
+            "CREATE ROLE {reader} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {reader};
+             GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"
+        ))
+        .expect("made");
+    let theirs = address.replace("tract@", &format!("{reader}@"));
+    let store = Postgres::open(&theirs).expect("opens");
+    assert!(is_here(&store, &hash));
+    let refused = put(&store, "more").expect_err("refused");
+    assert!(matches!(refused, Error::ReadOnly), "{refused}");
+    assert!(matches!(store.scrub(), Err(Error::ReadOnly)));
+}
+
+#[test]
+fn a_body_that_is_another_ones_is_refused() {
+    let address = address!();
+    let store = create(&address);
+    let hash = put(&store, "hello").expect("kept");
+    let mut checks = Vec::new();
+    store
+        .verify(&mut |_, fault| checks.extend(fault))
+        .expect("checked");
+    assert_eq!(checks, []);
+    let change = "UPDATE bodies SET body = set_byte(body, 0, 65); UPDATE contents SET calls = 7";
+    client(&address).batch_execute(change).expect("changed");
+    let read = store.read().and_then(|view| view.content(&hash));
+    assert!(matches!(read, Err(Error::Damaged { .. })));
+    store
+        .verify(&mut |_, fault| checks.extend(fault))
+        .expect("checked");
+    assert!(matches!(checks[..], [Fault::Content { .. }]), "{checks:?}");
+}
+
+#[test]
+fn what_can_be_made_again_is() {
+    let address = address!();
+    let store = create(&address);
+    contract::line(&store, 5);
+    let tx = store.write().expect("the lock");
+    tx.index(u64::MAX).expect("indexed");
+    tx.commit().expect("done");
+    let change = "UPDATE contents SET preview = 'x', calls = 7; UPDATE search SET terms = '{1}'";
+    client(&address).batch_execute(change).expect("changed");
+    let faults = |store: &Postgres| {
+        let mut faults = Vec::new();
+        store
+            .verify(&mut |_, fault| faults.extend(fault))
+            .expect("checked");
+        faults
+    };
+    let found = faults(&store);
+    assert_eq!(found.len(), 6, "{found:?}");
+    assert!(found.iter().all(Fault::mends));
+    assert_eq!(store.rebuild().expect("made again"), []);
+    assert_eq!(faults(&store), []);
+}
+
+#[test]
+fn erased_bytes_are_in_no_table_after_a_scrub() {
+    let address = address!();
+    let store = create(&address);
+    let secret = "hunter2 hunter2";
+    let hash = put(&store, secret).expect("kept");
+    let mut client = client(&address);
+    let path = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath('bodies')";
+    let mut in_files = move || -> bool {
+        client.batch_execute("CHECKPOINT").expect("written");
+        let path: String = client.query_one(path, &[]).expect("asked").get(0);
+        let bytes = std::fs::read(path).expect("the table's file");
+        memchr::memmem::find(&bytes, secret.as_bytes()).is_some()
+    };
+    assert!(in_files());
+    let tx = store.write().expect("the lock");
+    tx.purge_content(&hash).expect("there");
+    let operation = tx.begin_operation(Millis(1), "purge").expect("begun");
+    tx.purge_operations(operation).expect("marked");
+    tx.commit().expect("done");
+    assert!(in_files(), "else this proves nothing");
+    let owed = |store: &Postgres| store.verify(&mut |_, _| {}).expect("checked").unscrubbed;
+    assert!(owed(&store));
+    // While somebody sees what was there before, it stays owed.
+    let other = Postgres::open(&address).expect("opens");
+    let view = other.read().expect("a view");
+    view.config().expect("reads");
+    let hasty = Postgres::open(&address).expect("opens");
+    let hasty = hasty.with_busy_timeout(Duration::from_millis(100));
+    assert!(matches!(hasty.scrub(), Err(Error::Busy { .. })));
+    drop(view);
+    store.scrub().expect("rewritten");
+    assert!(!in_files() && !owed(&store));
+}
+
+#[test]
+fn a_few_round_trips_whatever_there_is() {
+    let address = address!();
+    let store = create(&address);
+    let tip = contract::line(&store, 3_000);
+    let trips = |work: &dyn Fn(&Postgres)| {
+        let store = Postgres::open(&address).expect("opens");
+        let counted = store.trips();
+        let before = counted.load(std::sync::atomic::Ordering::Relaxed);
+        work(&store);
+        counted.load(std::sync::atomic::Ordering::Relaxed) - before
+    };
+    let reading = |work: &dyn Fn(&dyn View)| trips(&|store| work(&*store.read().expect("a view")));
+    // Two of each begin and end the view.
+    let walk = |limit| {
+        reading(&|view| {
+            view.ancestors(&tip, None, limit).expect("reads");
+        })
+    };
+    assert_eq!((walk(20), walk(3_000)), (4, 4));
+    let all = store.read().and_then(|view| view.all_contents());
+    let all = all.expect("reads");
+    let bodies = reading(&|view| {
+        view.contents(&all).expect("reads");
+    });
+    assert_eq!(bodies, 4);
+    // The lock, the message, what it stands on, the commit, the end.
+    let commits = trips(&|store| {
+        put(store, "one more").expect("kept");
+    });
+    assert_eq!(commits, 3);
+}
