@@ -46,7 +46,7 @@ pub struct Saved {
 impl Talk<'_> {
     /// Whether it ends with the program.
     pub fn is_lost(&self) -> bool {
-        self.saved.is_none() && self.repo.directory().is_none()
+        self.saved.is_none() && self.repo.place().is_none()
     }
 
     /// Commits what the user says; gives it, and what the command is to get.
@@ -171,7 +171,7 @@ impl Talk<'_> {
     /// Keeps a conversation that is in memory alone: its messages, on a branch of their own where
     /// there are others.
     pub fn save(&mut self, place: &str, app: &mut App) -> Result<(), Failure> {
-        if self.repo.directory().is_some() {
+        if self.repo.place().is_some() {
             app.ui.status("It is kept already");
             return Ok(());
         }
@@ -194,7 +194,7 @@ impl Talk<'_> {
             branch: branch.clone(),
             messages: count,
         });
-        let place = kept.directory().map(|place| app.short_path(place));
+        let place = kept.place().map(|place| app.short_path(place));
         app.ui.status(format!(
             "Kept {} in {}, on {}",
             plural(count as u64, "message"),

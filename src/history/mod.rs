@@ -42,6 +42,7 @@ pub mod purge;
 pub mod repo;
 pub mod revision;
 pub mod room;
+mod server;
 pub mod show;
 pub mod status;
 mod stretches;

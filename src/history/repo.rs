@@ -1,4 +1,4 @@
-//! The repository: a directory `.tract/` with one database, or one in memory.
+//! The repository: a directory `.tract/` with one database, a schema on a server, or one in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::history::call::On;
 use crate::history::directory::{self, DIRECTORY, Standing};
 use crate::history::load::Stored;
 use crate::history::visitor::Visitor;
-use crate::history::{load, path};
+use crate::history::{load, path, server};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
@@ -20,6 +20,8 @@ const DEFAULT_BRANCH: &str = "refs/heads/main";
 pub struct Repo {
     pub(crate) store: Box<dyn Store>,
     directory: Option<PathBuf>,
+    /// The address on a server, without a password.
+    address: Option<String>,
     own: bool,
 }
 
@@ -35,13 +37,17 @@ impl Repo {
     }
 
     /// Makes `.tract/` in `dir`, completes one that has no database, or opens the one that is there.
-    /// The flag says whether the repository is new. Where it fails, nothing is left behind.
+    /// The flag says whether the repository is new. Where it fails, nothing is left behind. A server's
+    /// address stands for a directory everywhere.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be made, [`Error::Damaged`] if only its journal is left, and
     /// whatever [`Repo::open_as`] returns.
     pub fn init_as(dir: &Path, visitor: &Visitor) -> Result<(Self, bool)> {
+        if let Some(address) = server::address(dir) {
+            return Self::on_server(address, true, visitor);
+        }
         let directory = dir.join(DIRECTORY);
         let database = directory::database(&directory);
         match directory::look(&directory)? {
@@ -58,9 +64,22 @@ impl Repo {
         let repo = Self {
             store: Box::new(store),
             directory: Some(directory),
+            address: None,
             own,
         };
         Ok((repo, true))
+    }
+
+    /// Opens the repository at an address, or makes it.
+    fn on_server(address: &str, makes: bool, visitor: &Visitor) -> Result<(Self, bool)> {
+        let (store, address, is_new) = server::enter(address, makes)?;
+        let repo = Self {
+            store,
+            directory: None,
+            address: Some(address),
+            own: visitor.users.is_none(),
+        };
+        Ok((repo, is_new))
     }
 
     /// Finds the repository of `start`: its own `.tract`, or that of the nearest directory above,
@@ -112,6 +131,9 @@ impl Repo {
     /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::NewerDatabase`]; what is refused is
     /// left as it was.
     pub fn open_as(path: &Path, visitor: &Visitor) -> Result<Self> {
+        if let Some(address) = server::address(path) {
+            return Ok(Self::on_server(address, false, visitor)?.0);
+        }
         let inner = path.join(DIRECTORY);
         match directory::look(&inner)? {
             Standing::Nothing => {}
@@ -141,6 +163,7 @@ impl Repo {
         Ok(Self {
             store: Box::new(Sqlite::open(&database)?),
             directory: Some(directory),
+            address: None,
             own,
         })
     }
@@ -150,6 +173,7 @@ impl Repo {
         Self {
             store: Box::new(store),
             directory: None,
+            address: None,
             own: true,
         }
     }
@@ -159,6 +183,7 @@ impl Repo {
         Ok(Self {
             store: Box::new(Sqlite::in_memory()?),
             directory: None,
+            address: None,
             own: true,
         })
     }
@@ -171,6 +196,7 @@ impl Repo {
         let repo = Self {
             store: Box::new(store),
             directory: None,
+            address: None,
             own: true,
         };
         (repo, steps)
@@ -184,14 +210,22 @@ impl Repo {
         let repo = Self {
             store: Box::new(store),
             directory: None,
+            address: None,
             own: true,
         };
         (repo, statements)
     }
 
-    /// The `.tract` directory; none for a repository in memory.
+    /// The `.tract` directory; none for a repository on a server or in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
+    }
+
+    /// Where it is, as people are told: its directory, or its address without a password; none for a
+    /// repository in memory.
+    pub fn place(&self) -> Option<&Path> {
+        self.directory()
+            .or_else(|| self.address.as_deref().map(Path::new))
     }
 
     /// Whether it belongs to who opened it, as far as that was asked. Where it doesn't, the commands

@@ -26,6 +26,8 @@ mod committing;
 mod compacting;
 mod concurrency;
 
+#[path = "../cluster.rs"]
+mod cluster;
 #[path = "../conditions.rs"]
 mod conditions;
 mod damage;
@@ -89,6 +91,7 @@ mod saying;
 mod screen;
 mod second_reader;
 mod secrets;
+mod servers;
 mod session_ids;
 #[cfg(unix)]
 mod sharing;

@@ -1,5 +1,8 @@
 //! A place to run `tract` in where nothing outside has a say: home, clock, width, time zone and
 //! colour are pinned, so that snapshots of real hashes hold still.
+//!
+//! With `TRACT_TEST_ENGINE=postgres` its repository is a schema on a server of the tests' own, by
+//! `TRACT_REPO`, and goes by the name of `.tract` in what is said.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -10,6 +13,8 @@ use std::process::{Command, Output, Stdio};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
+use crate::cluster;
+
 /// 2026-03-14 12:00:00 UTC.
 const CLOCK: i64 = 1_773_489_600_000;
 
@@ -17,6 +22,8 @@ const CLOCK: i64 = 1_773_489_600_000;
 pub struct Sandbox {
     root: tempfile::TempDir,
     clock: Cell<i64>,
+    /// Where its repository is, if that is on a server.
+    server: Option<String>,
 }
 
 impl Sandbox {
@@ -27,7 +34,13 @@ impl Sandbox {
             std::fs::create_dir(root.path().join(name)).expect("made");
         }
         let clock = Cell::new(CLOCK);
-        Self { root, clock }
+        let is_asked = std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres");
+        let server = is_asked.then(cluster::address).flatten();
+        Self {
+            root,
+            clock,
+            server,
+        }
     }
 
     /// With an empty repository.
@@ -85,6 +98,9 @@ impl Sandbox {
             .env("TZ", "UTC")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
+        if let Some(server) = &self.server {
+            command.env("TRACT_REPO", server);
+        }
         command
     }
 
@@ -175,6 +191,9 @@ impl Sandbox {
         if !output.stderr.is_empty() {
             text += "--- stderr\n";
             text += &String::from_utf8_lossy(&output.stderr);
+        }
+        if let Some(server) = &self.server {
+            text = text.replace(server, ".tract");
         }
         text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
     }

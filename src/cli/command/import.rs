@@ -202,7 +202,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         bar.finish_and_clear();
     }
     if created {
-        let place = repo.directory().map(|dir| app.short_path(dir));
+        let place = repo.place().map(|dir| app.short_path(dir));
         let place = place.unwrap_or_default();
         app.ui.status(format!("Made a repository in {place}"));
     }

@@ -30,7 +30,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         },
     };
     let (repo, created) = Repo::init_as(&dir, &app.visitor()?)?;
-    let place = app.short_path(repo.directory().unwrap_or(Path::new("memory")));
+    let place = app.short_path(repo.place().unwrap_or(Path::new("memory")));
     let ui = &mut app.ui;
     if created {
         ui.status(format!("Made an empty repository in {place}"));

@@ -42,8 +42,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         file = File::open(&path).map_err(Error::io(&path))?;
     }
     let (repo, is_new) = app.repo_or_init()?;
-    if is_new && let Some(directory) = repo.directory() {
-        let place = app.short_path(directory);
+    if is_new && let Some(place) = repo.place() {
+        let place = app.short_path(place);
         app.ui.status(format!("Made a repository in {place}"));
     }
     let on = app.on()?;

@@ -42,8 +42,13 @@ pub struct Options {
 /// Takes in what grows, until a signal asks for the end.
 pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Failure> {
     let Some(directory) = repo.directory().map(std::path::Path::to_owned) else {
-        let failure = Failure::usage("a repository in memory is gone before anybody could look");
-        return Err(failure.with_hint("tract init makes one that stays"));
+        let failure = match repo.place() {
+            None => Failure::usage("a repository in memory is gone before anybody could look")
+                .with_hint("tract init makes one that stays"),
+            Some(_) => Failure::refused("only a repository in a directory is watched for")
+                .with_hint("tract import brings sessions into one on a server"),
+        };
+        return Err(failure);
     };
     let _lock = Lock::take(&directory)?;
     let pause = Pause::begin()?;

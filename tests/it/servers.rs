@@ -1,0 +1,164 @@
+//! A repository on a PostgreSQL server.
+
+use crate::sandbox::Sandbox;
+
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_tract_that_knows_no_servers_says_so() {
+    let sandbox = Sandbox::empty();
+    let status = sandbox.tract(&["--repo", "postgres://me@host/db", "status"]);
+    insta::assert_snapshot!(status, @r"
+    exit code: 1
+    --- stderr
+    error: this tract was built without PostgreSQL
+    hint: cargo install tract-context --features postgres; --repo PATH names a directory
+    ");
+    let init = sandbox.tract(&["init", "postgresql://me@host/db"]);
+    assert_eq!(init, status);
+    assert!(!sandbox.work().join("postgres:").exists());
+}
+
+#[cfg(feature = "postgres")]
+mod known {
+    use super::Sandbox;
+    use crate::cluster;
+
+    /// What is said, where the address is `[SERVER]`.
+    fn told(sandbox: &Sandbox, address: &str, arguments: &[&str]) -> String {
+        sandbox.tract(arguments).replace(address, "[SERVER]")
+    }
+
+    #[test]
+    fn an_address_stands_for_a_directory() {
+        let Some(address) = cluster::address() else {
+            return;
+        };
+        let sandbox = Sandbox::empty();
+        let on = |arguments: &[&str]| {
+            let arguments = [&["--repo", address.as_str()], arguments].concat();
+            told(&sandbox, &address, &arguments)
+        };
+        insta::assert_snapshot!(on(&["status"]), @r"
+        exit code: 1
+        --- stderr
+        error: no tract repository in [SERVER]
+        hint: tract --repo '[SERVER]' init makes one
+        ");
+        insta::assert_snapshot!(told(&sandbox, &address, &["init", &address]), @r#"
+        --- stderr
+        Made an empty repository in [SERVER]
+        hint: tract import brings in a session; tract commit -r user -m "…" writes one
+        "#);
+        insta::assert_snapshot!(told(&sandbox, &address, &["init", &address]), @r"
+        --- stderr
+        There is a repository already in [SERVER]; nothing changed
+        ");
+        on(&["commit", "-r", "user", "-m", "hello"]);
+        on(&["commit", "-r", "assistant", "-m", "good day"]);
+        insta::assert_snapshot!(on(&["log", "--format", "%s"]), @r"
+        good day
+        hello
+        ");
+        on(&["undo"]);
+        insta::assert_snapshot!(on(&["compile", "--format", "text"]), @r"
+        [1] user
+        hello
+        ");
+        insta::assert_snapshot!(on(&["fsck"]), @r"
+        --- stderr
+        Checked 2 messages, 2 commits, 0 session files and 1 ref: no damage
+        ");
+        insta::assert_snapshot!(on(&["backup", "copy.db"]), @r"
+        exit code: 1
+        --- stderr
+        error: a backup of a server's repository is for the server's own programs to make
+        hint: pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions
+        ");
+        assert!(!sandbox.work().join("copy.db").exists());
+        insta::assert_snapshot!(on(&["watch", "--once"]), @r"
+        exit code: 1
+        --- stderr
+        error: only a repository in a directory is watched for
+        hint: tract import brings sessions into one on a server
+        ");
+        // The same by the environment, and nothing was made here.
+        let mut status = sandbox.command(&["log", "-n", "1", "--format", "%s"]);
+        let status = status.env("TRACT_REPO", &address).output().expect("runs");
+        assert_eq!(String::from_utf8_lossy(&status.stdout), "hello\n");
+        assert!(!sandbox.work().join(".tract").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_told_in_two_lines() {
+        let sandbox = Sandbox::empty();
+        let on = |address: &str| sandbox.tract(&["--repo", address, "status"]);
+        insta::assert_snapshot!(on("postgres://me:secret@/db?host=/nonexistent"), @r"
+        exit code: 1
+        --- stderr
+        error: postgres://me@/db?host=/nonexistent: No such file or directory
+        hint: is the server running, and may you log in? psql says more
+        ");
+        insta::assert_snapshot!(on("postgres:///db"), @r"
+        exit code: 2
+        --- stderr
+        error: postgres:///db: no host is named
+        ");
+        insta::assert_snapshot!(on("postgres://h/db?schema=pg_toast"), @r"
+        exit code: 2
+        --- stderr
+        error: postgres://h/db?schema=pg_toast: the schema 'pg_toast' is the server's own
+        ");
+        insta::assert_snapshot!(on("postgres://me:secret@h/db?nonsense=1"), @r"
+        exit code: 2
+        --- stderr
+        error: postgres://me@h/db?nonsense=1: unknown option `nonsense`
+        ");
+    }
+
+    /// How many statements the server ran for a command.
+    fn statements(sandbox: &Sandbox, address: &str, name: &str, arguments: &[&str]) -> usize {
+        let address = format!("{address}&application_name={name}&options=-c%20log_statement%3Dall");
+        sandbox.ok(&[&["--repo", &address], arguments].concat());
+        let log = cluster::socket().expect("a server").to_owned() + "/log";
+        let log = std::fs::read(log).expect("the server's log");
+        let log = String::from_utf8_lossy(&log).into_owned();
+        let prefix = format!("<{name}> LOG: ");
+        let count = log.lines().filter(|line| line.starts_with(&prefix)).count();
+        assert!(count > 0, "the log tells of no statement");
+        count
+    }
+
+    #[test]
+    fn a_command_asks_the_server_a_few_times_whatever_there_is() {
+        let Some(address) = cluster::address() else {
+            return;
+        };
+        let sandbox = Sandbox::empty();
+        sandbox.ok(&["init", &address]);
+        let grow = |from: usize, to: usize| {
+            let lines =
+                (from..to).map(|at| format!("{{\"role\":\"user\",\"content\":\"{at}\"}}\n"));
+            let lines: String = lines.collect();
+            let arguments = ["--repo", &address, "commit", "--batch", "-"];
+            let said = sandbox.tract_with(&arguments, lines);
+            assert!(!said.contains("error"), "{said}");
+        };
+        let asked = |name: &str| {
+            let count = |what: &str, arguments: &[&str]| {
+                statements(&sandbox, &address, &format!("{name}_{what}"), arguments)
+            };
+            [
+                count("commit", &["commit", "-r", "user", "-m", name]),
+                count("log", &["log", "-n", "20"]),
+                count("status", &["status"]),
+            ]
+        };
+        // What is counted for the first time is written down once; after that nothing grows.
+        for (from, to) in [(0, 30), (30, 330)] {
+            grow(from, to);
+            asked("first");
+            let counts = asked(&format!("of_{to}"));
+            assert!(counts.iter().all(|count| *count <= 60), "{counts:?}");
+        }
+    }
+}
