@@ -103,6 +103,109 @@ fn a_colleague_goes_on_by_ssh() {
     hub.ok(&["fsck"]);
 }
 
+/// Two who work on the same code, and the host that both push to.
+fn coders(mine: &Sandbox, yours: &Sandbox) -> Option<String> {
+    let git = |sandbox: &Sandbox, arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(sandbox.work());
+        command.env("HOME", sandbox.home()).output()
+    };
+    let host = mine.home().join("host.git").display().to_string();
+    if git(mine, &["init", "-q", "--bare", &host]).is_err() {
+        return None;
+    }
+    for sandbox in [mine, yours] {
+        git(sandbox, &["init", "-q"]).expect("git runs");
+        git(sandbox, &["remote", "add", "origin", &host]).expect("git runs");
+    }
+    Some(host)
+}
+
+#[test]
+fn a_colleague_goes_on_beside_the_code() {
+    let (mine, yours) = (mine(), Sandbox::new());
+    if coders(&mine, &yours).is_none() {
+        println!("skipped: there is no git");
+        return;
+    }
+    insta::assert_snapshot!(mine.tract(&["push", "git:origin", "--sources"]), @r"
+    --- stderr
+    Sent 14 commits, 14 messages, 2 session files
+      new      d128895  main
+      new      d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    insta::assert_snapshot!(yours.tract(&["pull", "git:origin"]), @r"
+    --- stderr
+    Took in 7 commits, 7 messages, 1 session file
+      new      d128895  git-origin/main
+      new      d128895  git-origin/sessions/claude-code/11111111-2222-4333-8444-555555555555
+      new      d128895  main
+      new      d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    assert_eq!(yours.ok(&["compile"]), mine.ok(&["compile"]));
+    assert_eq!(yours.ok(&["export"]), mine.ok(&["export"]));
+    assert!(yours.ok(&["resume"]).starts_with("claude --resume "));
+    yours.ok(&["commit", "-r", "user", "-m", "Go on from here."]);
+    insta::assert_snapshot!(yours.tract(&["push", "git:origin"]), @r"
+    --- stderr
+    Sent 1 commit, 1 message
+      grown    a20f1d1  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    ");
+    mine.ok(&["commit", "-r", "user", "-m", "Not seen yet."]);
+    insta::assert_snapshot!(mine.tract(&["push", "git:origin"]), @r"
+    exit code: 1
+    --- stderr
+      refused  a20f1d1  main
+      known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
+    error: main has commits there that are not here
+    hint: tract pull git:origin brings them; or push under another name: tract branch NAME
+    ");
+    mine.ok(&["undo"]);
+    insta::assert_snapshot!(mine.tract(&["pull", "git:origin"]), @r"
+    --- stderr
+    Took in 1 commit, 1 message
+      grown    a20f1d1  git-origin/main
+      grown    a20f1d1  main
+    ");
+    assert_eq!(yours.ok(&["compile"]), mine.ok(&["compile"]));
+    insta::assert_snapshot!(mine.tract(&["branch", "--remotes"]), @r"
+    git-origin/main                                                       a20f1d1  Go on from here.
+    git-origin/sessions/claude-code/11111111-2222-4333-8444-555555555555  d128895  Going on.
+    ");
+    insta::assert_snapshot!(mine.tract(&["push", "git:origin", "--delete", "main"]), @r"
+    --- stderr
+      deleted  a20f1d1  main
+    ");
+    let git = std::process::Command::new("git")
+        .args(["ls-remote", "origin"])
+        .current_dir(mine.work())
+        .output();
+    let refs = String::from_utf8(git.expect("git runs").stdout).expect("text");
+    let refs: Vec<&str> = refs
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|it| it.1)
+        .collect();
+    assert_eq!(
+        refs,
+        ["refs/tract/sessions/claude-code/11111111-2222-4333-8444-555555555555.tract"]
+    );
+    insta::assert_snapshot!(mine.tract(&["push", "git:nowhere"]), @r"
+    exit code: 1
+    --- stderr
+    error: the other side is not to be reached by git: fatal: 'nowhere' does not appear to be a git repository
+    hint: what has arrived is kept; the same command goes on from there
+    ");
+    insta::assert_snapshot!(mine.tract(&["push", "git:-x"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'git:-x' names no remote of git's
+    hint: git:origin, for the one that git calls origin
+    ");
+    assert_eq!(mine.ok(&["fsck"]), "");
+}
+
 #[test]
 fn what_is_said_of_a_push_and_a_pull() {
     let (mine, (hub, url)) = (mine(), hub());
@@ -200,7 +303,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'ssh://-oProxyCommand=touch%20x/y' names no host
-    hint: a directory, ssh://HOST/PATH, or HOST:PATH
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "-oProxyCommand=x:y"]), @r"
     exit code: 2
@@ -212,7 +315,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'https://example.org/talk': tract does not know https://
-    hint: a directory, ssh://HOST/PATH, or HOST:PATH
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "laptop"]), @r"
     exit code: 1

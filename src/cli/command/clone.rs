@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tract::history::Repo;
-use tract::history::sync::{FetchOptions, Follow};
+use tract::history::sync::{FetchOptions, Fetched, Follow};
+use tract::history::{Call, Repo};
 
 use crate::cli::peer::{self, fetched};
 use crate::cli::{App, Failure};
@@ -45,25 +45,29 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         ));
         return Err(failure.with_hint("tract remote add NAME URL, and tract pull NAME, inside it"));
     }
-    let done = peer::with(&url, app, |there, app| {
-        let (repo, _) = Repo::init_as(&dir, &app.visitor()?)?;
-        repo.set_remote("origin", &url, false)?;
-        let options = FetchOptions {
-            remote: "origin",
-            sources: args.sources,
-            follow: Follow::Head,
-            ..FetchOptions::default()
-        };
-        let on = tract::history::On::Head;
-        let call = app.call(&on, "clone");
-        let done = peer::shown(app, |told| repo.fetch(call, there, &options, told));
-        Ok(done?)
-    });
+    let done = brought(args, &url, &dir, app);
     let done = done.inspect_err(|_| take_away(&dir, is_new))?;
     let place = app.short_path(&dir);
     app.ui.status(format!("Made a repository in {place}"));
     fetched::tell(&done, app);
     Ok(())
+}
+
+/// Makes the repository, and brings what there is.
+fn brought(args: &Args, url: &str, dir: &Path, app: &mut App) -> Result<Fetched, Failure> {
+    let (repo, _) = Repo::init_as(dir, &app.visitor()?)?;
+    repo.set_remote("origin", url, false)?;
+    let options = FetchOptions {
+        remote: "origin",
+        sources: args.sources,
+        follow: Follow::Head,
+        ..FetchOptions::default()
+    };
+    peer::with(url, &repo, app, |there, app| {
+        let call = Call::at(app.now(), "clone");
+        let done = peer::shown(app, |told| repo.fetch(call, there, &options, told));
+        Ok(done?)
+    })
 }
 
 /// What the last piece of a URL is called.

@@ -19,7 +19,8 @@ use crate::cli::{App, Failure, peer};
 /// it was last seen. What broke off goes on where it stopped.
 ///
 /// Where there are secrets in it, in hidden messages too, nothing leaves. What was erased here is told to the
-/// other side, which keeps or erases it as it likes (tract config receive.purge allow).
+/// other side, which keeps or erases it as it likes (tract config receive.purge allow). What is kept beside the code
+/// stays there until --delete takes its ref away.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -27,6 +28,7 @@ Example:
   tract push laptop main v1        a branch and a tag
   tract push --all --sources       everything, with the session files that were imported
   tract push ../other              to a repository without a name here
+  tract push git:origin            beside the code: to what git calls origin, on refs of its own
   tract push origin --delete old   take a branch away there")]
 pub struct Args {
     /// The remote, or a URL; by default origin, or the only one
@@ -72,7 +74,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .flag("--delete", args.delete)
         .word(refs.collect::<Vec<_>>().join(" "))
         .line();
-    let done = peer::with(&place.url, app, |there, app| {
+    let done = peer::with(&place.url, &repo, app, |there, app| {
         let call = app.call(&on, &what);
         let done = peer::shown(app, |told| repo.push(call, there, &wanted, &options, told));
         done.map_err(|error| match error {
@@ -83,7 +85,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         })
     })?;
     tell(&done, app);
-    refused(&done, place.name.as_deref())
+    let typed = args.remote.as_deref().or(place.name.as_deref());
+    refused(&done, typed.unwrap_or("REMOTE"))
 }
 
 /// What is to be where.
@@ -199,7 +202,7 @@ fn tell(done: &Pushed, app: &mut App) {
 }
 
 /// The failure of what stayed where it was.
-fn refused(done: &Pushed, remote: Option<&str>) -> Result<(), Failure> {
+fn refused(done: &Pushed, remote: &str) -> Result<(), Failure> {
     let mut refused = done.refs.iter().filter(|row| row.landed.is_refused());
     let Some(first) = refused.next() else {
         return Ok(());
@@ -209,7 +212,6 @@ fn refused(done: &Pushed, remote: Option<&str>) -> Result<(), Failure> {
         more => format!(", and {more} more"),
     };
     let name = first.name.short();
-    let remote = remote.unwrap_or("REMOTE");
     let is_tag = first.name.as_str().starts_with(RefName::TAGS);
     let (why, hint) = match first.landed {
         Landed::Unseen => (

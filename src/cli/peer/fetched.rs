@@ -40,7 +40,7 @@ pub fn run(
         sources: from.sources,
         ..*options
     };
-    let done = with(&place.url, app, |there, app| {
+    let done = with(&place.url, &repo, app, |there, app| {
         let on = app.on()?;
         let call = app.call(&on, &what);
         let done = shown(app, |told| repo.fetch(call, there, &options, told));

@@ -1,6 +1,7 @@
 //! Another repository, reached: by the name of a remote, or by its URL.
 
 pub mod fetched;
+mod git;
 mod ssh;
 mod url;
 
@@ -54,29 +55,40 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failu
         }),
         Some(typed) => match place(&remotes, typed) {
             Some(named) => Ok(named),
-            None if parse(typed, app)?.is_some() => Ok(Named {
-                name: None,
-                url: kept(typed, app)?,
-            }),
-            None => {
-                let failure = Failure::refused(format!("no remote '{typed}'"));
-                let word = shell_word(typed);
-                Err(failure.with_hint(format!(
-                    "tract remote add {word} URL; a directory is ./{word}"
-                )))
-            }
+            None => match parse(typed, app)? {
+                // Who says git:origin has named it already.
+                Some(Place::Git(remote)) if remote.chars().all(char::is_alphanumeric) => {
+                    Ok(Named {
+                        name: Some(format!("git-{remote}")),
+                        url: typed.to_owned(),
+                    })
+                }
+                Some(_) => Ok(Named {
+                    name: None,
+                    url: kept(typed, app)?,
+                }),
+                None => {
+                    let failure = Failure::refused(format!("no remote '{typed}'"));
+                    let word = shell_word(typed);
+                    Err(failure.with_hint(format!(
+                        "tract remote add {word} URL; a directory is ./{word}"
+                    )))
+                }
+            },
         },
     }
 }
 
-/// Lets `act` talk to the repository at `url`.
+/// Lets `act` talk to the repository at `url`; `mine` is the one that is worked in.
 pub fn with<T>(
     url: &str,
+    mine: &Repo,
     app: &mut App,
     act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     match parse(url, app)? {
         Some(Place::Ssh(host)) => ssh::with(&host, app, act),
+        Some(Place::Git(remote)) => git::with(&remote, mine, app, act),
         Some(Place::Directory(path)) => {
             let there = Repo::open_as(&path, &app.visitor()?);
             let there = there.map_err(|error| match error {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::{App, Failure};
 
 /// What a URL may be.
-const FORMS: &str = "a directory, ssh://HOST/PATH, or HOST:PATH";
+const FORMS: &str = "a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE";
 
 /// Where another repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Place {
     Directory(PathBuf),
     /// On another machine.
     Ssh(Host),
+    /// Beside the code, in what git calls so.
+    Git(String),
 }
 
 /// A machine that ssh reaches, and the directory there.
@@ -45,6 +47,13 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
             _ => (host, None),
         };
         return host_at(url, name, port, &path).map(Some);
+    }
+    if let Some(remote) = url.strip_prefix("git:").filter(|it| !it.starts_with("//")) {
+        return match remote.is_empty() || remote.starts_with('-') {
+            true => Err(Failure::usage(format!("'{url}' names no remote of git's"))
+                .with_hint("git:origin, for the one that git calls origin")),
+            false => Ok(Some(Place::Git(remote.to_owned()))),
+        };
     }
     if let Some(path) = url.strip_prefix("file://") {
         return Ok(Some(Place::Directory(app.path(Path::new(path))?)));
@@ -97,7 +106,7 @@ pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
             let odd = |_| Failure::usage(format!("'{url}' is not UTF-8"));
             path.into_os_string().into_string().map_err(odd)
         }
-        Some(Place::Ssh(_)) => Ok(url.to_owned()),
+        Some(Place::Ssh(_) | Place::Git(_)) => Ok(url.to_owned()),
         None => {
             let failure = Failure::usage(format!("'{url}' is no place"));
             Err(failure.with_hint(format!(

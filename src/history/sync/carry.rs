@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Brought, Peer};
+use super::{Answers, Brought};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::bundle::BundleTip;
@@ -27,9 +27,9 @@ pub struct Carried {
     pub size_bytes: u64,
 }
 
-/// A path that is wanted on the other side.
+/// A path that is wanted on the other side, by the ref that leads there.
 #[derive(Clone, Debug)]
-pub(super) struct Want {
+pub struct Want {
     pub(super) name: RefName,
     pub(super) commit: CommitHash,
     pub(super) depth: u64,
@@ -59,7 +59,13 @@ impl Want {
         }
     }
 
-    fn is_there(&self) -> bool {
+    /// Says how much of it is there.
+    pub(super) fn settle(&mut self, base: Option<(u64, CommitHash)>) {
+        self.base = base;
+        self.is_settled = true;
+    }
+
+    pub(super) fn is_there(&self) -> bool {
         self.base.is_some_and(|(depth, _)| depth == self.depth)
     }
 
@@ -74,12 +80,15 @@ impl Want {
 }
 
 /// Finds where each path parts from what is there: a few rounds for all of them, whatever their length.
-pub(super) fn compare(from: &mut dyn Peer, to: &mut dyn Peer, wants: &mut [Want]) -> Result<()> {
+pub(super) fn compare(
+    from: &mut dyn Answers,
+    to: &mut dyn Answers,
+    wants: &mut [Want],
+) -> Result<()> {
     let tips: Vec<CommitHash> = wants.iter().map(|want| want.commit).collect();
     for (want, is_there) in wants.iter_mut().zip(has(to, &tips)?) {
         if is_there {
-            want.base = Some((want.depth, want.commit));
-            want.is_settled = true;
+            want.settle(Some((want.depth, want.commit)));
         }
     }
     // Of each path, the least depth that is known to be missing.
@@ -142,7 +151,7 @@ fn samples(range: std::ops::Range<u64>, is_first: bool) -> Vec<u64> {
     depths
 }
 
-fn has(to: &mut dyn Peer, commits: &[CommitHash]) -> Result<Vec<bool>> {
+fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
     if commits.is_empty() {
         return Ok(Vec::new());
     }
@@ -164,8 +173,8 @@ fn same(asked: usize, answered: usize) -> Result<()> {
 /// Carries what is missing of these paths. With `sources`, in one piece: a session's file stands in a bundle
 /// whole. Tells how many commits are there, and how many there will be.
 pub(super) fn carry(
-    from: &mut dyn Peer,
-    to: &mut dyn Peer,
+    from: &mut dyn Answers,
+    to: &mut dyn Answers,
     wants: Vec<Want>,
     sources: bool,
     progress: &mut dyn FnMut(u64, u64),

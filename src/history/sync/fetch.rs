@@ -1,6 +1,6 @@
 //! What another repository has, brought here.
 
-use super::carry::{Carried, Want, carry};
+use super::carry::{Carried, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, landed};
 use super::remotes::seen;
@@ -115,7 +115,7 @@ impl Repo {
             repo: self,
             now: &|| now,
         };
-        done.carried = carry(peer, &mut here, wants.collect(), options.sources, progress)?;
+        done.carried = peer.bring(&mut here, wants.collect(), options.sources, progress)?;
         let tx = self.store.write()?;
         tx.begin_operation(call.now, call.what)?;
         let mut landing = Landing {

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use super::{Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, take_in};
@@ -24,27 +24,7 @@ pub struct Here<'a> {
     pub now: &'a dyn Fn() -> Millis,
 }
 
-impl Peer for Here<'_> {
-    fn refs(&mut self) -> Result<PeerRefs> {
-        let view = self.repo.store.read()?;
-        let head = match repo::head(&*view, &On::Head)? {
-            Head::Attached { branch, .. } => Some(branch),
-            Head::Detached(_) => None,
-        };
-        let mut refs = Vec::new();
-        for folder in FOLDERS {
-            for (name, commit) in load::tips(&*view, folder)? {
-                refs.push(PeerRef {
-                    depth: load::commit(&*view, &commit)?.depth,
-                    beside: beside(&*view, &name, &commit)?,
-                    name,
-                    commit,
-                });
-            }
-        }
-        Ok(PeerRefs { head, refs })
-    }
-
+impl Answers for Here<'_> {
     fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>> {
         let found = self.repo.store.read()?.commits(commits)?;
         Ok(found.iter().map(Option::is_some).collect())
@@ -76,6 +56,28 @@ impl Peer for Here<'_> {
             sources: done.sources,
             erased: done.erased,
         })
+    }
+}
+
+impl Peer for Here<'_> {
+    fn refs(&mut self) -> Result<PeerRefs> {
+        let view = self.repo.store.read()?;
+        let head = match repo::head(&*view, &On::Head)? {
+            Head::Attached { branch, .. } => Some(branch),
+            Head::Detached(_) => None,
+        };
+        let mut refs = Vec::new();
+        for folder in FOLDERS {
+            for (name, commit) in load::tips(&*view, folder)? {
+                refs.push(PeerRef {
+                    depth: load::commit(&*view, &commit)?.depth,
+                    beside: beside(&*view, &name, &commit)?,
+                    name,
+                    commit,
+                });
+            }
+        }
+        Ok(PeerRefs { head, refs })
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {

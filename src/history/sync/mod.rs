@@ -11,6 +11,7 @@ mod here;
 mod landed;
 mod push;
 mod remotes;
+mod shelf;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -23,32 +24,21 @@ use crate::history::bundle::BundleTip;
 use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
-pub use carry::Carried;
+pub use carry::{Carried, Want};
 pub use fetch::{FetchOptions, Fetched, FetchedRef, Follow, Parted};
 pub use here::Here;
 pub use landed::Landed;
 pub use push::{PushOptions, PushRef, Pushed, PushedRef};
 pub use remotes::Remote;
+pub use shelf::{OnShelf, Shelf, Shelved};
 pub use wire::{PROTOCOL, Wired, serve};
 
-/// Another repository, as it is asked and told. What it answers is a stranger's.
-pub trait Peer {
+/// Another repository, where things are brought and taken from. What it says is a stranger's.
+pub trait Peer: Carries {
     /// Its branches, tags and sessions, and where its HEAD is.
     fn refs(&mut self) -> Result<PeerRefs>;
 
-    /// Whether it has these commits. Who has one has all before it.
-    fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>>;
-
-    /// The commits at these depths on the paths to these.
-    fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>>;
-
-    /// A bundle.
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>>;
-
-    /// Takes the objects of a bundle in. No ref moves.
-    fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
-
-    /// Moves refs, all of them or none, as one operation.
+    /// Moves refs as one operation, all of them or none; on a [`Shelf`] one after the other.
     ///
     /// # Errors
     ///
@@ -58,6 +48,71 @@ pub trait Peer {
 
     /// Tells which messages were erased on the other side. Whether they are to be here too, it decides.
     fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere>;
+}
+
+/// How objects come there, and from there. No ref moves.
+pub trait Carries {
+    /// Finds how far each of these paths of one's own is there already.
+    fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()>;
+
+    /// Brings there what is missing of these paths. Tells how many commits are there, and how many there will be.
+    fn send(
+        &mut self,
+        mine: &mut Here<'_>,
+        wants: Vec<Want>,
+        sources: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Carried>;
+
+    /// Brings here what is missing of these paths of its own.
+    fn bring(
+        &mut self,
+        mine: &mut Here<'_>,
+        wants: Vec<Want>,
+        sources: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Carried>;
+}
+
+/// A repository that can be asked of its commits: two such bring each other what the one lacks.
+pub trait Answers {
+    /// Whether it has these commits. Who has one has all before it.
+    fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>>;
+
+    /// The commits at these depths on the paths to these.
+    fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>>;
+
+    /// A bundle.
+    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>>;
+
+    /// Takes the objects of a bundle in.
+    fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
+}
+
+impl<T: Answers> Carries for T {
+    fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()> {
+        carry::compare(mine, self, wants)
+    }
+
+    fn send(
+        &mut self,
+        mine: &mut Here<'_>,
+        wants: Vec<Want>,
+        sources: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Carried> {
+        carry::carry(mine, self, wants, sources, progress)
+    }
+
+    fn bring(
+        &mut self,
+        mine: &mut Here<'_>,
+        wants: Vec<Want>,
+        sources: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Carried> {
+        carry::carry(self, mine, wants, sources, progress)
+    }
 }
 
 /// What another repository has to offer.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::carry::{Carried, Want, carry, compare};
+use super::carry::{Carried, Want};
 use super::here::{Here, beside};
 use super::landed::{Landed, landed};
 use super::{ErasedThere, Peer, RefMove};
@@ -124,9 +124,9 @@ impl Repo {
             repo: self,
             now: &|| now,
         };
-        compare(&mut here, peer, &mut wants)?;
+        peer.compare(&mut here, &mut wants)?;
         done.secrets = self.scanned(&wants, &moves, options)?;
-        done.carried = carry(&mut here, peer, wants, options.sources, progress)?;
+        done.carried = peer.send(&mut here, wants, options.sources, progress)?;
         if !moves.is_empty() {
             peer.move_refs(call.what, &moves)?;
         }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::here::Here;
-use super::{Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result, Trouble};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, ref_name};
@@ -205,28 +205,7 @@ impl<R: BufRead, W: Write> Wired<R, W> {
     }
 }
 
-impl<R: BufRead, W: Write> Peer for Wired<R, W> {
-    fn refs(&mut self) -> Result<PeerRefs> {
-        let refs: Refs = self.ask(&Ask::Refs, &[])?;
-        let mut rows = Vec::new();
-        for row in refs.refs {
-            let name = ref_name(row.name.0.as_str()).map_err(|_| {
-                let detail = format!("has a ref that nobody could make: {}", row.name.0);
-                strange(detail)
-            })?;
-            rows.push(PeerRef {
-                name,
-                commit: row.commit.0,
-                depth: row.depth,
-                beside: row.known.into(),
-            });
-        }
-        Ok(PeerRefs {
-            head: refs.head.map(|head| head.0).filter(RefName::is_branch),
-            refs: rows,
-        })
-    }
-
+impl<R: BufRead, W: Write> Answers for Wired<R, W> {
     fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>> {
         let commits = commits.iter().copied().map(Text);
         self.ask(&Ask::Has(commits.collect()), &[])
@@ -250,6 +229,29 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
 
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
         self.ask(&Ask::Take(bundle.len() as u64), bundle)
+    }
+}
+
+impl<R: BufRead, W: Write> Peer for Wired<R, W> {
+    fn refs(&mut self) -> Result<PeerRefs> {
+        let refs: Refs = self.ask(&Ask::Refs, &[])?;
+        let mut rows = Vec::new();
+        for row in refs.refs {
+            let name = ref_name(row.name.0.as_str()).map_err(|_| {
+                let detail = format!("has a ref that nobody could make: {}", row.name.0);
+                strange(detail)
+            })?;
+            rows.push(PeerRef {
+                name,
+                commit: row.commit.0,
+                depth: row.depth,
+                beside: row.known.into(),
+            });
+        }
+        Ok(PeerRefs {
+            head: refs.head.map(|head| head.0).filter(RefName::is_branch),
+            refs: rows,
+        })
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
