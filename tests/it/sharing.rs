@@ -103,6 +103,18 @@ fn a_colleague_goes_on_by_ssh() {
     hub.ok(&["fsck"]);
 }
 
+#[cfg(feature = "postgres")]
+#[test]
+fn a_colleague_goes_on_by_a_server() {
+    let Some(url) = crate::cluster::address() else {
+        return;
+    };
+    let (mine, yours) = (mine(), Sandbox::empty());
+    mine.ok(&["init", &url]);
+    story(&url, &ssh(&mine), &mine, &yours);
+    yours.ok(&["--repo", &url, "fsck"]);
+}
+
 /// Two who work on the same code, and the host that both push to.
 fn coders(mine: &Sandbox, yours: &Sandbox) -> Option<String> {
     let git = |sandbox: &Sandbox, arguments: &[&str]| {
@@ -303,7 +315,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'ssh://-oProxyCommand=touch%20x/y' names no host
-    hint: a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "-oProxyCommand=x:y"]), @r"
     exit code: 2
@@ -315,7 +327,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'https://example.org/talk': tract does not know https://
-    hint: a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "laptop"]), @r"
     exit code: 1

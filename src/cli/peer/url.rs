@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::cli::{App, Failure};
 
 /// What a URL may be.
-const FORMS: &str = "a directory, ssh://HOST/PATH, HOST:PATH, or git:REMOTE";
+const FORMS: &str = "a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE";
 
 /// Where another repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a directory of this machine.
+    /// In a directory of this machine, or on a server.
     Directory(PathBuf),
     /// On another machine.
     Ssh(Host),
@@ -54,6 +54,10 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
                 .with_hint("git:origin, for the one that git calls origin")),
             false => Ok(Some(Place::Git(remote.to_owned()))),
         };
+    }
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        // A server's address stands for a directory.
+        return Ok(Some(Place::Directory(PathBuf::from(url))));
     }
     if let Some(path) = url.strip_prefix("file://") {
         return Ok(Some(Place::Directory(app.path(Path::new(path))?)));
