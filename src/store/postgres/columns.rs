@@ -47,6 +47,7 @@ parameters! {
     bool => BOOL,
     Vec<i64> => INT8_ARRAY,
     Vec<i32> => INT4_ARRAY,
+    Vec<bool> => BOOL_ARRAY,
     Vec<&[u8]> => BYTEA_ARRAY,
 }
 

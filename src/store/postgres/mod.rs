@@ -22,6 +22,7 @@ mod session;
 mod sources;
 mod totals;
 mod verify;
+mod waiting;
 
 #[cfg(test)]
 mod tests;

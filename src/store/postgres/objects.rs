@@ -103,7 +103,7 @@ impl Session<'_> {
             return Ok(Some(place));
         }
         let sql = "SELECT id, lineage, depth FROM commits WHERE hash = $1";
-        let place = self.first(sql, &[hash], |row| {
+        let place = self.first_aside(sql, &[hash], |row| {
             Ok(Place {
                 id: get(row, 0)?,
                 lineage: get(row, 1)?,
@@ -127,7 +127,7 @@ impl Session<'_> {
         open.retain(|hash| self.seen_content(hash).is_none());
         if !open.is_empty() {
             let sql = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
-            for row in self.query(sql, &[&keys(&open)])? {
+            for row in self.link().query(sql, &[&keys(&open)])? {
                 self.saw_content(get(&row, 0)?, get(&row, 1)?);
             }
         }
@@ -209,7 +209,7 @@ impl Session<'_> {
         (encoding, body): (i64, &[u8]),
     ) -> Result<bool> {
         let id = self.next_id("contents");
-        let found = self.first(
+        let found = self.first_aside(
             "WITH put AS (
                  INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
                  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING RETURNING id
@@ -583,7 +583,7 @@ impl ObjectsMut for Session<'_> {
         let (id, fresh) = (self.next_id("commits"), self.next_id("lineages"));
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         // A second child begins a lineage of its own.
-        let found = self.first(
+        let found = self.first_aside(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
@@ -623,6 +623,12 @@ impl ObjectsMut for Session<'_> {
     }
 
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
+        if let Some(content) = self.seen_content(&key.content) {
+            let key = (content, encoding_number(encoding), mask(&key).to_vec());
+            return self.put(|waiting| {
+                waiting.counts.insert(key, count);
+            });
+        }
         let put = self.first(
             "INSERT INTO counts (content, encoding, mask, tokens, estimated)
              SELECT id, $2, $3, $4, $5 FROM contents WHERE hash = $1
@@ -642,16 +648,10 @@ impl ObjectsMut for Session<'_> {
     }
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
-        self.execute(
-            "INSERT INTO usage (commit_id, input_tokens, output_tokens) VALUES ($1, $2, $3)
-             ON CONFLICT (commit_id) DO UPDATE
-             SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens",
-            &[
-                &self.must_place(commit)?.id,
-                &number(usage.input_tokens),
-                &number(usage.output_tokens),
-            ],
-        )
+        let commit = self.must_place(commit)?.id;
+        self.put(|waiting| {
+            waiting.usage.insert(commit, usage);
+        })
     }
 
     fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {

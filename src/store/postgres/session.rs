@@ -13,6 +13,7 @@ use postgres::Row;
 use super::Postgres;
 use super::columns::{Key, Parameter, get, keys, unsigned};
 use super::link::{Link, busy, milliseconds};
+use super::waiting::Waiting;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::Tx;
@@ -67,6 +68,10 @@ pub(super) struct Session<'a> {
     /// What was found or put here already, which stays so until something is taken out.
     places: RefCell<HashMap<CommitHash, Place>>,
     contents: RefCell<HashMap<ContentHash, i64>>,
+    /// The last source that is known to be here.
+    pub(super) source: Cell<Option<u64>>,
+    /// Rows that were put and not sent yet.
+    waiting: RefCell<Waiting>,
     /// The last path that was asked for.
     path: RefCell<Option<(CommitHash, Path)>>,
 }
@@ -128,6 +133,8 @@ impl<'a> Session<'a> {
             ids: RefCell::default(),
             places: RefCell::default(),
             contents: RefCell::default(),
+            source: Cell::new(None),
+            waiting: RefCell::default(),
             path: RefCell::default(),
         }
     }
@@ -185,6 +192,7 @@ impl<'a> Session<'a> {
     pub(super) fn forget(&self) {
         self.places.borrow_mut().clear();
         self.contents.borrow_mut().clear();
+        self.source.set(None);
         self.path.replace(None);
     }
 
@@ -214,7 +222,30 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
+        self.send()?;
         self.link().query(sql, parameters)
+    }
+
+    /// The first row of a statement that what waits has no part in.
+    pub(super) fn first_aside<T>(
+        &self,
+        sql: &str,
+        parameters: &[&dyn Parameter],
+        read: impl FnOnce(&Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let rows = self.link().query(sql, parameters)?;
+        rows.first().map(read).transpose()
+    }
+
+    /// Puts a row among those that wait.
+    pub(super) fn put(&self, row: impl FnOnce(&mut Waiting)) -> Result<()> {
+        row(&mut self.waiting.borrow_mut());
+        let are_many = self.waiting.borrow().are_many();
+        if are_many { self.send() } else { Ok(()) }
+    }
+
+    fn send(&self) -> Result<()> {
+        self.waiting.take().send(self.link())
     }
 
     /// Runs a statement whose rows nobody asks for.
@@ -273,6 +304,7 @@ pub(super) fn place_of(row: &Row) -> Result<usize> {
 
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
+        self.send()?;
         let sql = "UPDATE tract_repository SET writes = writes + 1; COMMIT";
         let done = self.link().batch(sql);
         match done {

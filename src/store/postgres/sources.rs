@@ -49,8 +49,9 @@ impl Session<'_> {
 
     fn must_source(&self, id: u64) -> Result<SourceRow> {
         let name = || format!("source {id}");
-        self.source(id)?
-            .ok_or_else(|| Error::Overtaken { name: name() })
+        let row = self.source(id)?;
+        self.source.set(row.as_ref().map(|row| row.id));
+        row.ok_or_else(|| Error::Overtaken { name: name() })
     }
 }
 
@@ -257,15 +258,13 @@ impl SourcesMut for Session<'_> {
 
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
         let commit = self.must_place(commit)?.id;
-        let sql = "INSERT INTO commit_records (commit_id, source, spans)
-             SELECT $1, id, $3 FROM sources WHERE id = $2
-             ON CONFLICT (commit_id, source) DO UPDATE SET spans = excluded.spans
-             RETURNING source";
-        let put = self.first(sql, &[&commit, &number(source), &pack_spans(spans)], |_| {
-            Ok(())
-        })?;
-        let name = || format!("source {source}");
-        put.ok_or_else(|| Error::Overtaken { name: name() })
+        if self.source.get() != Some(source) {
+            self.must_source(source)?;
+        }
+        let (key, spans) = ((commit, number(source)), pack_spans(spans));
+        self.put(|waiting| {
+            waiting.records.insert(key, spans);
+        })
     }
 
     fn put_followed(&self, file: &FollowedFile) -> Result<()> {
@@ -344,6 +343,7 @@ impl SourcesMut for Session<'_> {
     fn purge_source(&self, id: u64) -> Result<()> {
         // Blocks and records go with their source.
         self.block.replace(None);
+        self.source.set(None);
         self.execute("DELETE FROM sources WHERE id = $1", &[&number(id)])
     }
 }

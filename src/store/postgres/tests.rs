@@ -6,8 +6,10 @@ use postgres::{Client, NoTls};
 
 use super::*;
 use crate::hash::ContentHash;
-use crate::model::{Message, Role};
-use crate::store::contract;
+use crate::model::{
+    Commit, Encoding, Message, Operation, RefName, Role, Settings, Span, TokenCount, Usage,
+};
+use crate::store::{CountKey, contract};
 
 #[path = "../../../tests/cluster.rs"]
 mod cluster;
@@ -382,4 +384,40 @@ fn a_few_round_trips_whatever_there_is() {
         put(store, "one more").expect("kept");
     });
     assert_eq!(commits, 3);
+    // Two for each of many messages: what is only kept beside them goes together.
+    let many = trips(&|store| {
+        let tx = store.write().expect("the lock");
+        let source = tx
+            .put_source(&RefName::session("x", "1"), "x", None)
+            .expect("kept");
+        let mut parent = None;
+        for at in 0..200 {
+            let content = tx
+                .keep(&Message::text(Role::User, format!("many {at}")))
+                .expect("kept");
+            let commit = Commit {
+                parent,
+                operation: Operation::Append { content },
+                time: None,
+                settings: Settings::new(),
+                note: None,
+            };
+            let commit = tx.keep_commit(&commit).expect("kept").0;
+            let mask = None;
+            let count = TokenCount::default();
+            let encoding = Encoding::default();
+            tx.put_count(CountKey { content, mask }, encoding, count)
+                .expect("kept");
+            tx.put_usage(&commit, Usage::default()).expect("kept");
+            let span = Span { offset: at, len: 1 };
+            tx.put_records(&commit, source, &[span]).expect("kept");
+            parent = Some(commit);
+        }
+        tx.commit().expect("done");
+        let view = store.read().expect("a view");
+        let last = [parent.expect("a commit")];
+        assert_eq!(view.usage(&last).expect("reads"), [Some(Usage::default())]);
+        assert_eq!(view.records(&last).expect("reads")[0].len(), 1);
+    });
+    assert!(many < 2 * 200 + 20, "{many}");
 }
