@@ -355,6 +355,12 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     hint: ssh host tract serve /no/such/place says why
     ");
     assert!(!mine.work().join("new").exists());
+    insta::assert_snapshot!(run(&["clone", "nothing"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'nothing' is no place
+    hint: a directory is ./nothing; another machine's, HOST:PATH
+    ");
     assert_eq!(dump(&mine), before);
     assert_eq!(hub.ok(&["reflog"]), "");
 }

@@ -111,6 +111,7 @@ pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
             path.into_os_string().into_string().map_err(odd)
         }
         Some(Place::Ssh(_) | Place::Git(_)) => Ok(url.to_owned()),
+        None if app.cwd()?.join(url).is_dir() => kept(&format!("./{url}"), app),
         None => {
             let failure = Failure::usage(format!("'{url}' is no place"));
             Err(failure.with_hint(format!(

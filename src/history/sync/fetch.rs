@@ -186,10 +186,14 @@ impl Landing<'_> {
             Head::Detached(_) => None,
             Head::Attached { branch, tip } => {
                 let is_unborn = tip.is_none();
+                let first = theirs.refs.iter().find(|row| row.name.is_branch());
+                let first = first.filter(|_| theirs.get(&branch).is_none());
+                // A shelf has no HEAD.
                 let theirs = theirs
                     .head
                     .as_ref()
-                    .filter(|head| theirs.get(head).is_some());
+                    .filter(|head| theirs.get(head).is_some())
+                    .or(first.map(|row| &row.name));
                 match theirs.filter(|head| is_unborn && **head != branch) {
                     Some(head) if self.tx.reference(head)?.is_none() => {
                         let to = RefValue::Symbolic(head.clone());

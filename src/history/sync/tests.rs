@@ -542,6 +542,7 @@ fn who_speaks_otherwise_is_not_understood() {
     let greeted = format!("{PROTOCOL}\n");
     for said in [
         "",
+        &format!("{PROTOCOL}\n{{\"ok\":18446744073709551615}}\n"),
         "Welcome to build.example\n",
         &greeted,
         &format!("{greeted}{{}}\n"),
@@ -746,4 +747,19 @@ fn a_shelf_gets_what_is_new_and_gives_what_is_missing() {
     fetch(&fresh, &mut seen(&fresh, &board), Follow::Head).expect("pulled");
     assert_eq!(tip(&fresh, &main[0]), tip(&mine, &main[0]));
     sound(&fresh);
+    // Of a branch by another name, who has nothing yet is on that.
+    mine.rename_branch(Call::at(Millis(5), "branch"), &main[0], &branch("idea"))
+        .expect("renamed");
+    board.0.borrow_mut().clear();
+    let to = wanted(&mine, &[branch("idea")]);
+    let call = Call::at(Millis(6), "push");
+    mine.push(call, &mut seen(&mine, &board), &to, &PUSH, &mut |_, _| {})
+        .expect("pushed");
+    let fresh = repo();
+    fetch(&fresh, &mut seen(&fresh, &board), Follow::Head).expect("pulled");
+    let head = fresh.head(&On::Head).expect("reads");
+    assert_eq!(
+        (head.branch(), head.commit()),
+        (Some(&branch("idea")), tip(&mine, &branch("idea")))
+    );
 }

@@ -22,6 +22,8 @@ use crate::store::{SessionRow, TagNote};
 pub const PROTOCOL: &str = "tract sync 1";
 /// No line is longer, in bytes.
 const LINE_MOST: u64 = 64 << 20;
+/// No bundle is larger, in bytes: it is held in memory.
+const BUNDLE_MOST: u64 = 4 << 30;
 /// How much of a line that is none is shown.
 const SHOWN_CHARS: usize = 80;
 
@@ -399,6 +401,11 @@ fn line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
 
 /// So many bytes.
 fn bytes(input: &mut impl BufRead, size_bytes: u64) -> Result<Vec<u8>> {
+    if size_bytes > BUNDLE_MOST {
+        return Err(strange(format!(
+            "sends {size_bytes} bytes at once, which is too much"
+        )));
+    }
     let mut bytes = Vec::new();
     let read = input.take(size_bytes).read_to_end(&mut bytes);
     match read.map_err(|_| gone())? as u64 == size_bytes {
