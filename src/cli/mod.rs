@@ -45,6 +45,7 @@ mod talk;
 mod template;
 mod typed;
 mod ui;
+mod unread;
 mod user_config;
 mod watching;
 

@@ -53,6 +53,7 @@ mod slices;
 mod small_files;
 mod source;
 pub mod tool_dirs;
+mod unread;
 
 pub use adopt::adopt;
 pub use agents::agents;
@@ -71,3 +72,4 @@ pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use said::{said, sent};
+pub use unread::{Unread, unread};

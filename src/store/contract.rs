@@ -39,6 +39,7 @@ pub(crate) fn run(make: Make<'_>) {
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
     a_followed_file_is_kept_as_long_as_its_source(make);
+    an_unread_file_is_kept_until_it_is_read_or_a_purge_runs(make);
     configuration_reads_back(make);
     what_is_remembered_of_refs_reads_back(make);
     searches_miss_nothing(make);
@@ -1658,6 +1659,37 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         None
     );
     assert_eq!(reading(&*store, |view| view.last_followed()), None);
+}
+
+fn an_unread_file_is_kept_until_it_is_read_or_a_purge_runs(make: Make<'_>) {
+    let store = make();
+    let file = |path: &str, why: &str, time| UnreadFile {
+        path: path.into(),
+        why: why.into(),
+        time: Millis(time),
+    };
+    writing(&*store, |tx| {
+        for it in [
+            file("/b", "denied", 1),
+            file("/a", "broken \u{1b}[31m", 2),
+            file("/b", "torn", 3),
+        ] {
+            tx.put_unread(&it).expect("kept");
+        }
+    });
+    let both = [file("/a", "broken \u{1b}[31m", 2), file("/b", "torn", 3)];
+    assert_eq!(reading(&*store, |view| view.unread_files()), both);
+    writing(&*store, |tx| {
+        tx.forget_unread("/b").expect("forgotten");
+        tx.forget_unread("/none").expect("nothing to forget");
+    });
+    let [first, _] = both;
+    assert_eq!(reading(&*store, |view| view.unread_files()), [first]);
+    writing(&*store, |tx| {
+        let operation = tx.begin_operation(Millis(4), "purge").expect("begun");
+        tx.purge_operations(operation).expect("said");
+    });
+    assert_eq!(reading(&*store, |view| view.unread_files()), []);
 }
 
 fn older_sources_go_where_newer_ones_say_the_same(make: Make<'_>) {

@@ -11,7 +11,7 @@ use super::{
     CountKey, Derived, Dropped, Facts, Fault, FollowedFile, Hit, ListedCommit, Objects, ObjectsMut,
     OperationRow, Prepare, Prepared, Records, ReflogRow, Refs, RefsMut, ResumeRow, Reversal, Room,
     RoomOf, Search, SearchMut, SessionRow, SetAside, Shown, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut, Store, TagNote, Tx, View,
+    Sources, SourcesMut, Store, TagNote, Tx, UnreadFile, View,
 };
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -47,6 +47,7 @@ struct Maps {
     last_source: u64,
     records: BTreeMap<(CommitHash, u64), Vec<Span>>,
     followed: BTreeMap<String, FollowedFile>,
+    unread: BTreeMap<String, UnreadFile>,
     sessions: BTreeMap<RefName, SessionRow>,
     resumes: BTreeMap<(String, String), ResumeRow>,
 }
@@ -696,6 +697,10 @@ impl Sources for MapSession<'_> {
         Ok(maps.followed.values().map(|file| file.time).max())
     }
 
+    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
+        Ok(self.maps.borrow().unread.values().cloned().collect())
+    }
+
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
         Ok(self.maps.borrow().sessions.get(name).cloned())
     }
@@ -946,6 +951,7 @@ impl RefsMut for MapSession<'_> {
             PURGED.clone_into(&mut row.what);
         }
         maps.purges.push(purge);
+        maps.unread.clear();
         Ok(())
     }
 
@@ -1120,6 +1126,17 @@ impl SourcesMut for MapSession<'_> {
             .borrow_mut()
             .sessions
             .insert(name.clone(), session.clone());
+        Ok(())
+    }
+
+    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
+        let unread = &mut self.maps.borrow_mut().unread;
+        unread.insert(file.path.clone(), file.clone());
+        Ok(())
+    }
+
+    fn forget_unread(&self, path: &str) -> Result<()> {
+        self.maps.borrow_mut().unread.remove(path);
         Ok(())
     }
 

@@ -46,7 +46,7 @@ pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources,
-    SourcesMut,
+    SourcesMut, UnreadFile,
 };
 
 /// An engine: hands out views and transactions. A thread may own it.

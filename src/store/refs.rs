@@ -140,7 +140,8 @@ pub trait RefsMut: Refs {
     /// Takes the open operation back if it has moved no ref: then nothing was done.
     fn drop_idle_operation(&self) -> Result<()>;
 
-    /// Marks `purge`, an operation, as one, and takes the words of those before it.
+    /// Marks `purge`, an operation, as one, and takes the words of those before it. Why files could not be
+    /// read is forgotten with them.
     fn purge_operations(&self, purge: u64) -> Result<()>;
 
     /// Forgets the operations before `last`, and what they and it have moved, but for where each ref was

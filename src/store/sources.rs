@@ -103,6 +103,17 @@ pub struct FileStamp {
     pub file: i64,
 }
 
+/// A tool's file that could not be read when it was last looked at. Derived, as [`FollowedFile`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadFile {
+    /// The file, by its absolute path.
+    pub path: String,
+    /// What is wrong. Hostile until escaped.
+    pub why: String,
+    /// Since when that is known.
+    pub time: Millis,
+}
+
 /// The records behind a commit: source and spans, newest source first.
 pub type Records = Vec<(u64, Vec<Span>)>;
 
@@ -148,6 +159,9 @@ pub trait Sources {
 
     /// When a file last came in that can be gone on with.
     fn last_followed(&self) -> Result<Option<Millis>>;
+
+    /// The files that could not be read, by path.
+    fn unread_files(&self) -> Result<Vec<UnreadFile>>;
 
     /// What is known of a session.
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>>;
@@ -206,6 +220,13 @@ pub trait SourcesMut: Sources {
     ///
     /// [`crate::Error::Overtaken`] if its source is gone.
     fn put_followed(&self, file: &FollowedFile) -> Result<()>;
+
+    /// Remembers that a file could not be read; a repeat replaces. A purge
+    /// ([`RefsMut::purge_operations`](super::RefsMut::purge_operations)) forgets all of them.
+    fn put_unread(&self, file: &UnreadFile) -> Result<()>;
+
+    /// Forgets that the file of this path could not be read.
+    fn forget_unread(&self, path: &str) -> Result<()>;
 
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()>;

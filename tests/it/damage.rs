@@ -98,8 +98,13 @@ fn with_every_kind_of_row() -> Sandbox {
     assert_eq!(database.execute(spoil, []).expect("spoilt"), 1);
     sandbox.tract(&["fsck", "--repair"]);
     drop(database);
+    // A tool's file that cannot be read.
+    let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
+    fs::create_dir_all(broken.parent().expect("it has one")).expect("made");
+    fs::write(&broken, "{\"torn").expect("written");
     for command in [
-        &["checkout", "main"][..],
+        &["watch", "--once"][..],
+        &["checkout", "main"],
         // A session on one's own branch, and one that goes on elsewhere.
         &["import", "rollout.jsonl", "--onto", "main"],
         &["resume", session],

@@ -26,6 +26,7 @@ fn plant(sandbox: &Sandbox, sql: &str) {
          DROP TABLE IF EXISTS tool_uses; DROP TABLE IF EXISTS quarantine; DROP TABLE IF EXISTS checks;
          DROP TABLE IF EXISTS summaries; DROP TABLE IF EXISTS collections;
          DROP TABLE IF EXISTS dictionaries; DROP TABLE IF EXISTS followed;
+         DROP TABLE IF EXISTS unread;
          CREATE TRIGGER IF NOT EXISTS contents_leave_search AFTER DELETE ON contents BEGIN SELECT 1; END;";
     database.execute_batch(earlier).expect("SQL");
     database.execute_batch(sql).expect("SQL");

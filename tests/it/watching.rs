@@ -415,6 +415,59 @@ fn a_home_is_told_by_tool_directory_and_what_is_gone() {
 }
 
 #[test]
+fn a_status_names_what_could_not_be_read_until_it_was() {
+    let sandbox = with_repository();
+    sandbox.ok(&["commit", "-r", "user", "-m", "mine"]);
+    let folder = sandbox.home().join(".claude/projects/-w");
+    let number = |number: usize| folder.join(format!("{number}\u{1b}[31m.jsonl"));
+    for at in 0..7 {
+        write(&number(at), "{\"type\":\"us");
+    }
+    let database = sandbox.home().join(".local/share/opencode/opencode.db");
+    write(
+        &database,
+        &format!("SQLite format 3\0{}", "x".repeat(5_000)),
+    );
+    let said = sandbox.tract(&["watch", "--once"]);
+    assert!(
+        said.contains("opencode.db") && said.contains("it is tried again"),
+        "{said}"
+    );
+    insta::assert_snapshot!("unread", sandbox.tract(&["status"]));
+    // What is gone is none of them, nor what can be read.
+    for at in 1..7 {
+        std::fs::remove_file(number(at)).expect("removed");
+    }
+    write(&number(0), &records(0..4));
+    insta::assert_snapshot!("unread, fewer", sandbox.tract(&["status"]));
+    sandbox.ok(&["import", number(0).to_str().expect("UTF-8")]);
+    let status = sandbox.tract(&["status"]);
+    assert!(status.contains("Unread   1 file,"), "{status}");
+    std::fs::remove_file(&database).expect("removed");
+    assert!(!sandbox.tract(&["status"]).contains("Unread"));
+    // It does not come back with another file of that name.
+    sandbox.ok(&["watch", "--once"]);
+    write(&database, "");
+    assert!(!sandbox.tract(&["status"]).contains("Unread"));
+}
+
+#[test]
+fn an_import_of_everything_says_later_what_it_could_not_read() {
+    let sandbox = with_repository();
+    write(&session_file(&sandbox), &records(0..4));
+    other_session(&sandbox, "aaaaaaaa-0000-4000-8000-000000000001", "/w");
+    let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
+    write(&broken, "{\"type\":\"us");
+    sandbox.tract(&["import", "--all"]);
+    let status = sandbox.tract(&["status"]);
+    assert!(status.contains("broken.jsonl: broken JSON"), "{status}");
+    // A reason may quote what is erased.
+    sandbox.ok(&["purge", "--match", "said 3", "--force"]);
+    let status = sandbox.tract(&["status"]);
+    assert!(!status.contains("broken.jsonl"), "{status}");
+}
+
+#[test]
 fn a_session_whose_records_lose_each_other_is_here_all_the_same() {
     let sandbox = with_repository();
     let text = records(0..12).replace("\"parentUuid\":\"u7\"", "\"parentUuid\":\"nowhere\"");

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
-use tract::ingest::{self, FileInput, ImportReport, ImportRequest, Reading, Redaction, database};
+use tract::ingest::{
+    self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Unread, database,
+};
 use tract::interop::{Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
@@ -18,7 +20,7 @@ use tract::render::{grouped, plural};
 
 use crate::cli::coming::{Coming, Queue};
 use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, imported, left, position, progress};
+use crate::cli::{App, Exit, Failure, imported, left, position, progress, unread};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -142,6 +144,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         false if ingest::redacts(&repo)? => Redaction::AsBefore,
         false => Redaction::Never,
     };
+    let mut unread = Unread::of(&repo)?;
     let mut worst: Option<Exit> = None;
     let mut reports = Vec::new();
     let mut passed = Passed::default();
@@ -170,6 +173,13 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
             Failure::Tract(error) => spools.renamed(error).into(),
             failure => failure,
         });
+        match &done {
+            Ok(_) => unread.was_read(&repo, file)?,
+            Err(failure) if args.all && is_unread(failure) => {
+                unread.failed(&repo, file, &unread::why(failure), app.now())?;
+            }
+            Err(_) => {}
+        }
         match done {
             Ok(report) => {
                 queue.agents_of(&repo, file, &report)?;
@@ -225,6 +235,20 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(exit) => Err(Failure::Quiet(exit)),
         None => Ok(()),
     }
+}
+
+/// Whether a file of a tool's that ended so is one that could not be read.
+fn is_unread(failure: &Failure) -> bool {
+    !matches!(
+        failure,
+        Failure::Tract(
+            Error::UnknownFormat { .. }
+                | Error::EmptyFile { .. }
+                | Error::Overtaken { .. }
+                | Error::Busy { .. }
+                | Error::Damaged { .. }
+        )
+    )
 }
 
 /// Refuses a branch that cannot be made, before anything is.

@@ -10,7 +10,7 @@ use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
 
 use crate::cli::watching::lock;
-use crate::cli::{App, Failure, Listing, Ui, listing, outcome};
+use crate::cli::{App, Failure, Listing, Ui, listing, outcome, unread};
 
 /// Say where you are in your context
 ///
@@ -53,12 +53,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => ingest::held(&repo)?,
         false => Vec::new(),
     };
+    let unread = unread::lines(&repo, app)?;
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {
         ui.print(watched)?;
         ui.print_all(sessions_line(&held))?;
     }
+    ui.print_all(unread)?;
     if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
     {
         ui.print("")?;

@@ -13,7 +13,7 @@ use tract::Error;
 use tract::history::Repo;
 use tract::ingest::database::{self, DatabaseState, Listings};
 use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
-use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, kin};
+use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Unread, kin};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::plural;
@@ -22,7 +22,7 @@ use tract::store::FileStamp;
 use super::databases::{Databases, Due};
 use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, listing};
+use crate::cli::{App, Failure, listing, unread};
 
 /// More new bytes than this are counted as they come in by one who looks once. To make a counter ready takes
 /// as long as to count so many; what is not counted is counted by who asks.
@@ -44,6 +44,8 @@ pub struct Taking {
     again: HashSet<PathBuf>,
     /// Those that came in, or were here before.
     taken: HashSet<PathBuf>,
+    /// Those that the repository says could not be read.
+    unread: Unread,
     /// What was complained of.
     complained: HashMap<PathBuf, String>,
     /// Those with anything wrong in them, that was told of.
@@ -75,6 +77,7 @@ impl Taking {
             dirs: app.tool_dirs()?,
             counter: Counter::lazy(app.encoding(&repo)?),
             secrets: app.secrets()?,
+            unread: Unread::of(&repo)?,
             repo,
             is_once,
             is_verbose,
@@ -112,6 +115,9 @@ impl Taking {
         self.seen.retain(|path, _| is_there(path));
         self.complained.retain(|path, _| is_there(path));
         self.databases.retain(is_there);
+        // A purge may have forgotten them.
+        self.unread = Unread::of(&self.repo)?;
+        self.unread.forget_gone(&self.repo)?;
         self.take(&files, reading, is_over, app)
     }
 
@@ -142,6 +148,7 @@ impl Taking {
                     _ => None,
                 };
                 if known == Some(stamp) {
+                    self.was_read(&file)?;
                     self.seen.insert(file.clone(), stamp);
                     self.taken.insert(file);
                     continue;
@@ -213,7 +220,7 @@ impl Taking {
                 return Ok(Vec::new());
             }
         };
-        self.complained.remove(file);
+        self.was_read(file)?;
         tally.files += found.len() as u64;
         let found = found.into_iter();
         Ok(found
@@ -241,12 +248,18 @@ impl Taking {
             Ok(report) => {
                 self.seen.insert(file.to_owned(), stamp);
                 self.taken.insert(file.to_owned());
-                self.complained.remove(file);
+                self.was_read(file)?;
                 self.tell(file, &report, tally, app);
                 Ok(())
             }
             Err(error) => self.pass_over(file, stamp, error, tally, app),
         }
+    }
+
+    /// Whatever was wrong with a file is so no more.
+    fn was_read(&mut self, file: &Path) -> Result<(), Failure> {
+        self.complained.remove(file);
+        Ok(self.unread.was_read(&self.repo, file)?)
     }
 
     /// Has a file looked at again soon; of a session in a database, the database.
@@ -269,6 +282,10 @@ impl Taking {
             // It may be no session, or not one yet: it is looked at again when it has changed.
             Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. } => {
                 self.seen.insert(file.to_owned(), stamp);
+                if matches!(error, Error::BrokenFile { .. }) {
+                    let why = unread::why(&error.into());
+                    self.unread.failed(&self.repo, file, &why, app.now())?;
+                }
                 return Ok(());
             }
             // It has gone, or was cut while it was read; or others were first.
@@ -285,17 +302,13 @@ impl Taking {
             _ => {}
         }
         tally.failed += 1;
-        let line = Failure::from(error).line().text();
-        let line = line.strip_prefix("error: ").unwrap_or(&line).to_owned();
-        if self.complained.get(file) != Some(&line) {
-            let place = app.short_path(file);
-            let line = match line.contains(&place) || line.contains(&*file.to_string_lossy()) {
-                true => line.clone(),
-                false => format!("{place}: {line}"),
-            };
+        let why = unread::why(&error.into());
+        self.unread.failed(&self.repo, file, &why, app.now())?;
+        if self.complained.get(file) != Some(&why) {
+            let line = unread::named(file, &why, app);
             app.ui.warn(format!("{line}; it is tried again"));
         }
-        self.complained.insert(file.to_owned(), line);
+        self.complained.insert(file.to_owned(), why);
         Ok(())
     }
 

@@ -243,7 +243,8 @@ impl RefsMut for Session<'_> {
         self.last_purge.set(None);
         self.execute(
             "WITH owed AS (UPDATE tract_repository SET owes_scrub = txid_current()),
-                 marked AS (INSERT INTO purges (operation) VALUES ($2))
+                 marked AS (INSERT INTO purges (operation) VALUES ($2)),
+                 unsaid AS (DELETE FROM unread)
              UPDATE operations SET what = $1 WHERE id < $2",
             &[&PURGED, &number(purge)],
         )

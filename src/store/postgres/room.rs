@@ -12,7 +12,9 @@ fn kind(table: &str) -> RoomOf {
         "contents" | "tool_uses" => RoomOf::Listings,
         "commits" | "lineages" => RoomOf::Commits,
         "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
-        "counts" | "checkpoints" | "totals" | "summaries" | "followed" => RoomOf::Derived,
+        "counts" | "checkpoints" | "totals" | "summaries" | "followed" | "unread" => {
+            RoomOf::Derived
+        }
         "search" => RoomOf::Index,
         _ => RoomOf::Names,
     }

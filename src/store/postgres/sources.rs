@@ -11,7 +11,7 @@ use crate::store::codec::{number, pack_spans, unpack_spans};
 use crate::store::packing::{packed, press, unpack};
 use crate::store::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut,
+    Sources, SourcesMut, UnreadFile,
 };
 
 fn source_row(row: &Row) -> Result<SourceRow> {
@@ -177,6 +177,17 @@ impl Sources for Session<'_> {
         Ok(found.flatten().map(Millis))
     }
 
+    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
+        let sql = "SELECT path, why, time FROM unread ORDER BY path";
+        self.all(sql, &[], |row| {
+            Ok(UnreadFile {
+                path: text(row, 0)?.to_owned(),
+                why: text(row, 1)?.to_owned(),
+                time: Millis(get(row, 2)?),
+            })
+        })
+    }
+
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
         let sql = "SELECT title, cwd, absent FROM sessions WHERE name = $1";
         self.first(sql, &[name], |row| {
@@ -297,6 +308,21 @@ impl SourcesMut for Session<'_> {
              ON CONFLICT (name) DO UPDATE
              SET title = excluded.title, cwd = excluded.cwd, absent = excluded.absent",
             &[name, &row.title, &row.cwd, &absent],
+        )
+    }
+
+    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
+        self.execute(
+            "INSERT INTO unread (path, why, time) VALUES ($1, $2, $3)
+             ON CONFLICT (sha256(path)) DO UPDATE SET why = excluded.why, time = excluded.time",
+            &[&file.path, &file.why, &file.time.0],
+        )
+    }
+
+    fn forget_unread(&self, path: &str) -> Result<()> {
+        self.execute(
+            "DELETE FROM unread WHERE sha256(path) = sha256($1)",
+            &[&path],
         )
     }
 

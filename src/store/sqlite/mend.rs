@@ -51,6 +51,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     let told = mending.told_by_indexes()?;
     session.drop_totals()?;
     session.execute("DELETE FROM followed", [])?;
+    session.execute("DELETE FROM unread", [])?;
     mending.anew("counts", false)?;
     mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
@@ -513,7 +514,7 @@ impl Mending<'_, '_> {
 
     /// Rows that stand for themselves alone.
     fn rows(&mut self) -> Result<()> {
-        const OTHERS: [&str; 16] = [
+        const OTHERS: [&str; 17] = [
             "contents",
             "commits",
             "lineages",
@@ -528,6 +529,7 @@ impl Mending<'_, '_> {
             "sources",
             "source_blocks",
             "followed",
+            "unread",
             "quarantine",
             "checks",
         ];

@@ -14,7 +14,7 @@ use super::engine;
 use crate::error::{Error, Result};
 
 /// In SQL order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../../../migrations/0001_objects.sql"),
     include_str!("../../../migrations/0002_refs.sql"),
     include_str!("../../../migrations/0003_sources.sql"),
@@ -34,6 +34,7 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("../../../migrations/0017_dictionaries.sql"),
     include_str!("../../../migrations/0018_followed.sql"),
     include_str!("../../../migrations/0019_counted_changes.sql"),
+    include_str!("../../../migrations/0020_unread.sql"),
 ];
 
 /// The format that this program writes: the number of migrations.

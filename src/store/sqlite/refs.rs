@@ -483,8 +483,9 @@ impl RefsMut for Session<'_> {
     }
 
     fn purge_operations(&self, purge: u64) -> Result<()> {
-        // What was set aside may hold what is erased.
+        // What was set aside may hold what is erased, and a reason may quote it.
         self.forget_aside()?;
+        self.execute("DELETE FROM unread", [])?;
         let sql = "UPDATE operations SET what = ?1, seal = sealed(id, time, ?1, undoes, redoes)
              WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;

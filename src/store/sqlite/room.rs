@@ -16,7 +16,9 @@ fn kind(table: &str) -> RoomOf {
         "contents" | "tool_uses" => RoomOf::Listings,
         "commits" | "lineages" => RoomOf::Commits,
         "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
-        "counts" | "checkpoints" | "totals" | "summaries" | "followed" => RoomOf::Derived,
+        "counts" | "checkpoints" | "totals" | "summaries" | "followed" | "unread" => {
+            RoomOf::Derived
+        }
         "quarantine" => RoomOf::Aside,
         other if other == "search" || other.starts_with("search_") => RoomOf::Index,
         _ => RoomOf::Names,

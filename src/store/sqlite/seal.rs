@@ -104,6 +104,7 @@ macro_rules! intact {
         intact!(@derived "followed", "path", "source", "size_bytes", "modified_ns", "file",
             "hashed", "settings", "time")
     };
+    (unread) => { intact!(@derived "unread", "path", "why", "time") };
     (sessions) => { intact!(@ "sessions", "sessions", "name", "title", "cwd", "absent") };
     (resumes) => {
         intact!(@ "resumes", "resumes", "tool", "session", "commit_id", "messages", "digest")

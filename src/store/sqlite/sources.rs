@@ -12,7 +12,7 @@ use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Span};
 use crate::store::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut,
+    Sources, SourcesMut, UnreadFile,
 };
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
@@ -229,6 +229,21 @@ impl Sources for Session<'_> {
         Ok(found.flatten().map(Millis))
     }
 
+    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
+        let sql = concat!(
+            "SELECT path, why, time FROM unread WHERE ",
+            intact!(unread),
+            " ORDER BY path"
+        );
+        self.all(sql, [], |row| {
+            Ok(UnreadFile {
+                path: row.get(0)?,
+                why: row.get(1)?,
+                time: Millis(row.get(2)?),
+            })
+        })
+    }
+
     fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
         let sql = concat!(
             "SELECT title, cwd, absent FROM sessions WHERE name = ?1 AND ",
@@ -370,6 +385,18 @@ impl SourcesMut for Session<'_> {
              VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![name, row.title, row.cwd, absent],
         )
+    }
+
+    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO unread (path, why, time, seal)
+             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
+            params![file.path, file.why, file.time.0],
+        )
+    }
+
+    fn forget_unread(&self, path: &str) -> Result<()> {
+        self.execute("DELETE FROM unread WHERE path = ?1", [path])
     }
 
     fn forget_session(&self, name: &RefName) -> Result<()> {

@@ -408,6 +408,7 @@ fn derived(table: &str) -> Option<&'static str> {
         "totals" | "summaries" => Some("totals"),
         "tool_uses" => Some("calls of tools"),
         "followed" => Some("followed files"),
+        "unread" => Some("files that could not be read"),
         _ => None,
     }
 }
