@@ -4,6 +4,7 @@
 //! that are no UTF-8, text that is no JSON, a torn end, values glued together. Deliberately absent:
 //! what a record means.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::ops::Range;
 use std::str::Utf8Chunks;
@@ -33,6 +34,8 @@ pub(super) struct Text<'a> {
     offset: u64,
     /// The line that they all stand on; none: they are a whole document.
     line: Option<u64>,
+    /// Up to where the line ends of a document were counted last, and how many there are.
+    counted: Option<&'a Cell<(usize, u64)>>,
 }
 
 impl Text<'_> {
@@ -46,9 +49,23 @@ impl Text<'_> {
 
     /// A problem with the byte at `at`: in a document its line is counted.
     pub(super) fn problem(&self, at: usize, reason: impl Into<String>) -> Problem {
-        let before = &self.bytes[..at.min(self.bytes.len())];
-        let counted = || memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-        Problem::new(self.line.unwrap_or_else(counted), reason)
+        Problem::new(self.line.unwrap_or_else(|| self.line_of(at)), reason)
+    }
+
+    /// The line of a document on which the byte at `at` stands. One problem after the other is found, so what is
+    /// counted is what lies between them.
+    fn line_of(&self, at: usize) -> u64 {
+        let at = at.min(self.bytes.len());
+        let ends = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let (from, before) = self.counted.map_or((0, 0), Cell::get);
+        let before = match from <= at {
+            true => before + ends(&self.bytes[from..at]),
+            false => before - ends(&self.bytes[at..from]),
+        };
+        if let Some(counted) = self.counted {
+            counted.set((at, before));
+        }
+        before + 1
     }
 
     /// The value at `at`, and how many lone surrogates in it became U+FFFD.
@@ -98,6 +115,7 @@ pub(super) struct Held {
     bytes: Vec<u8>,
     /// Where the document begins: after a byte order mark and white space.
     pub(super) start: usize,
+    counted: Cell<(usize, u64)>,
 }
 
 impl Held {
@@ -110,7 +128,11 @@ impl Held {
         }
         let bytes = input.front(u64::MAX).map_err(Error::io("source"))?;
         let start = skip_space(&bytes, bytes.len() - without_mark(&bytes).len());
-        Ok(Self { bytes, start })
+        Ok(Self {
+            bytes,
+            start,
+            counted: Cell::default(),
+        })
     }
 
     pub(super) fn text(&self) -> Text<'_> {
@@ -118,6 +140,7 @@ impl Held {
             bytes: &self.bytes,
             offset: 0,
             line: None,
+            counted: Some(&self.counted),
         }
     }
 
@@ -340,6 +363,7 @@ fn each_value(
                     bytes: line.bytes,
                     offset: line.span.offset,
                     line: Some(line.number),
+                    counted: None,
                 },
                 at: place(start)..place(end),
                 line: line.number,
@@ -475,6 +499,19 @@ mod tests {
             let text = record.value.get().to_owned();
             self.0.push((record.number, record.span(), text));
             Ok(())
+        }
+    }
+
+    #[test]
+    fn the_lines_of_problems_are_counted_from_one_to_the_next() {
+        let bytes = "[1,\n2,\n\n3]\n".as_bytes();
+        let held = Held::read(&bytes).expect("bytes can be read");
+        let text = held.text();
+        let places = [0, 3, 4, 8, 9, 2, 99, 7, 0];
+        for at in places {
+            let before = &bytes[..at.min(bytes.len())];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+            assert_eq!(text.problem(at, "x").line, line, "{at}");
         }
     }
 
