@@ -100,6 +100,12 @@ fn databases_of_other_versions_come_in_whole() {
         ("opencode/suhd550-v1.16.0.opencode.db", "opencode", 1, 35),
         ("opencode/local-v1.18.33/opencode.db", "opencode", 1, 2),
         ("kilo-code/mushushi-v7.0.46.kilo.db", "kilo", 3, 98),
+        (
+            "openai-agents/has1997.conversation_history.db",
+            "openai-agents",
+            1,
+            6,
+        ),
     ];
     for (name, tool, sessions, messages) in expected {
         let repo = Repo::ephemeral().expect("a repository");
@@ -112,7 +118,9 @@ fn databases_of_other_versions_come_in_whole() {
             let report = bring_in(&repo, path);
             assert_eq!(report.problem_count, 0, "{:?}", report.problems);
             assert_eq!(report.format.name, tool);
-            seen += document(path)["messages"].as_array().expect("some").len();
+            let document = document(path);
+            let lists = ["messages", "agent_messages"].map(|key| document[key].as_array());
+            seen += lists.into_iter().flatten().map(Vec::len).sum::<usize>();
         }
         assert_eq!(seen, messages, "{name}");
     }

@@ -41,6 +41,7 @@ mod lines;
 mod list;
 mod midway;
 mod openai;
+mod openai_agents;
 mod openai_stream;
 mod opencode;
 mod pi;

@@ -4,9 +4,12 @@
 //! in an order that they tell, so that the same rows make the same bytes. Deliberately absent: databases;
 //! whoever opens one hands in [`Rows`].
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::error::Result;
+use crate::model::Millis;
 
 /// The rows of a database at one moment.
 pub trait Rows {
@@ -83,5 +86,57 @@ impl Tables {
             }
         }
         Ok(true)
+    }
+}
+
+/// Puts each session behind the one that started it; else they stay in their order. One that was started is later
+/// than who started it, unless a clock was set back.
+pub(super) fn starters_first(sessions: &mut [StoredSession]) {
+    let depths = depths(sessions);
+    sessions.sort_by_key(|it| depths.get(&it.id).copied());
+}
+
+/// How many sessions are above each; of those that start each other in a circle, some number.
+fn depths(sessions: &[StoredSession]) -> HashMap<String, usize> {
+    let parents = sessions.iter().map(|it| (&it.id, it.spawned_by.as_ref()));
+    let parents: HashMap<&String, Option<&String>> = parents.collect();
+    let mut depths: HashMap<String, usize> = HashMap::new();
+    for session in sessions {
+        let (mut chain, mut next) = (Vec::new(), Some(&session.id));
+        while let Some((id, above)) = next.and_then(|id| parents.get_key_value(id))
+            && !depths.contains_key(*id)
+        {
+            // So that a circle has an end.
+            depths.insert((*id).clone(), 0);
+            chain.push(*id);
+            next = *above;
+        }
+        let above = next.and_then(|id| depths.get(id));
+        let first = above.map_or(0, |above| above + 1);
+        for (under, id) in chain.into_iter().rev().enumerate() {
+            depths.insert(id.clone(), first + under);
+        }
+    }
+    depths
+}
+
+/// A time as SQLite writes it (`2025-08-09 16:46:38`), which is in UTC, or with a zone.
+pub(super) fn time(text: &str) -> Option<Millis> {
+    let exact = text.trim().replacen(' ', "T", 1);
+    Millis::parse(&exact).or_else(|| Millis::parse(&format!("{exact}Z")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_in_utc_or_says_where() {
+        let here = Some(Millis(1_772_438_403_000));
+        assert_eq!(time("2026-03-02 08:00:03"), here);
+        assert_eq!(time("2026-03-02 10:00:03+02:00"), here);
+        let later = here.map(|it| Millis(it.0 + 250));
+        assert_eq!(time("2026-03-02T08:00:03.250000"), later);
+        assert_eq!(time("soon"), None);
     }
 }

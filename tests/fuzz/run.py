@@ -46,6 +46,7 @@ WORDS = {
     "atif": ["interop/atif"],
     "swe_agent": ["interop/swe_agent", "wire/openai"],
     "mini_swe_agent": ["interop/swe_agent", "wire/openai"],
+    "openai_agents": ["interop/openai_agents", "wire/responses"],
     "droid": ["interop/droid", "wire/anthropic"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],

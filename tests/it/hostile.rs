@@ -465,6 +465,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_session_of_the_agents_sdk_holds(input in changed("openai_agents")) {
+        (target("openai_agents").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_session_of_roo_holds(input in changed("roo")) {
         (target("roo").hold)(&input.0, Care::of(&input.0));
     }

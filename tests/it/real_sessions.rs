@@ -41,6 +41,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "kimi",
         "atif",
         "swe-agent",
+        "openai-agents",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

@@ -49,6 +49,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "atif",
         "swe-agent",
         "mini-swe-agent",
+        "openai-agents",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 26] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -205,6 +205,12 @@ pub const TARGETS: [Target; 25] = [
         folders: &["mini-swe-agent"],
         made: Vec::new,
         hold: |bytes, care| session("mini-swe-agent", bytes, care),
+    },
+    Target {
+        name: "openai_agents",
+        folders: &["openai-agents"],
+        made: Vec::new,
+        hold: |bytes, care| session("openai-agents", bytes, care),
     },
     Target {
         name: "roo",

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::interop::records::rewritten;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, starters_first};
 use crate::wire::json::{Object, array, is_object, quoted};
 
 /// A row, by column.
@@ -79,9 +79,7 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
         stored(row, sum)
     });
     let mut found: Vec<StoredSession> = found.collect();
-    // One that was started is later than who started it, unless a clock was set back.
-    let depths = depths(&found);
-    found.sort_by_key(|it| depths.get(&it.id).copied());
+    starters_first(&mut found);
     Ok(found)
 }
 
@@ -116,30 +114,6 @@ fn stored(row: &Row, Sum(rows, size_bytes, newest): Sum) -> Option<StoredSession
         size_bytes,
         updated: newest.max(own.unwrap_or_default()),
     })
-}
-
-/// How many sessions are above each; of those that start each other in a circle, some number.
-fn depths(sessions: &[StoredSession]) -> HashMap<String, usize> {
-    let parents = sessions.iter().map(|it| (&it.id, it.spawned_by.as_ref()));
-    let parents: HashMap<&String, Option<&String>> = parents.collect();
-    let mut depths: HashMap<String, usize> = HashMap::new();
-    for session in sessions {
-        let (mut chain, mut next) = (Vec::new(), Some(&session.id));
-        while let Some((id, above)) = next.and_then(|id| parents.get_key_value(id))
-            && !depths.contains_key(*id)
-        {
-            // So that a circle has an end.
-            depths.insert((*id).clone(), 0);
-            chain.push(*id);
-            next = *above;
-        }
-        let above = next.and_then(|id| depths.get(id));
-        let first = above.map_or(0, |above| above + 1);
-        for (under, id) in chain.into_iter().rev().enumerate() {
-            depths.insert(id.clone(), first + under);
-        }
-    }
-    depths
 }
 
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {

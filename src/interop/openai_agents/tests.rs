@@ -1,0 +1,216 @@
+//! What a session's items say, in one line and in branches, and what is wrong with one.
+
+use serde_json::{Map, Value, json};
+
+use super::OPENAI_AGENTS;
+use crate::error::Result;
+use crate::interop::contract::{Session, read, value_at};
+use crate::interop::rows::Rows;
+use crate::model::{Message, Millis, Part};
+
+const PLAIN: &[u8] = include_bytes!("../../../tests/data/openai-agents/plain.json");
+const BRANCHES: &[u8] = include_bytes!("../../../tests/data/openai-agents/branches.json");
+
+/// A message in a few words.
+fn sketch(message: &Message) -> String {
+    let part = |part: &Part| match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, .. } => format!("({text})"),
+        Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
+        Part::ToolResult { call, content, .. } => {
+            format!("{call} = {} parts", content.len())
+        }
+        Part::Image(_) | Part::File(_) => "[media]".to_owned(),
+        Part::Opaque { .. } => "[opaque]".to_owned(),
+    };
+    let parts: Vec<String> = message.parts.iter().map(part).collect();
+    format!("{}: {}", message.role, parts.join(" | "))
+}
+
+fn sketches(session: &Session) -> Vec<String> {
+    session.messages().into_iter().map(sketch).collect()
+}
+
+#[test]
+fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
+    let told = read(&OPENAI_AGENTS, PLAIN);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.id, "mill:42");
+    assert_eq!(
+        sketches(session),
+        [
+            "user: How many sacks are in the mill?",
+            "assistant: (Both floors.) | call_1: count_sacks | call_2: count_sacks",
+            "tool: call_2 = 1 parts",
+            "tool: call_1 = 2 parts",
+            "assistant: 12 sacks 🌾.",
+            "user: And barrels? | [opaque]",
+            "assistant: [opaque] | None.",
+        ]
+    );
+    let reply = &session.steps[1];
+    assert_eq!(reply.time, Some(Millis(1_772_438_403_000)));
+    let records: Vec<Value> = reply
+        .records
+        .iter()
+        .map(|it| value_at(PLAIN, *it))
+        .collect();
+    let kinds: Vec<_> = records.iter().map(|it| it["type"].as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            Some("reasoning"),
+            Some("function_call"),
+            Some("function_call")
+        ]
+    );
+    assert!(session.branches.is_empty());
+}
+
+#[test]
+fn each_branch_that_leaves_the_newest_is_one_and_says_nothing_twice() {
+    let told = read(&OPENAI_AGENTS, BRANCHES);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(
+        sketches(session),
+        [
+            "user: Which wood for the wheel?",
+            "assistant: Oak.",
+            "user: And for the door?",
+            "assistant: Pine.",
+            "user: Thanks.",
+            "user: And for the roof?",
+            "assistant: c1: look",
+            "tool: c1 = 1 parts",
+            "assistant: Reed.",
+        ]
+    );
+    let [(5, branch)] = &session.branches[..] else {
+        panic!("{:?}", session.branches)
+    };
+    assert_eq!(branch.after.map(|step| step.0), Some(1));
+}
+
+fn of(items: &[Value]) -> Vec<u8> {
+    let rows = items.iter().enumerate();
+    let rows = rows.map(|(at, item)| json!({"id": at, "message_data": item}));
+    let rows: Vec<Value> = rows.collect();
+    let session = json!({"agent_session": {"session_id": "s"}, "agent_messages": rows});
+    session.to_string().into_bytes()
+}
+
+#[test]
+fn what_is_no_item_is_named_and_the_rest_comes_in() {
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let source = of(&[
+        said("one"),
+        json!("{\"role\":"),
+        json!({"__enc__": 1, "v": 1, "kid": "hkdf-v1", "payload": "gAAAA"}),
+        json!({"type": "function_call_output", "call_id": "none", "output": "x"}),
+        json!(null),
+        json!({"type": "new_kind", "inside": 1}),
+        said("two"),
+    ]);
+    let told = read(&OPENAI_AGENTS, &source);
+    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
+    assert_eq!(
+        reasons,
+        [
+            "a message that is no object",
+            "a message that is no object",
+            "a tool result without its call 'none'"
+        ]
+    );
+    let session = &told.sessions[0];
+    assert_eq!(
+        sketches(session),
+        [
+            "user: one",
+            "tool: none = 1 parts",
+            "assistant: [opaque]",
+            "user: two"
+        ]
+    );
+    assert_eq!(session.end.other_records["encrypted item"], 1);
+    // A row without an item, and a list that ends half-way.
+    let text = "{\"agent_session\":{},\"agent_messages\":[{\"id\":1},{\"id\":2,\"message_data\":{\"role\":\"user\",\"content\":\"a\"}},{\"id\":";
+    let told = read(&OPENAI_AGENTS, text.as_bytes());
+    assert_eq!(told.sessions[0].start.id, "stem");
+    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.problems.len(), 2, "{:?}", told.problems);
+}
+
+/// The rows of a fixture as a database gives them.
+struct Table<'a>(&'a Value);
+
+impl Table<'_> {
+    fn all(&self, table: &str) -> Vec<Map<String, Value>> {
+        let found = match table {
+            "agent_sessions" => json!([self.0["agent_session"]]),
+            other => self.0[other].clone(),
+        };
+        let rows = found.as_array().cloned().unwrap_or_default().into_iter();
+        let row = |row: Value| {
+            let mut row = row.as_object().expect("a row").clone();
+            if let Some(item) = row.get_mut("message_data") {
+                *item = item.to_string().into();
+            }
+            row
+        };
+        rows.map(row).collect()
+    }
+}
+
+impl Rows for Table<'_> {
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let rows = self.all(table);
+        let first = rows.first().map(|row| row.keys().cloned().collect());
+        Ok(first.unwrap_or_default())
+    }
+
+    fn rows(
+        &self,
+        table: &str,
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        let mut rows = self.all(table);
+        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
+        rows.sort_by_key(|row| order.first().and_then(|column| row[*column].as_i64()));
+        Ok(rows)
+    }
+
+    fn summed(
+        &self,
+        table: &str,
+        by: &str,
+        text: &str,
+        _: &str,
+    ) -> Result<Vec<(String, u64, u64, i64)>> {
+        let rows = self.all(table);
+        let bytes = rows
+            .iter()
+            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
+        let id = rows[0][by].as_str().expect("an id").to_owned();
+        Ok(vec![(id, rows.len() as u64, bytes.sum(), 0)])
+    }
+}
+
+#[test]
+fn the_rows_of_a_session_make_its_object() {
+    let tables = OPENAI_AGENTS.tables.expect("it has some");
+    for source in [PLAIN, BRANCHES] {
+        let document: Value = serde_json::from_slice(source).expect("JSON");
+        let rows = Table(&document);
+        assert!(tables.are_in(&rows).expect("read"));
+        let all = (tables.sessions)(&rows).expect("read");
+        let found = (tables.document)(&rows, &all[0].id).expect("read");
+        let (session, made) = found.expect("it is there");
+        assert_eq!(all, [session]);
+        let made: Value = serde_json::from_str(&made).expect("JSON");
+        assert_eq!(made, document);
+        assert!((tables.document)(&rows, "none").expect("read").is_none());
+    }
+}
