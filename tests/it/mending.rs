@@ -125,6 +125,10 @@ fn what_the_rest_vouches_for_is_made_again() {
             "INSERT INTO search (search) VALUES ('delete-all');
              INSERT INTO search (rowid, pieces) VALUES ((SELECT max(id) FROM contents), 'aaaa')",
         ),
+        (
+            "a block of the search index",
+            "UPDATE search_data SET block = X'0000' WHERE id > 10",
+        ),
     ] {
         let sandbox = copy(&clean);
         change(&sandbox, sql);
@@ -139,7 +143,7 @@ fn what_the_rest_vouches_for_is_made_again() {
         assert!(!mended.starts_with("exit code"), "{what}: {mended}");
         assert_eq!(answers(&sandbox), wanted, "{what}");
     }
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @r#"
     a ref
       damaged  refs refs/heads/other: not as it was written
       damaged  refs/heads/other: it is not where its log says
@@ -195,7 +199,10 @@ fn what_the_rest_vouches_for_is_made_again() {
       damaged  checkpoints: 1 not as they were written
     the search index
       damaged  the search index: 26 not as they were written
-    ");
+    a block of the search index
+      damaged  index: fts5: corruption found reading blob 137438953473 from table "search"
+      damaged  the search index: 1 not as they were written
+    "#);
 }
 
 /// What nothing vouches for is set aside, and nothing of it is thrown away.

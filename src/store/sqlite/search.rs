@@ -88,6 +88,7 @@ impl Session<'_> {
 }
 
 /// What the search index knows of contents, by their rows.
+#[derive(Default)]
 pub(super) struct Indexed {
     watermark: i64,
     terms: HashMap<i64, TermSum>,

@@ -12,8 +12,9 @@ use rusqlite::types::Value;
 use super::Sqlite;
 use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
 use super::seal::intact;
+use super::search::Indexed;
 use super::session::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
 use crate::store::grams::Terms;
@@ -140,8 +141,13 @@ impl Check<'_, '_, '_> {
                   LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id"
         );
         let session = self.session;
-        let mut indexed = session.indexed_terms()?;
-        let (mut terms, mut astray) = (Terms::new(), 0);
+        let (mut indexed, is_torn) = match session.indexed_terms() {
+            Ok(indexed) => (indexed, false),
+            // It cannot even be read through, and can be made again.
+            Err(Error::Damaged { .. }) => (Indexed::default(), true),
+            Err(error) => return Err(error),
+        };
+        let (mut terms, mut astray) = (Terms::new(), u64::from(is_torn));
         session.scan(sql, [], |row| {
             self.done.contents += 1;
             self.step();
@@ -379,6 +385,9 @@ pub(super) fn unsound(session: &Session<'_>) -> Result<Vec<String>> {
 /// can be made again from its rows.
 pub(super) fn is_of_pages(line: &str) -> bool {
     let of_rows = [
+        // The search index, which the next search fills.
+        "fts5: ",
+        "FTS5 table",
         " index ",
         " value in ",
         "CHECK constraint failed",
