@@ -35,6 +35,7 @@ pub mod foreign;
 mod format;
 pub mod formats;
 mod gemini;
+mod goose;
 mod head;
 mod kimi;
 mod lines;

@@ -47,6 +47,7 @@ WORDS = {
     "swe_agent": ["interop/swe_agent", "wire/openai"],
     "mini_swe_agent": ["interop/swe_agent", "wire/openai"],
     "openai_agents": ["interop/openai_agents", "wire/responses"],
+    "goose": ["interop/goose"],
     "droid": ["interop/droid", "wire/anthropic"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],

@@ -374,6 +374,135 @@ fn messages_into(tool: &Tool, session: &mut Value) {
     tool.put(session);
 }
 
+/// A database with these tables, of rows as JSON says them: lists and objects in it are texts.
+fn rows_of(path: &Path, tables: &str, rows: &[(&str, &[Value])]) -> Connection {
+    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+    let database = Connection::open(path).expect("made");
+    let log = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;";
+    database
+        .execute_batch(&format!("{log}{tables}"))
+        .expect("made");
+    for (table, row) in rows
+        .iter()
+        .flat_map(|(table, rows)| rows.iter().map(move |row| (table, row)))
+    {
+        let row = row.as_object().expect("a row");
+        let names: Vec<&str> = row.keys().map(String::as_str).collect();
+        let values = row.values().map(|value| match value {
+            Value::Null => rusqlite::types::Value::Null,
+            Value::Number(number) => number.as_i64().expect("whole").into(),
+            Value::Bool(is_so) => i64::from(*is_so).into(),
+            Value::String(text) => text.clone().into(),
+            json => json.to_string().into(),
+        });
+        let marks = vec!["?"; names.len()].join(", ");
+        let add = format!(
+            "INSERT INTO {table} ({}) VALUES ({marks})",
+            names.join(", ")
+        );
+        let added = database.execute(&add, rusqlite::params_from_iter(values));
+        assert_eq!(added.expect("written"), 1);
+    }
+    database
+}
+
+/// The rows of a list in a document.
+fn listed(document: &Value, key: &str) -> Vec<Value> {
+    document[key].as_array().expect("a list").clone()
+}
+
+#[test]
+fn the_sessions_of_the_agents_sdk_come_in_from_their_database() {
+    let sandbox = Sandbox::empty();
+    let [plain, branches] = [
+        include_str!("../data/openai-agents/plain.json"),
+        include_str!("../data/openai-agents/branches.json"),
+    ]
+    .map(|text| serde_json::from_str::<Value>(text).expect("JSON"));
+    let of = |key: &str| [&plain, &branches].map(|it| it[key].clone());
+    let (sessions, mut items) = (of("agent_session"), listed(&plain, "agent_messages"));
+    // Rows of all sessions are counted together.
+    let mut order = listed(&branches, "message_structure");
+    for row in &mut order {
+        row["message_id"] = (row["message_id"].as_i64().expect("one") + 100).into();
+    }
+    items.extend(
+        listed(&branches, "agent_messages")
+            .into_iter()
+            .map(|mut row| {
+                row["id"] = (row["id"].as_i64().expect("one") + 100).into();
+                row
+            }),
+    );
+    let path = sandbox.work().join("talk.db");
+    let tables = "CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP, updated_at TIMESTAMP);
+         CREATE TABLE agent_messages (id INTEGER PRIMARY KEY, session_id TEXT, message_data TEXT, created_at TIMESTAMP);
+         CREATE TABLE message_structure (id INTEGER PRIMARY KEY, session_id TEXT, message_id INTEGER, branch_id TEXT,
+           message_type TEXT, sequence_number INTEGER, user_turn_number INTEGER, branch_turn_number INTEGER,
+           created_at TIMESTAMP);";
+    let rows: [(&str, &[Value]); 3] = [
+        ("agent_sessions", &sessions),
+        ("agent_messages", &items),
+        ("message_structure", &order),
+    ];
+    // It stays open: what was written last stands in its log alone.
+    let open = rows_of(&path, tables, &rows);
+    let before = files(&path);
+    insta::assert_snapshot!(sandbox.tract(&["import", "talk.db"]));
+    assert_eq!(
+        files(&path),
+        before,
+        "neither touched, nor any file made beside them"
+    );
+    insta::assert_snapshot!(sandbox.tract(&["branch"]));
+    let add = "INSERT INTO agent_messages VALUES (300, 'mill:42', '{\"role\":\"user\",\"content\":\"Good night.\"}', NULL)";
+    open.execute(add, []).expect("written");
+    insta::assert_snapshot!(sandbox.tract(&["import", "talk.db"]));
+}
+
+#[test]
+fn goose_keeps_its_sessions_in_a_database_too() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let export: Value =
+        serde_json::from_str(include_str!("../data/goose/export.json")).expect("JSON");
+    let row = |id: &str, parent: Option<&str>| {
+        json!({"id": id, "name": export["name"], "working_dir": export["working_dir"],
+            "created_at": "2026-03-02 08:00:00", "updated_at": "2026-03-02 08:00:40",
+            "extension_data": export["extension_data"], "parent_session_id": parent})
+    };
+    let message = |session: &str, it: &Value| {
+        json!({"session_id": session, "message_id": it["id"], "role": it["role"],
+            "content_json": it["content"], "created_timestamp": it["created"],
+            "metadata_json": it["metadata"]})
+    };
+    let all = listed(&export, "conversation");
+    let own = all.iter().map(|it| message("20260302_1", it));
+    let agents = all[13..].iter().map(|it| message("20260302_2", it));
+    let messages: Vec<Value> = own.chain(agents).collect();
+    let tables = "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT, created_at TIMESTAMP,
+           updated_at TIMESTAMP, extension_data TEXT, parent_session_id TEXT);
+         CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, message_id TEXT, role TEXT,
+           content_json TEXT, created_timestamp INTEGER, metadata_json TEXT);";
+    let sessions = [
+        row("20260302_2", Some("20260302_1")),
+        row("20260302_1", None),
+    ];
+    let path = sandbox
+        .home()
+        .join(".local/share/goose/sessions/sessions.db");
+    let rows: [(&str, &[Value]); 2] = [("sessions", &sessions), ("messages", &messages)];
+    let open = rows_of(&path, tables, &rows);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+    sandbox.write("export.json", export.to_string());
+    // The tool's own export says the same.
+    insta::assert_snapshot!(sandbox.tract(&["import", "export.json"]));
+    // A message goes out of sight, and nothing else changes.
+    let hide = "UPDATE messages SET metadata_json = '{\"userVisible\":true,\"agentVisible\":false}' WHERE id = 17";
+    assert_eq!(open.execute(hide, []).expect("written"), 1);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+}
+
 #[test]
 fn opencode_goes_on_with_what_its_own_command_takes_in() {
     let sandbox = Sandbox::new();

@@ -50,6 +50,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "swe-agent",
         "mini-swe-agent",
         "openai-agents",
+        "goose",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

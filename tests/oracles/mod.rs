@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -211,6 +211,12 @@ pub const TARGETS: [Target; 26] = [
         folders: &["openai-agents"],
         made: Vec::new,
         hold: |bytes, care| session("openai-agents", bytes, care),
+    },
+    Target {
+        name: "goose",
+        folders: &["goose"],
+        made: Vec::new,
+        hold: |bytes, care| session("goose", bytes, care),
     },
     Target {
         name: "roo",
