@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::sandbox::{Sandbox, dump};
 
@@ -216,6 +217,41 @@ fn a_colleague_goes_on_beside_the_code() {
     hint: git:origin, for the one that git calls origin
     ");
     assert_eq!(mine.ok(&["fsck"]), "");
+}
+
+#[test]
+fn whoever_is_killed_in_the_middle_leaves_nothing_half_done() {
+    let (mine, yours, (hub, url)) = (Sandbox::new(), Sandbox::new(), hub());
+    for sandbox in [&mine, &yours] {
+        sandbox.ok(&["remote", "add", "origin", &url]);
+    }
+    let mut killed = 0;
+    for round in 0..4 {
+        let line = |at| format!("{{\"role\":\"user\",\"content\":\"said {at} in {round}\"}}\n");
+        let lines: String = (0..3_000).map(line).collect();
+        mine.write("batch.jsonl", lines);
+        let before = hub.tract(&["rev-parse", "main"]);
+        mine.ok(&["commit", "--batch", "batch.jsonl"]);
+        let tip = mine.ok(&["rev-parse", "HEAD"]);
+        for wait_ms in [5, 60, 120, 250, 500] {
+            for (who, what) in [(&mine, "push"), (&yours, "pull")] {
+                let mut child = who.command(&["-q", what]).spawn().expect("it runs");
+                std::thread::sleep(Duration::from_millis(wait_ms));
+                let _ = child.kill();
+                killed += usize::from(child.wait().expect("it ends").code().is_none());
+            }
+            let there = hub.tract(&["rev-parse", "main"]);
+            assert!(there == before || there == tip, "{there}");
+        }
+        mine.ok(&["push", "-q"]);
+        yours.ok(&["pull", "-q"]);
+        assert_eq!(hub.ok(&["rev-parse", "main"]), tip);
+        assert_eq!(yours.ok(&["rev-parse", "main"]), tip);
+    }
+    assert!(killed > 8, "{killed} were killed in time");
+    for sandbox in [&mine, &yours, &hub] {
+        sandbox.ok(&["fsck"]);
+    }
 }
 
 #[test]
