@@ -1,7 +1,7 @@
 //! Two repositories made to agree: commits carried from one to the other, and refs moved there.
 //!
 //! What one has is never sent to it again: where the two part is found by asking for commits on the path
-//! ([`carry`]), and what is sent is bundles (`docs/bundle.md`), each checked whole on arrival. Objects come
+//! ([`Carries`]), and what is sent is bundles (`docs/bundle.md`), each checked whole on arrival. Objects come
 //! first, slice by slice, and refs move last, in one operation, so that what was interrupted goes on where it
 //! stopped. Deliberately absent: how another repository is reached, and whether the one who asks may.
 

@@ -105,13 +105,7 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
     client.batch_execute(newer).expect("changed");
     let found = Postgres::open(&address).err().expect("refused");
     assert!(
-        matches!(
-            found,
-            Error::NewerDatabase {
-                found: 99,
-                known: 1
-            }
-        ),
+        matches!(found, Error::NewerDatabase { found: 99, known } if known == migrate::KNOWN),
         "{found}"
     );
 }
