@@ -391,6 +391,12 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     hint: ssh host tract serve /no/such/place says why
     ");
     assert!(!mine.work().join("new").exists());
+    insta::assert_snapshot!(run(&["clone", &url, "."]), @r"
+    exit code: 1
+    --- stderr
+    error: there is a repository in . already
+    hint: tract remote add NAME URL, and tract pull NAME, inside it
+    ");
     insta::assert_snapshot!(run(&["clone", "nothing"]), @r"
     exit code: 2
     --- stderr

@@ -37,15 +37,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None => PathBuf::from(name(&url)?),
     };
     let is_new = !dir.exists();
-    let is_taken = dir.join(".tract").exists();
-    if is_taken {
+    let (repo, is_made) = Repo::init_as(&dir, &app.visitor()?)?;
+    if !is_made {
         let failure = Failure::refused(format!(
             "there is a repository in {} already",
             dir.display()
         ));
         return Err(failure.with_hint("tract remote add NAME URL, and tract pull NAME, inside it"));
     }
-    let done = brought(args, &url, &dir, app);
+    let done = brought(args, &url, &repo, app);
     let done = done.inspect_err(|_| take_away(&dir, is_new))?;
     let place = app.short_path(&dir);
     app.ui.status(format!("Made a repository in {place}"));
@@ -53,9 +53,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the repository, and brings what there is.
-fn brought(args: &Args, url: &str, dir: &Path, app: &mut App) -> Result<Fetched, Failure> {
-    let (repo, _) = Repo::init_as(dir, &app.visitor()?)?;
+/// Brings what there is into a repository that was just made.
+fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched, Failure> {
     repo.set_remote("origin", url, false)?;
     let options = FetchOptions {
         remote: "origin",
@@ -63,7 +62,7 @@ fn brought(args: &Args, url: &str, dir: &Path, app: &mut App) -> Result<Fetched,
         follow: Follow::Head,
         ..FetchOptions::default()
     };
-    peer::with(url, &repo, app, |there, app| {
+    peer::with(url, repo, app, |there, app| {
         let call = Call::at(app.now(), "clone");
         let done = peer::shown(app, |told| repo.fetch(call, there, &options, told));
         Ok(done?)

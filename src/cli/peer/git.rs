@@ -6,12 +6,10 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use serde::{Deserialize, Serialize};
 use tract::Error;
 use tract::history::Repo;
-use tract::history::sync::{Beside, OnShelf, Peer, PeerRef, Shelf, Shelved};
-use tract::model::{Millis, RefName};
-use tract::store::{SessionRow, TagNote};
+use tract::history::sync::{OnShelf, Peer, Shelf, Shelved};
+use tract::model::RefName;
 
 use crate::cli::{App, Failure};
 
@@ -45,33 +43,6 @@ pub fn with<T>(
 
 struct Git {
     remote: String,
-}
-
-/// What `ref.json` says.
-#[derive(Serialize, Deserialize)]
-struct Said {
-    name: String,
-    commit: String,
-    depth: u64,
-    ends: Vec<String>,
-    #[serde(default)]
-    note: Option<Note>,
-    #[serde(default)]
-    session: Option<Session>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Note {
-    commit: String,
-    time: i64,
-    text: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Session {
-    title: Option<String>,
-    cwd: Option<String>,
-    absent: Vec<String>,
 }
 
 impl Git {
@@ -160,10 +131,7 @@ impl Shelf for Git {
         let mut rows = Vec::new();
         for seen in names.lines() {
             let said = self.run(&["cat-file", "blob", &format!("{seen}:{HEAD}")], &[])?;
-            let said: Said = serde_json::from_slice(&said)
-                .map_err(|error| strange(format!("has a {HEAD} that is none: {error}")))?;
-            let row =
-                read(said).map_err(|error| strange(format!("has a ref that is none: {error}")))?;
+            let row = Shelved::from_json(&said)?;
             if self.here(&row.row.name) != seen {
                 return Err(strange(format!("has {} by another name", row.row.name)));
             }
@@ -195,8 +163,7 @@ impl Shelf for Git {
             let blob = self.text(&["hash-object", "-w", "--stdin"], bundle)?;
             tree += &format!("100644 blob {blob}\t{}\n", file(kept));
         }
-        let said =
-            serde_json::to_vec_pretty(&said(is)).map_err(|error| strange(error.to_string()))?;
+        let said = is.to_json()?;
         let blob = self.text(&["hash-object", "-w", "--stdin"], &said)?;
         tree += &format!("100644 blob {blob}\t{HEAD}\n");
         let tree = self.text(&["mktree"], tree.as_bytes())?;
@@ -214,52 +181,6 @@ impl Shelf for Git {
 /// The name of a bundle.
 fn file(number: usize) -> String {
     format!("{number:04}.tract")
-}
-
-fn said(row: &Shelved) -> Said {
-    let Beside { note, session } = row.row.beside.clone();
-    Said {
-        name: row.row.name.to_string(),
-        commit: row.row.commit.to_string(),
-        depth: row.row.depth,
-        ends: row.ends.iter().map(ToString::to_string).collect(),
-        note: note.map(|note| Note {
-            commit: note.commit.to_string(),
-            time: note.time.0,
-            text: note.text,
-        }),
-        session: session.map(|row| Session {
-            title: row.title,
-            cwd: row.cwd,
-            absent: row.absent,
-        }),
-    }
-}
-
-fn read(said: Said) -> Result<Shelved, Error> {
-    let note = said.note.map(|note| {
-        let commit = note.commit.parse()?;
-        let time = Millis(note.time);
-        let text = note.text;
-        Ok::<_, Error>(TagNote { commit, time, text })
-    });
-    let ends = said.ends.iter().map(|end| end.parse());
-    Ok(Shelved {
-        row: PeerRef {
-            name: said.name.parse()?,
-            commit: said.commit.parse()?,
-            depth: said.depth,
-            beside: Beside {
-                note: note.transpose()?,
-                session: said.session.map(|row| SessionRow {
-                    title: row.title,
-                    cwd: row.cwd,
-                    absent: row.absent,
-                }),
-            },
-        },
-        ends: ends.collect::<Result<_, Error>>()?,
-    })
 }
 
 fn output(arguments: &[&str], input: &[u8]) -> std::io::Result<Output> {

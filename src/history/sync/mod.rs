@@ -12,6 +12,7 @@ mod landed;
 mod push;
 mod remotes;
 mod shelf;
+mod spelled;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::carry::{Carried, Want};
 use super::here::Here;
+use super::spelled::{Row, Text};
 use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::ref_name;
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::RefName;
@@ -46,6 +48,44 @@ pub struct Shelved {
     pub ends: Vec<CommitHash>,
 }
 
+/// A [`Shelved`] in JSON.
+#[derive(Serialize, Deserialize)]
+struct Spelled {
+    #[serde(flatten)]
+    row: Row,
+    ends: Vec<Text<CommitHash>>,
+}
+
+impl Shelved {
+    /// What is written of it where its bundles are (`docs/sync.md`).
+    ///
+    /// # Errors
+    ///
+    /// None that a well-formed row has.
+    pub fn to_json(&self) -> Result<Vec<u8>> {
+        let spelled = Spelled {
+            row: self.row.clone().into(),
+            ends: self.ends.iter().copied().map(Text).collect(),
+        };
+        serde_json::to_vec_pretty(&spelled).map_err(Error::store)
+    }
+
+    /// The same, read again. It is a stranger's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPeer`] for what is none.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let spelled: Spelled = serde_json::from_slice(text).map_err(|error| Error::BrokenPeer {
+            detail: format!("has a ref that is none: {error}"),
+        })?;
+        Ok(Self {
+            row: spelled.row.read()?,
+            ends: spelled.ends.into_iter().map(|end| end.0).collect(),
+        })
+    }
+}
+
 /// A shelf, as somebody whose repository is `mine` sees it.
 pub struct OnShelf<'a, S> {
     mine: &'a Repo,
@@ -63,11 +103,6 @@ impl<'a, S: Shelf> OnShelf<'a, S> {
     /// The shelf's.
     pub fn new(mine: &'a Repo, mut shelf: S) -> Result<Self> {
         let rows = shelf.list()?;
-        for row in &rows {
-            ref_name(row.row.name.as_str()).map_err(|_| Error::BrokenPeer {
-                detail: format!("has a ref that nobody could make: {}", row.row.name),
-            })?;
-        }
         Ok(Self {
             mine,
             rows,

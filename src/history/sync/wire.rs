@@ -2,21 +2,19 @@
 //!
 //! Deliberately absent: the pipes, and who is at their end. All that is read is a stranger's.
 
-use std::fmt;
 use std::io::{BufRead, Read, Write};
-use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::here::Here;
-use super::{Answers, Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::spelled::{Known, Row, Text};
+use super::{Answers, Brought, ErasedThere, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Result, Trouble};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{BundleTip, ref_name};
+use crate::history::bundle::BundleTip;
 use crate::history::repo::Repo;
 use crate::model::{Millis, RefName};
-use crate::store::{SessionRow, TagNote};
 
 /// What the other end says first.
 pub const PROTOCOL: &str = "tract sync 1";
@@ -26,22 +24,6 @@ const LINE_MOST: u64 = 64 << 20;
 const BUNDLE_MOST: u64 = 4 << 30;
 /// How much of a line that is none is shown.
 const SHOWN_CHARS: usize = 80;
-
-/// A value as the text that names it.
-struct Text<T>(T);
-
-impl<T: fmt::Display> Serialize for Text<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_str(&self.0)
-    }
-}
-
-impl<'de, T: FromStr<Err = Error>> Deserialize<'de> for Text<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        text.parse().map(Self).map_err(serde::de::Error::custom)
-    }
-}
 
 /// A question.
 #[derive(Serialize, Deserialize)]
@@ -74,41 +56,11 @@ struct Move {
     known: Known,
 }
 
-/// What goes with a name.
-#[derive(Serialize, Deserialize)]
-struct Known {
-    note: Option<Note>,
-    session: Option<Session>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Note {
-    commit: Text<CommitHash>,
-    time: i64,
-    text: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Session {
-    title: Option<String>,
-    cwd: Option<String>,
-    absent: Vec<String>,
-}
-
 /// The answer to [`Ask::Refs`].
 #[derive(Serialize, Deserialize)]
 struct Refs {
     head: Option<Text<RefName>>,
     refs: Vec<Row>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Row {
-    name: Text<RefName>,
-    commit: Text<CommitHash>,
-    depth: u64,
-    #[serde(flatten)]
-    known: Known,
 }
 
 /// An answer.
@@ -125,40 +77,6 @@ enum Kind {
     Refused,
     Damaged,
     Lost,
-}
-
-impl From<Beside> for Known {
-    fn from(beside: Beside) -> Self {
-        Self {
-            note: beside.note.map(|note| Note {
-                commit: Text(note.commit),
-                time: note.time.0,
-                text: note.text,
-            }),
-            session: beside.session.map(|row| Session {
-                title: row.title,
-                cwd: row.cwd,
-                absent: row.absent,
-            }),
-        }
-    }
-}
-
-impl From<Known> for Beside {
-    fn from(known: Known) -> Self {
-        Self {
-            note: known.note.map(|note| TagNote {
-                commit: note.commit.0,
-                time: Millis(note.time),
-                text: note.text,
-            }),
-            session: known.session.map(|row| SessionRow {
-                title: row.title,
-                cwd: row.cwd,
-                absent: row.absent,
-            }),
-        }
-    }
 }
 
 /// A repository that is asked through pipes.
@@ -239,16 +157,7 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
         let refs: Refs = self.ask(&Ask::Refs, &[])?;
         let mut rows = Vec::new();
         for row in refs.refs {
-            let name = ref_name(row.name.0.as_str()).map_err(|_| {
-                let detail = format!("has a ref that nobody could make: {}", row.name.0);
-                strange(detail)
-            })?;
-            rows.push(PeerRef {
-                name,
-                commit: row.commit.0,
-                depth: row.depth,
-                beside: row.known.into(),
-            });
+            rows.push(row.read()?);
         }
         Ok(PeerRefs {
             head: refs.head.map(|head| head.0).filter(RefName::is_branch),
@@ -293,7 +202,7 @@ pub fn serve(
             Ask::Refs => {
                 let refs = here.refs().map(|theirs| Refs {
                     head: theirs.head.map(Text),
-                    refs: theirs.refs.into_iter().map(row).collect(),
+                    refs: theirs.refs.into_iter().map(Row::from).collect(),
                 });
                 answer(&mut output, refs)?;
             }
@@ -345,15 +254,6 @@ pub fn serve(
         }
     }
     Ok(())
-}
-
-fn row(row: PeerRef) -> Row {
-    Row {
-        name: Text(row.name),
-        commit: Text(row.commit),
-        depth: row.depth,
-        known: row.beside.into(),
-    }
 }
 
 fn answer<T: Serialize>(output: &mut impl Write, value: Result<T>) -> Result<()> {
