@@ -36,6 +36,8 @@ pub struct Environment {
     users: Option<Vec<u32>>,
     /// What the user set for all repositories: `XDG_CONFIG_HOME`, else `~/.config`.
     user_config: Option<PathBuf>,
+    /// Where what this machine alone needs is kept: `XDG_STATE_HOME`, else `~/.local/state`.
+    pub state: Option<PathBuf>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     clock: Option<Millis>,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
@@ -56,6 +58,8 @@ impl Environment {
         let path = |name: &str| given(name).map(PathBuf::from);
         let config = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let config = config.or_else(|| Some(path("HOME")?.join(".config")));
+        let state = path("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let state = state.or_else(|| Some(path("HOME")?.join(".local/state")));
         Self {
             home: path("HOME"),
             repo: path("TRACT_REPO"),
@@ -63,6 +67,7 @@ impl Environment {
             safe_directory: text("TRACT_SAFE_DIRECTORY"),
             users: users(text("SUDO_UID")),
             user_config: config.map(|config| config.join("tract").join("config")),
+            state: state.map(|state| state.join("tract")),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             ssh_command: text("TRACT_SSH_COMMAND"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),

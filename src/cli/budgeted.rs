@@ -80,8 +80,10 @@ impl Held {
                     &smaller,
                     app,
                 );
-                app.ui
-                    .notice("budget.action names a command of another user's; it was not run");
+                app.ui.notice(match repo.directory() {
+                    Some(_) => "budget.action names a command of another user's; it was not run",
+                    None => "budget.action names a command; a server's repository runs none",
+                });
                 Ok(())
             }
             Verdict::Compact { command, .. } => {

@@ -176,7 +176,7 @@ impl Talk<'_> {
             return Ok(());
         }
         let place: PathBuf = match place {
-            "" => app.cwd()?,
+            "" => app.named_repo()?.map_or_else(|| app.cwd(), Ok)?,
             place => app.path(Path::new(place))?,
         };
         if self

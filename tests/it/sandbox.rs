@@ -2,7 +2,8 @@
 //! colour are pinned, so that snapshots of real hashes hold still.
 //!
 //! With `TRACT_TEST_ENGINE=postgres` its repository is a schema on a server of the tests' own, by
-//! `TRACT_REPO`, and goes by the name of `.tract` in what is said.
+//! `TRACT_REPO`, and goes by the name of `.tract` in what is said. Tests about the file itself are left out
+//! then, which each of them says.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -34,8 +35,7 @@ impl Sandbox {
             std::fs::create_dir(root.path().join(name)).expect("made");
         }
         let clock = Cell::new(CLOCK);
-        let is_asked = std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres");
-        let server = is_asked.then(cluster::address).flatten();
+        let server = on_servers().then(|| cluster::address().expect("a server"));
         Self {
             root,
             clock,
@@ -67,6 +67,50 @@ impl Sandbox {
     /// The home directory.
     pub fn home(&self) -> PathBuf {
         self.root.path().join("home")
+    }
+
+    /// Where its repository is: a directory, or an address.
+    pub fn place(&self) -> String {
+        let directory = || self.work().display().to_string();
+        self.server.clone().unwrap_or_else(directory)
+    }
+
+    /// Whether it has a repository.
+    pub fn is_made(&self) -> bool {
+        match &self.server {
+            None => self.work().join(".tract").exists(),
+            Some(server) => !server::query(server, IS_THERE).is_empty(),
+        }
+    }
+
+    /// The rows that a statement gives, which both engines must understand. Bytes that are text are text.
+    pub fn query(&self, sql: &str) -> Vec<Vec<Value>> {
+        match &self.server {
+            None => rows(&self.file(), sql),
+            Some(server) => server::query(server, sql),
+        }
+    }
+
+    /// The texts that a statement gives, one a row.
+    pub fn texts(&self, sql: &str) -> Vec<String> {
+        let values = self.query(sql).into_iter().flatten();
+        let texts = values.map(|value| match value {
+            Value::Text(text) => text,
+            other => panic!("a text: {other:?}"),
+        });
+        texts.collect()
+    }
+
+    /// Changes rows behind the program's back.
+    pub fn change(&self, sql: &str) {
+        match &self.server {
+            None => self.file().execute_batch(sql).expect("SQL"),
+            Some(server) => drop(server::query(server, sql)),
+        }
+    }
+
+    fn file(&self) -> Connection {
+        Connection::open(self.work().join(".tract/tract.db")).expect("opens")
     }
 
     /// Writes a file below the working directory.
@@ -199,28 +243,102 @@ impl Sandbox {
     }
 }
 
+/// Whether repositories are on a server this time.
+pub fn on_servers() -> bool {
+    std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres")
+}
+
+/// Whether a test has nothing to try since repositories are on a server this time, and it is about this. It is
+/// said past what the test harness keeps to itself.
+pub fn is_left_out(about: &str) -> bool {
+    if on_servers() {
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or_default();
+        let line = format!("{name}: LEFT OUT on a server, for it is about {about}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+    on_servers()
+}
+
+/// What a test is about that has nothing to try on a server.
+pub const THE_FILE: &str = "the file";
+/// The same.
+pub const ITS_COMMANDS: &str = "commands of the configuration";
+
+/// A row where there is a repository on a server.
+const IS_THERE: &str = "SELECT 1 FROM pg_tables
+     WHERE schemaname = current_schema() AND tablename = 'tract_repository'";
+
 /// Every row of every table.
 pub fn dump(sandbox: &Sandbox) -> Vec<(String, Vec<Vec<Value>>)> {
-    let path = sandbox.work().join(".tract/tract.db");
-    let database = Connection::open(path).expect("opens");
-    let names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
-    let mut names = database.prepare(names).expect("SQL");
-    let names = names
-        .query_map([], |row| row.get::<_, String>(0))
-        .expect("reads");
-    names
-        .map(|name| {
-            let name = name.expect("a name");
-            let mut all = database
-                .prepare(&format!("SELECT * FROM \"{name}\""))
-                .expect("SQL");
-            let columns = all.column_count();
-            let rows = all.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
-            let rows = rows
-                .expect("reads")
-                .map(|row| row.expect("a row"))
-                .collect();
-            (name, rows)
-        })
-        .collect()
+    let names = match &sandbox.server {
+        None => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        Some(_) => "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1",
+    };
+    let tables = sandbox.texts(names).into_iter().map(|name| {
+        let mut rows = sandbox.query(&format!("SELECT * FROM \"{name}\""));
+        if sandbox.server.is_some() {
+            // They come as they lie there.
+            rows.sort_by_cached_key(|row| format!("{row:?}"));
+        }
+        (name, rows)
+    });
+    tables.collect()
+}
+
+fn rows(database: &Connection, sql: &str) -> Vec<Vec<Value>> {
+    let mut statement = database.prepare(sql).expect("SQL");
+    let columns = statement.column_count();
+    let found = statement.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
+    let found = found.expect("reads").map(|row| row.expect("a row"));
+    found.collect()
+}
+
+#[cfg(feature = "postgres")]
+mod server {
+    use postgres::{Client, NoTls, SimpleQueryMessage};
+    use rusqlite::types::Value;
+
+    pub fn query(address: &str, sql: &str) -> Vec<Vec<Value>> {
+        let (address, schema) = address.split_once("&schema=").expect("it ends so");
+        let mut client = Client::connect(address, NoTls).expect("connects");
+        let path = format!("SET search_path = {schema}");
+        client.batch_execute(&path).expect("SQL");
+        let told = client.simple_query(sql).expect("SQL");
+        let rows = told.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        rows.map(|row| (0..row.len()).map(|at| value(row.get(at))).collect())
+            .collect()
+    }
+
+    /// Bytes that are text are text, as all text is kept there.
+    fn value(text: Option<&str>) -> Value {
+        let Some(text) = text else {
+            return Value::Null;
+        };
+        let Some(digits) = text.strip_prefix("\\x") else {
+            let number = text.parse().map(Value::Integer);
+            return number.unwrap_or_else(|_| Value::Text(text.to_owned()));
+        };
+        let pairs = digits.as_bytes().chunks(2);
+        let bytes = pairs.map(|pair| {
+            let pair = std::str::from_utf8(pair).expect("digits");
+            u8::from_str_radix(pair, 16).expect("digits")
+        });
+        match String::from_utf8(bytes.collect()) {
+            Ok(text) => Value::Text(text),
+            Err(bytes) => Value::Blob(bytes.into_bytes()),
+        }
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+mod server {
+    use rusqlite::types::Value;
+
+    pub fn query(_: &str, _: &str) -> Vec<Vec<Value>> {
+        panic!("cargo test --features postgres knows servers");
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, THE_FILE, is_left_out, on_servers};
 
 const ID: &str = "2f6c1f0e-0000-4000-8000-000000000001";
 
@@ -58,7 +58,10 @@ struct Watching(Child);
 
 impl Watching {
     fn begin(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["watch", "-v"]);
+        Self::of(sandbox.command(&["watch", "-v"]))
+    }
+
+    fn of(mut command: Command) -> Self {
         Self(command.stderr(Stdio::piped()).spawn().expect("it runs"))
     }
 
@@ -155,10 +158,16 @@ fn what_is_written_comes_in_while_it_is_written() {
 fn a_second_watch_says_that_there_is_one() {
     let sandbox = with_repository();
     let watching = Watching::begin(&sandbox);
-    let lock = sandbox.work().join(".tract/watch.lock");
+    // Of a repository on a server it is where this machine keeps such.
+    let folder = match on_servers() {
+        false => sandbox.work().join(".tract"),
+        true => sandbox.home().join(".local/state/tract"),
+    };
     let number = watching.0.id().to_string();
     until("the lock", || {
-        std::fs::read_to_string(&lock).is_ok_and(|text| text == number)
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut locks = files.filter(|file| file.path().extension().is_some_and(|it| it == "lock"));
+        locks.any(|lock| std::fs::read_to_string(lock.path()).is_ok_and(|text| text == number))
     });
     for command in [&["watch"][..], &["watch", "--once"]] {
         let said = sandbox.tract(command).replace(&number, "[NUMBER]");
@@ -255,6 +264,9 @@ fn files_that_cannot_be_read_are_named_and_keep_nobody_from_coming_in() {
 
 #[test]
 fn who_watches_nothing_new_writes_nothing() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     let sandbox = with_repository();
     write(&session_file(&sandbox), &records(0..4));
     let watching = Watching::begin(&sandbox);
@@ -346,6 +358,9 @@ fn a_hook_says_nothing_that_a_client_takes_for_no() {
 
 #[test]
 fn a_repository_in_memory_is_not_watched() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     let sandbox = Sandbox::empty();
     insta::assert_snapshot!(sandbox.tract(&["--ephemeral", "watch"]), @r"
     exit code: 2
@@ -473,4 +488,45 @@ fn a_session_whose_records_lose_each_other_is_here_all_the_same() {
     let text = records(0..12).replace("\"parentUuid\":\"u7\"", "\"parentUuid\":\"nowhere\"");
     sandbox.write("s.jsonl", text);
     insta::assert_snapshot!(sandbox.tract(&["import", "s.jsonl"]));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_server_that_goes_away_ends_no_watch() {
+    let Some(socket) = crate::cluster::socket() else {
+        return;
+    };
+    let admin = |sql: &str| {
+        let address = format!("postgres://tract@/postgres?host={socket}");
+        let client = postgres::Client::connect(&address, postgres::NoTls);
+        client.expect("connects").batch_execute(sql).expect("SQL");
+    };
+    admin("CREATE DATABASE away");
+    let sandbox = Sandbox::empty();
+    let address = format!("postgres://tract@/away?host={socket}");
+    let on = |arguments: &[&'static str]| [&["--repo", address.as_str()], arguments].concat();
+    sandbox.ok(&on(&["init"]));
+    let path = session_file(&sandbox);
+    write(&path, &records(0..4));
+    let watching = Watching::of(sandbox.command(&on(&["watch", "-v"])));
+    let session = format!("sessions/claude-code/{ID}");
+    let log = [&on(&["log", "-n", "0", "--format", "%s"])[..], &[&session]].concat();
+    let has = |messages: usize| sandbox.tract(&log).lines().count() == messages;
+    until("it has come in", || has(4));
+    let status = sandbox.ok(&on(&["status"]));
+    assert!(status.contains("Watched, "), "{status}");
+
+    admin("ALTER DATABASE away ALLOW_CONNECTIONS false");
+    admin("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'away'");
+    append(&path, &records(4..8));
+    let said = Path::new(socket).join("log");
+    until("it has asked in vain", || {
+        let said = std::fs::read_to_string(&said).expect("a log");
+        said.contains("database \"away\" is not currently accepting connections")
+    });
+    admin("ALTER DATABASE away ALLOW_CONNECTIONS true");
+    until("what grew meanwhile has come in", || has(8));
+    let told = watching.end();
+    assert!(told.contains("; it is tried again\n"), "{told}");
+    assert!(told.contains("The server is there again\n"), "{told}");
 }

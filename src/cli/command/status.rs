@@ -121,7 +121,8 @@ fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -
 
 /// Whether somebody watches the tools' folders, and when something last came in; nothing where nobody ever has.
 fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
-    let Some(is_held) = repo.directory().and_then(lock::is_held) else {
+    let lock = lock::path(repo, app);
+    let Some(is_held) = lock.as_deref().and_then(lock::is_held) else {
         return Ok(None);
     };
     let mut line = match is_held {

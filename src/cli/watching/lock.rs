@@ -1,23 +1,38 @@
-//! One `tract watch` for a repository: a file in its directory that one of them holds.
+//! One `tract watch` for a repository: a file in its directory that one of them holds. Of a repository on a
+//! server each machine has one, for each has sessions of its own, and the file is where the machine keeps such.
 //!
 //! The system lets go of it however the program ends. Deliberately absent: what imports by hand do; they need
 //! no lock, for the store compares.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use tract::Error;
+use tract::hash::fingerprint;
+use tract::history::Repo;
 
-use crate::cli::Failure;
 use crate::cli::failure::Exit;
+use crate::cli::{App, Failure};
 
 const NAME: &str = "watch.lock";
 /// How often it is tried, for who looks whether anybody watches holds it a moment.
 const TRIES: u32 = 5;
 const BETWEEN: Duration = Duration::from_millis(40);
+
+/// Where the lock of a repository is; none for one that is gone with this program, and where this machine
+/// keeps nothing.
+pub fn path(repo: &Repo, app: &App) -> Option<PathBuf> {
+    if let Some(directory) = repo.directory() {
+        return Some(directory.join(NAME));
+    }
+    let address = repo.place()?.to_str()?;
+    let hash = fingerprint(address.as_bytes());
+    let name: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(app.env.state.as_ref()?.join(format!("{name}.{NAME}")))
+}
 
 /// Held as long as this one watches.
 pub struct Lock {
@@ -30,13 +45,19 @@ impl Lock {
     /// # Errors
     ///
     /// Where another one watches.
-    pub fn take(directory: &Path) -> Result<Self, Failure> {
-        let path = directory.join(NAME);
+    pub fn take(path: &Path) -> Result<Self, Failure> {
+        if let Some(above) = path.parent() {
+            let mut folders = DirBuilder::new();
+            folders.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+            folders.create(above).map_err(Error::io(above))?;
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path).map_err(Error::io(&path))?;
+        let mut file = options.open(path).map_err(Error::io(path))?;
         for _ in 0..TRIES {
             match file.try_lock() {
                 Ok(()) => {
@@ -45,11 +66,11 @@ impl Lock {
                     let written = file
                         .set_len(0)
                         .and_then(|()| file.write_all(number.as_bytes()));
-                    written.map_err(Error::io(&path))?;
+                    written.map_err(Error::io(path))?;
                     return Ok(Self { _file: file });
                 }
                 Err(TryLockError::WouldBlock) => sleep(BETWEEN),
-                Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error).into()),
+                Err(TryLockError::Error(error)) => return Err(Error::io(path)(error).into()),
             }
         }
         let mut number = String::new();
@@ -66,8 +87,8 @@ impl Lock {
 }
 
 /// Whether somebody watches; none where nobody ever has.
-pub fn is_held(directory: &Path) -> Option<bool> {
-    let file = File::open(directory.join(NAME)).ok()?;
+pub fn is_held(path: &Path) -> Option<bool> {
+    let file = File::open(path).ok()?;
     Some(matches!(
         file.try_lock_shared(),
         Err(TryLockError::WouldBlock)

@@ -11,6 +11,7 @@ mod wake;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use tract::Error;
 use tract::history::Repo;
 use tract::ingest::Reading;
 
@@ -25,6 +26,9 @@ const TICK: Duration = Duration::from_millis(250);
 /// How often every file is looked at, whatever the system says; and where it says nothing.
 const LOOK: Duration = Duration::from_secs(30);
 const LOOK_DEAF: Duration = Duration::from_secs(1);
+
+/// How long after a server was away it is asked again.
+const AWAY: Duration = Duration::from_secs(2);
 
 /// How often a single look tries a file again that was changing.
 const AGAIN: u32 = 8;
@@ -41,16 +45,16 @@ pub struct Options {
 
 /// Takes in what grows, until a signal asks for the end.
 pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Failure> {
-    let Some(directory) = repo.directory().map(std::path::Path::to_owned) else {
+    let Some(lock) = lock::path(&repo, app) else {
         let failure = match repo.place() {
             None => Failure::usage("a repository in memory is gone before anybody could look")
                 .with_hint("tract init makes one that stays"),
-            Some(_) => Failure::refused("only a repository in a directory is watched for")
-                .with_hint("tract import brings sessions into one on a server"),
+            Some(_) => Failure::refused("nowhere to note that this one watches")
+                .with_hint("HOME or XDG_STATE_HOME says where"),
         };
         return Err(failure);
     };
-    let _lock = Lock::take(&directory)?;
+    let _lock = Lock::take(&lock)?;
     let pause = Pause::begin()?;
     let is_over = || pause.is_over();
     let mut taking = Taking::of(repo, (options.is_once, options.is_verbose), app)?;
@@ -71,7 +75,7 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Fai
     let mut woken = Woken::All;
     let mut looked = Instant::now();
     let mut reading = options.reading;
-    let mut is_first = true;
+    let (mut is_first, mut is_away) = (true, false);
     while !pause.is_over() {
         if wake.listen(&taking.folders()) {
             woken = Woken::All;
@@ -80,21 +84,25 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Fai
         if looked.elapsed() >= look {
             woken = Woken::All;
         }
-        match woken {
-            Woken::All => {
-                taking.take_all(reading, &is_over, app)?;
-                looked = Instant::now();
-            }
-            Woken::Files(files) => {
-                let files: Vec<_> = files.into_iter().collect();
-                taking.take(&files, reading, &is_over, app)?;
-            }
-            Woken::Quiet => {
-                let again = taking.again();
-                if !again.is_empty() {
-                    taking.take(&again, reading, &is_over, app)?;
+        let is_all = woken == Woken::All;
+        match taking.take_woken(woken, reading, &is_over, app) {
+            Ok(()) => {}
+            // What grows meanwhile is found by looking at everything.
+            Err(Failure::Tract(error)) if is_of_a_server(&error) => {
+                if !std::mem::replace(&mut is_away, true) {
+                    app.ui.warn(format!("{error}; it is tried again"));
                 }
+                pause.wait(AWAY);
+                woken = Woken::All;
+                continue;
             }
+            Err(failure) => return Err(failure),
+        }
+        if std::mem::take(&mut is_away) {
+            app.ui.status("The server is there again");
+        }
+        if is_all {
+            looked = Instant::now();
         }
         // Read whole once, and then what is new.
         reading = Reading::New;
@@ -104,4 +112,12 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Fai
         woken = wake.wait(TICK);
     }
     Ok(())
+}
+
+/// Whether it tells that the repository's server is away, which ends no watch.
+fn is_of_a_server(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Unreachable { .. } | Error::Disconnected { .. }
+    )
 }

@@ -20,6 +20,7 @@ use tract::render::plural;
 use tract::store::FileStamp;
 
 use super::databases::{Databases, Due};
+use super::wake::Woken;
 use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, listing, unread};
@@ -124,6 +125,25 @@ impl Taking {
     /// The files that are to be tried again soon.
     pub fn again(&mut self) -> Vec<PathBuf> {
         self.again.drain().collect()
+    }
+
+    /// Takes in what has changed of what a watch was woken for.
+    pub fn take_woken(
+        &mut self,
+        woken: Woken,
+        reading: Reading,
+        is_over: &dyn Fn() -> bool,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        let files = match woken {
+            Woken::All => return self.take_all(reading, is_over, app).map(drop),
+            Woken::Files(files) => files.into_iter().collect(),
+            Woken::Quiet => self.again(),
+        };
+        match files.is_empty() {
+            true => Ok(()),
+            false => self.take(&files, reading, is_over, app).map(drop),
+        }
     }
 
     /// Takes in what has changed of these files.
@@ -298,7 +318,10 @@ impl Taking {
                 self.try_again(file);
                 return Ok(());
             }
-            Error::Damaged { .. } => return Err(error.into()),
+            // The repository's own trouble and no file's.
+            Error::Damaged { .. } | Error::Unreachable { .. } | Error::Disconnected { .. } => {
+                return Err(error.into());
+            }
             _ => {}
         }
         tally.failed += 1;
