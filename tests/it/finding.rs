@@ -287,12 +287,11 @@ fn a_search_reads_what_may_match_and_no_more_than_it_shows() {
         ("user", "another needle, and newer"),
         ("assistant", "nothing there"),
     ]);
-    let database = rusqlite::Connection::open(sandbox.work().join(".tract/tract.db"));
-    let database = database.expect("a database");
     let spoil = |preview: &str| {
-        let sql = "UPDATE bodies SET body = x'00' WHERE content IN
-                   (SELECT id FROM contents WHERE preview LIKE ?1)";
-        assert!(database.execute(sql, [preview]).expect("written") > 0);
+        sandbox.change(&format!(
+            "UPDATE bodies SET encoding = 9 WHERE content IN
+             (SELECT id FROM contents WHERE preview LIKE '{preview}')"
+        ));
     };
     let before = sandbox.ok(&["find", "needle"]);
     spoil("nothing%");

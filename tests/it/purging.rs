@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
@@ -10,7 +11,7 @@ use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::model::RefName;
 
-use crate::sandbox::{Sandbox, dump};
+use crate::sandbox::{Sandbox, THE_FILE, dump, is_left_out, on_servers};
 
 /// In a short message, which is stored as it is, and in a long one, which is compressed.
 const SECRETS: [&str; 3] = ["hunter2-short", "hunter2-long", "hunter2-tool"];
@@ -70,7 +71,9 @@ pub fn places_of(sandbox: &Sandbox, secrets: &[&str]) -> Vec<String> {
         let text = String::from_utf8_lossy(bytes);
         secrets.iter().any(|secret| text.contains(secret))
     };
-    for file in fs::read_dir(sandbox.work().join(".tract")).expect("it is there") {
+    // Of a server's repository there are none.
+    let files = fs::read_dir(sandbox.work().join(".tract"));
+    for file in files.ok().into_iter().flatten() {
         let path = file.expect("an entry").path();
         if has(&fs::read(&path).expect("readable")) {
             found.push(format!("raw {}", path.display()));
@@ -96,7 +99,7 @@ pub fn places_of(sandbox: &Sandbox, secrets: &[&str]) -> Vec<String> {
 fn what_was_purged_is_nowhere() {
     let sandbox = sandbox();
     let before = places(&sandbox);
-    assert!(before.iter().any(|place| place.starts_with("raw")));
+    assert!(on_servers() || before.iter().any(|place| place.starts_with("raw")));
     assert!(before.contains(&"bodies".to_owned()) && before.contains(&"source_blocks".to_owned()));
     let hashes = sandbox.ok(&["log", "-n", "0", "--format", "%H"]);
 
@@ -118,7 +121,7 @@ fn what_was_purged_is_nowhere() {
     // Every commit is there under its hash, and its hash is that of what it says.
     let after = sandbox.ok(&["log", "-n", "0", "--format", "%H"]);
     assert!(after.ends_with(&hashes));
-    let repo = Repo::open(&sandbox.work()).expect("opens");
+    let repo = Repo::open(Path::new(&sandbox.place())).expect("opens");
     for hash in after.lines() {
         let hash: CommitHash = hash.parse().expect("a hash");
         assert_eq!(repo.commit_at(&hash).expect("there").hash(), hash);
@@ -226,16 +229,17 @@ fn titles_notes_and_directories_go_with_what_was_purged() {
     let index = |sandbox: &Sandbox| {
         let rows = dump(sandbox)
             .into_iter()
-            .filter(|(table, _)| table == "search_data");
+            .filter(|(table, _)| ["search_data", "search"].contains(&table.as_str()));
         let values = rows.flat_map(|(_, rows)| rows.into_iter().flatten());
         let size = |value: Value| match value {
             Value::Blob(bytes) => bytes.len(),
+            Value::Text(terms) => terms.len(),
             _ => 0,
         };
         values.map(size).sum::<usize>()
     };
     let before = index(&sandbox);
-    let repo = Repo::open(&sandbox.work()).expect("opens");
+    let repo = Repo::open(Path::new(&sandbox.place())).expect("opens");
     let branches = repo.references(RefName::HEADS).expect("branches");
     drop(repo);
     assert!(branches.len() > 1, "{branches:?}");
@@ -254,6 +258,9 @@ fn titles_notes_and_directories_go_with_what_was_purged() {
 
 #[test]
 fn a_purge_beside_a_reader_says_what_is_left_and_the_next_writer_does_it() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     let sandbox = sandbox();
     let database = sandbox.work().join(".tract/tract.db");
     let reader = Connection::open(&database).expect("opens");
@@ -299,9 +306,7 @@ fn is_raw(sandbox: &Sandbox) -> bool {
 
 /// Whether a purge has left something to do.
 fn is_owed(sandbox: &Sandbox) -> bool {
-    let mut tables = dump(sandbox).into_iter();
-    let owed = tables.find(|(table, _)| table == "unscrubbed");
-    !owed.expect("a table").1.is_empty()
+    !sandbox.query("SELECT 1 FROM unscrubbed").is_empty()
 }
 
 #[test]
@@ -336,12 +341,15 @@ fn an_export_that_nobody_reads_holds_up_no_purge() {
             "anthropic" => sandbox.tract(&["config", "budget.max", "900000000"]),
             _ => sandbox.tract(&["clear", "--purge", "--force"]),
         };
-        let view = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
-        let is_busy = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let is_busy: bool = view
-            .query_row(is_busy, [], |row| row.get(0))
-            .expect("asked");
-        assert!(!is_busy && !told.contains("exit code"), "{format}: {told}");
+        assert!(!told.contains("exit code"), "{format}: {told}");
+        if !on_servers() {
+            let view = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+            let is_busy = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let is_busy: bool = view
+                .query_row(is_busy, [], |row| row.get(0))
+                .expect("asked");
+            assert!(!is_busy, "{format}");
+        }
         let mut rest = Vec::new();
         out.read_to_end(&mut rest).expect("it goes on");
         assert!(export.wait().expect("it ends").success(), "{format}");

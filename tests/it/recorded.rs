@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
@@ -50,9 +49,5 @@ pub fn requests(story: &Path, key: &str) -> Vec<Recorded> {
 
 /// The refs of a repository that point at a commit, by name.
 pub fn refs(sandbox: &Sandbox) -> Vec<String> {
-    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
-    let names = "SELECT name FROM refs WHERE target IS NOT NULL ORDER BY name";
-    let mut names = database.prepare(names).expect("SQL");
-    let names = names.query_map([], |row| row.get(0)).expect("reads");
-    names.map(|name| name.expect("a name")).collect()
+    sandbox.texts("SELECT name FROM refs WHERE target IS NOT NULL ORDER BY name")
 }

@@ -7,7 +7,7 @@ use tract::history::Repo;
 
 use crate::conditions;
 use crate::damage::repository;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
 /// What `fsck` says of a repository's directory, line by line; an error where it cannot even be opened.
 fn faults(directory: &std::path::Path) -> Result<Vec<String>, tract::Error> {
@@ -25,6 +25,9 @@ fn faults(directory: &std::path::Path) -> Result<Vec<String>, tract::Error> {
 
 #[test]
 fn what_is_sound_is_sound_to_a_second_reader() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     // Every kind of message and of step that an import makes.
     let imported = Sandbox::new();
     for tool in [
@@ -74,6 +77,9 @@ fn what_is_sound_is_sound_to_a_second_reader() {
 
 #[test]
 fn what_was_purged_is_no_damage_to_a_second_reader() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     let sandbox = Sandbox::with_messages(&[("user", "a secret"), ("assistant", "two")]);
     sandbox.ok(&["clear", "--purge", "--force"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "a secret"]);
@@ -87,6 +93,9 @@ fn what_was_purged_is_no_damage_to_a_second_reader() {
 /// search index, which it makes alone, and the schema, which the migrations make.
 #[test]
 fn a_flipped_byte_is_damage_to_both_readers_or_to_neither() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
     let bytes = fs::read(repository().work().join(".tract/tract.db")).expect("a file");
     let flips = conditions::laws(80).cases as usize;
     let mut told = Vec::new();

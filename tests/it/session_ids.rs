@@ -52,13 +52,8 @@ fn imports<'a>(sandbox: &Sandbox, texts: impl IntoIterator<Item = &'a String>) {
 }
 
 fn sessions(sandbox: &Sandbox) -> BTreeSet<String> {
-    let path = sandbox.work().join(".tract/tract.db");
-    let database = rusqlite::Connection::open(path).expect("opens");
-    let mut names = database
-        .prepare("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'")
-        .expect("SQL");
-    let names = names.query_map([], |row| row.get(0)).expect("reads");
-    names.map(|name| name.expect("a name")).collect()
+    let names = sandbox.texts("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'");
+    names.into_iter().collect()
 }
 
 #[test]
