@@ -149,15 +149,15 @@ proptest! {
     fn no_command_changes_what_an_earlier_commit_compiles_to(
         draws in prop::collection::vec(any::<Draw>(), 1..40),
     ) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (repo, _) = Repo::init(folder.path()).expect("a repository");
+        let ground = super::Ground::new();
+        let (repo, _) = Repo::init(ground.path()).expect("a repository");
         let mut then: BTreeMap<CommitHash, (Context, Vec<Message>)> = BTreeMap::new();
         for (at, draw) in draws.into_iter().enumerate() {
             let done = command(&repo, draw, Millis(at as i64));
             prop_assert!(!matches!(done, Err(Error::Store(_) | Error::Damaged { .. })), "{:?}", done);
             let Some(tip) = repo.head(&On::Head).expect("a head").commit() else { continue };
 
-            let anew = Repo::open(folder.path()).expect("it opens");
+            let anew = Repo::open(ground.path()).expect("it opens");
             for (commit, then) in &then {
                 prop_assert_eq!(&compiled(&anew, commit), then, "{} after {:?}", commit, draw);
                 prop_assert_eq!(&anew.order(commit).expect("an order").context(), &then.0);

@@ -1,4 +1,4 @@
-//! The laws of a repository.
+//! The laws of a repository. With `TRACT_TEST_ENGINE=postgres` it is a schema on a server of the tests' own.
 
 mod collections;
 pub(super) mod commands;
@@ -7,3 +7,60 @@ mod picks;
 mod purges;
 mod second_reader;
 mod totals;
+
+use std::path::{Path, PathBuf};
+
+use crate::history::Repo;
+
+/// A place for a repository: a folder, or an address.
+struct Ground {
+    /// Gone with this.
+    _folder: Option<tempfile::TempDir>,
+    path: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Self {
+        if let Some(address) = address() {
+            return Self {
+                _folder: None,
+                path: address.into(),
+            };
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        Self {
+            path: folder.path().to_owned(),
+            _folder: Some(folder),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is a folder with a file.
+    fn is_folder(&self) -> bool {
+        self._folder.is_some()
+    }
+}
+
+/// An empty repository, in memory where nobody asks for another.
+fn repository() -> Repo {
+    let made = match address() {
+        Some(address) => Repo::init(Path::new(&address)).map(|made| made.0),
+        None => Repo::ephemeral(),
+    };
+    made.expect("a repository")
+}
+
+/// The address of a schema that nobody has named yet, where servers are asked for.
+fn address() -> Option<String> {
+    let asked = std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres");
+    asked.then(|| {
+        #[cfg(feature = "postgres")]
+        let address = crate::store::postgres::tests::cluster::address();
+        #[cfg(not(feature = "postgres"))]
+        let address: Option<String> = None;
+        address.expect("a server, and the feature that knows it")
+    })
+}

@@ -134,7 +134,7 @@ proptest! {
         turn in 0_usize..8,
         more in prop::collection::vec(step(), 0..4),
     ) {
-        let repo = Repo::ephemeral().expect("made");
+        let repo = super::repository();
         let mut states = vec![state(&repo)];
         let mut clock = 0;
         let mut go = |repo: &Repo, states: &mut Vec<State>, step: &Step| {
@@ -184,7 +184,7 @@ proptest! {
 
 #[test]
 fn an_operation_by_its_number_only_while_its_refs_stay() {
-    let repo = Repo::ephemeral().expect("made");
+    let repo = super::repository();
     let commit = |on: &On, text: &str| {
         let draft = Draft::append(Message::text(Role::User, text));
         let call = Call::at(Millis(0), "commit").on(on);

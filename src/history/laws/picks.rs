@@ -42,7 +42,7 @@ struct Hiding {
 
 /// What the draws make, where it hides anything.
 fn hiding(draws: Vec<Draw>, chosen: u8) -> Option<Hiding> {
-    let repo = Repo::ephemeral().expect("a repository");
+    let repo = super::repository();
     for (at, draw) in draws.into_iter().enumerate() {
         let _ = command(&repo, draw, Millis(at as i64));
     }
@@ -85,7 +85,7 @@ proptest! {
         chosen in prop::collection::vec(any::<u8>(), 1..4),
         from in any::<u8>(),
     ) {
-        let repo = Repo::ephemeral().expect("a repository");
+        let repo = super::repository();
         let mut tips: Vec<CommitHash> = Vec::new();
         for (at, draw) in draws.into_iter().enumerate() {
             let _ = command(&repo, draw, Millis(at as i64));

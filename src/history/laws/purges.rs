@@ -108,7 +108,7 @@ proptest! {
         // Few words, so that they come again.
         draws in prop::collection::vec((any::<u8>(), 0..8_u8, 0..4_u8), 1..40),
     ) {
-        let repo = Repo::ephemeral().expect("a repository");
+        let repo = super::repository();
         let mut known = Known::default();
         for (at, draw) in draws.into_iter().enumerate() {
             let now = Millis(at as i64);

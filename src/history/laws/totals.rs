@@ -15,7 +15,7 @@ use crate::model::{
 
 /// A repository that holds `history`, with a checkpoint wherever `every` says so.
 fn repo(history: &History, every: usize) -> Repo {
-    let repo = Repo::ephemeral().expect("made");
+    let repo = super::repository();
     let tx = repo.store.write().expect("a transaction");
     for number in 0..CONTENTS {
         tx.keep(&message(number)).expect("kept");

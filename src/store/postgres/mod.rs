@@ -25,7 +25,7 @@ mod verify;
 mod waiting;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;

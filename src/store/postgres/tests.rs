@@ -12,7 +12,7 @@ use crate::model::{
 use crate::store::{CountKey, contract};
 
 #[path = "../../../tests/cluster.rs"]
-mod cluster;
+pub(crate) mod cluster;
 
 /// An address nobody has used, where there is a server.
 macro_rules! address {
