@@ -7,7 +7,7 @@ use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::repo::{self, Repo};
 use crate::model::tokens::Counter;
-use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue};
+use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed};
 use crate::store::{Tx, View};
 
 /// Where the caller expects the branch to be.
@@ -111,6 +111,10 @@ impl Repo {
             counter: options.counter,
             done: Vec::with_capacity(drafts.len()),
         };
+        if drafts.len() > 1 {
+            let messages = drafts.iter().flat_map(|draft| &draft.messages);
+            tx.foresee(&mut || messages.clone().map(Sealed::hash).collect())?;
+        }
         for draft in drafts {
             making.push(draft)?;
         }

@@ -151,9 +151,7 @@ impl<'a> Counting<'a> {
     pub(crate) fn fill_in(&mut self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
         let entries: Vec<&Entry> = context.entries.iter().collect();
         let (counts, missing) = self.fill(tx, &entries, &Fresh::new())?;
-        for (key, count) in missing {
-            tx.put_count(key, self.encoding, count)?;
-        }
+        tx.put_counts(&missing, self.encoding)?;
         Ok(counts)
     }
 }
@@ -172,9 +170,7 @@ pub(crate) fn of_entries(
     };
     for slice in missing.chunks(SLICE) {
         let kept = store.write_if_free().and_then(|tx| {
-            for (key, count) in slice {
-                tx.put_count(*key, encoding, *count)?;
-            }
+            tx.put_counts(slice, encoding)?;
             tx.commit()
         });
         if kept.is_err() {

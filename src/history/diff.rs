@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::context::Context;
+use crate::context::{Context, Entry};
 use crate::diff::{ContextDiff, DiffOptions, Side};
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -126,11 +126,12 @@ fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
         .map(counts::key)
         .zip(&read.messages)
         .collect();
-    side.entries
-        .iter()
-        .map(|entry| match have.get(&counts::key(entry)) {
-            Some(message) => Ok((*message).clone()),
-            None => load::message(view, entry),
-        })
-        .collect()
+    let had = |entry: &Entry| have.get(&counts::key(entry)).copied();
+    let unread = side.entries.iter().filter(|entry| had(entry).is_none());
+    let mut read = load::messages(view, unread)?.into_iter();
+    let all = side.entries.iter().map(|entry| {
+        let message = had(entry).cloned().or_else(|| read.next());
+        message.expect("what one has not, the other has read")
+    });
+    Ok(all.collect())
 }

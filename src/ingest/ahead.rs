@@ -78,6 +78,8 @@ impl Working {
 
 /// Who takes what is told.
 pub(super) trait Taker {
+    /// Sees what comes next, all of it together.
+    fn foresee(&mut self, next: &[Told<Ready>]) -> Result<()>;
     fn take(&mut self, told: Told<Ready>) -> Result<()>;
     fn problem(&mut self, problem: Problem) -> Result<()>;
     fn progress(&mut self, bytes: u64, records: u64);
@@ -200,6 +202,7 @@ impl Ahead<'_> {
             return Ok(false);
         };
         self.sizes.pop_front();
+        self.taker.foresee(&batch)?;
         for told in batch {
             self.taker.take(told)?;
         }

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::history::erase::ERASED;
 use crate::history::purge::holds_purged;
 use crate::history::{On, Repo, repo};
-use crate::interop::{Format, Problem, Sink};
+use crate::interop::{Action, Format, Problem, Sink};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue};
@@ -551,6 +551,23 @@ impl Intake<'_> {
 }
 
 impl Taker for Intake<'_> {
+    fn foresee(&mut self, next: &[Told<Ready>]) -> Result<()> {
+        let messages = next.iter().filter_map(|told| match told {
+            Told::Step(step) => match &step.action {
+                Action::Append(ready) => Some(ready.message.hash()),
+                Action::Hide(_) => None,
+            },
+            _ => None,
+        });
+        match messages.clone().next() {
+            Some(_) => self
+                .slices
+                .tx()?
+                .foresee(&mut || messages.clone().collect()),
+            None => Ok(()),
+        }
+    }
+
     fn take(&mut self, told: Told<Ready>) -> Result<()> {
         match told {
             Told::Session(start) => {

@@ -314,6 +314,13 @@ pub trait Objects {
 
 /// Writing objects.
 pub trait ObjectsMut: Objects {
+    /// Says which contents may be put next. `contents` is asked by an engine for which it is quicker to find out
+    /// together which of them are here.
+    fn foresee(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<()> {
+        let _ = contents;
+        Ok(())
+    }
+
     /// Keeps a message and says whether it is new; one that is here already is left alone, but where its
     /// body was set aside it is whole again.
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
@@ -329,6 +336,12 @@ pub trait ObjectsMut: Objects {
 
     /// Keeps a count.
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()>;
+
+    /// Keeps many.
+    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+        let mut counts = counts.iter();
+        counts.try_for_each(|(key, count)| self.put_count(*key, encoding, *count))
+    }
 
     /// Keeps what the provider counted at a commit.
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()>;

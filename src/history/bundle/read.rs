@@ -214,6 +214,9 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
     Ok(())
 }
 
+/// How many messages and commits are written together.
+const TOGETHER: usize = 512;
+
 /// A kept file of the bundle.
 struct Kept {
     session: RefName,
@@ -236,7 +239,15 @@ struct Taken<'a> {
     sources: Vec<Kept>,
     tips: Vec<(RefName, CommitHash)>,
     notes: BTreeMap<RefName, TagNote>,
+    /// What is read and not written yet.
+    waiting: Vec<Object>,
     done: Unbundled,
+}
+
+/// A message or a commit that fits where it stands.
+enum Object {
+    Content(Sealed<Message>),
+    Commit(Sealed<Commit>),
 }
 
 impl<'a> Taken<'a> {
@@ -251,6 +262,7 @@ impl<'a> Taken<'a> {
             sources: Vec::new(),
             tips: Vec::new(),
             notes: BTreeMap::new(),
+            waiting: Vec::new(),
             done: Unbundled::default(),
         }
     }
@@ -272,6 +284,9 @@ impl<'a> Taken<'a> {
         if word != "need" && !self.missing.is_empty() {
             let commits = self.missing.iter().map(ToString::to_string).collect();
             return Err(Error::MissingCommits { commits });
+        }
+        if !matches!(word, "content" | "commit") || self.waiting.len() >= TOGETHER {
+            self.write()?;
         }
         match word {
             "need" => self.need(rest)?,
@@ -304,11 +319,36 @@ impl<'a> Taken<'a> {
     fn content(&mut self, rest: &str) -> Result<()> {
         let message = Sealed::<Message>::read(rest).map_err(broken)?;
         depth::check_message(&message).map_err(broken)?;
-        let name = message.hash();
-        self.named(name)?;
-        match self.tx.put_content(&message)? {
-            true => self.done.contents += 1,
-            false => self.done.erased += u64::from(self.tx.purged(&[name])?[0]),
+        self.named(message.hash())?;
+        self.waiting.push(Object::Content(message));
+        Ok(())
+    }
+
+    /// Writes what waits, in its order.
+    fn write(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let contents = waiting.iter().filter_map(|object| match object {
+            Object::Content(message) => Some(message.hash()),
+            Object::Commit(_) => None,
+        });
+        self.tx.foresee(&mut || contents.clone().collect())?;
+        for object in &waiting {
+            match object {
+                Object::Content(message) => match self.tx.put_content(message)? {
+                    true => self.done.contents += 1,
+                    false => {
+                        let purged = self.tx.purged(&[message.hash()])?[0];
+                        self.done.erased += u64::from(purged);
+                    }
+                },
+                Object::Commit(commit) => {
+                    let is_new = self.tx.put_commit(commit).map_err(|error| match error {
+                        Error::Malformed { detail, .. } => broken(detail),
+                        other => other,
+                    })?;
+                    self.done.commits += u64::from(is_new);
+                }
+            }
         }
         Ok(())
     }
@@ -349,11 +389,7 @@ impl<'a> Taken<'a> {
         for content in commit.operation.contents() {
             self.unnamed.remove(&content);
         }
-        let is_new = self.tx.put_commit(&commit).map_err(|error| match error {
-            Error::Malformed { detail, .. } => broken(detail),
-            other => other,
-        })?;
-        self.done.commits += u64::from(is_new);
+        self.waiting.push(Object::Commit(commit));
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use postgres::Row;
 
 use super::columns::{damaged, get, hash_bytes, keys, text, unsigned};
 use super::session::{Place, Session, place_of};
+use super::waiting::{Append, Content};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
@@ -25,6 +26,8 @@ use crate::store::{
 const BODIES_BYTES: i64 = 4 << 20;
 /// How many of them at most.
 const BODIES: usize = 4_096;
+/// How many counts are kept together.
+const TOGETHER: usize = 4_096;
 
 /// The commit in three columns: hash, depth and canonical bytes, which must be those of its name.
 pub(super) fn commit_row(row: &Row, first: usize) -> Result<CommitRow> {
@@ -126,16 +129,22 @@ impl Session<'_> {
         let mut open: Vec<ContentHash> = hashes.to_vec();
         open.retain(|hash| self.seen_content(hash).is_none());
         if !open.is_empty() {
-            let sql = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
-            for row in self.link().query(sql, &[&keys(&open)])? {
-                self.saw_content(get(&row, 0)?, get(&row, 1)?);
-            }
+            self.look_for(&open)?;
         }
         let found = hashes.iter().map(|hash| {
             let id = self.seen_content(hash);
             id.ok_or_else(|| missing("content", hash))
         });
         found.collect()
+    }
+
+    /// Finds out which contents are here.
+    fn look_for(&self, hashes: &[ContentHash]) -> Result<()> {
+        let sql = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
+        for row in self.query(sql, &[&keys(hashes)])? {
+            self.saw_content(get(&row, 0)?, get(&row, 1)?);
+        }
+        Ok(())
     }
 
     fn content_id(&self, hash: &ContentHash) -> Result<Option<i64>> {
@@ -209,6 +218,24 @@ impl Session<'_> {
         (encoding, body): (i64, &[u8]),
     ) -> Result<bool> {
         let id = self.next_id("contents");
+        if self.is_first(hash) {
+            self.saw_content(*hash, id);
+            self.put(|waiting| {
+                waiting.content(Content {
+                    id,
+                    hash: *hash,
+                    role: Speaker::from(message).number(),
+                    preview: shown.preview.as_bytes().to_vec(),
+                    size_bytes: number(canonical.len() as u64),
+                    calls: number(message.calls().count() as u64),
+                    results: number(message.results().count() as u64),
+                    encoding,
+                    body: body.to_vec(),
+                    uses: shown.uses.clone().map(Into::into),
+                });
+            })?;
+            return Ok(true);
+        }
         let found = self.first_aside(
             "WITH put AS (
                  INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
@@ -555,6 +582,15 @@ fn mask(key: &CountKey) -> &[u8] {
 }
 
 impl ObjectsMut for Session<'_> {
+    fn foresee(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<()> {
+        let mut open = contents();
+        open.retain(|hash| self.seen_content(hash).is_none());
+        self.look_for(&open)?;
+        open.retain(|hash| self.seen_content(hash).is_none());
+        self.saw_none(open);
+        Ok(())
+    }
+
     fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
         self.put_message(message, None)
     }
@@ -580,10 +616,31 @@ impl ObjectsMut for Session<'_> {
             Operation::Append { .. } => contents.first().copied(),
             _ => None,
         };
-        let (id, fresh) = (self.next_id("commits"), self.next_id("lineages"));
         let depth = parent.map_or(0, |parent| parent.depth + 1);
+        // Behind a commit that was made here is none yet.
+        if let (Some(parent), Some(appended)) = (parent, appended)
+            && self.end(parent.lineage) == Some(parent.depth)
+        {
+            let id = self.next_id("commits");
+            let lineage = parent.lineage;
+            self.saw(hash, Place { id, lineage, depth });
+            self.ends_at(lineage, depth);
+            self.put(|waiting| {
+                waiting.commits.push(Append {
+                    id,
+                    hash,
+                    lineage,
+                    depth,
+                    parent: parent.id,
+                    content: appended,
+                    canonical: commit.canonical().as_bytes().to_vec(),
+                });
+            })?;
+            return Ok(true);
+        }
+        let (id, fresh) = (self.next_id("commits"), self.next_id("lineages"));
         // A second child begins a lineage of its own.
-        let found = self.first_aside(
+        let found = self.first(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
@@ -619,6 +676,9 @@ impl ObjectsMut for Session<'_> {
         )?;
         let place = found.ok_or_else(|| damaged("a commit was neither put nor here"))?;
         self.saw(hash, place);
+        if place.id == id {
+            self.ends_at(place.lineage, depth);
+        }
         Ok(place.id == id)
     }
 
@@ -645,6 +705,17 @@ impl ObjectsMut for Session<'_> {
             |_| Ok(()),
         )?;
         put.ok_or_else(|| missing("content", &key.content))
+    }
+
+    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+        let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
+        for (counts, contents) in counts.chunks(TOGETHER).zip(contents.chunks(TOGETHER)) {
+            self.must_contents(contents)?;
+            for (key, count) in counts {
+                self.put_count(*key, encoding, *count)?;
+            }
+        }
+        Ok(())
     }
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {

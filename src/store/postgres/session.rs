@@ -4,7 +4,7 @@
 //! the transaction ends, so that what it has seen once stays so, and rows get their numbers here.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::store::Tx;
 /// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
 pub(super) const LOCK: i32 = 0x5452_4354;
 /// How many names are remembered.
-const KNOWN: usize = 10_000;
+const KNOWN: usize = if cfg!(test) { 150 } else { 50_000 };
 /// The tables whose rows get their numbers here.
 const NUMBERED: [&str; 6] = [
     "contents",
@@ -68,6 +68,12 @@ pub(super) struct Session<'a> {
     /// What was found or put here already, which stays so until something is taken out.
     places: RefCell<HashMap<CommitHash, Place>>,
     contents: RefCell<HashMap<ContentHash, i64>>,
+    /// Whether any of these was forgotten that may wait.
+    forgot: Cell<bool>,
+    /// What was looked for and is not here.
+    absent: RefCell<HashSet<ContentHash>>,
+    /// How deep lineages go that were gone on with here.
+    ends: RefCell<HashMap<i64, i64>>,
     /// The last source that is known to be here.
     pub(super) source: Cell<Option<u64>>,
     /// Rows that were put and not sent yet.
@@ -133,6 +139,9 @@ impl<'a> Session<'a> {
             ids: RefCell::default(),
             places: RefCell::default(),
             contents: RefCell::default(),
+            forgot: Cell::new(false),
+            absent: RefCell::default(),
+            ends: RefCell::default(),
             source: Cell::new(None),
             waiting: RefCell::default(),
             path: RefCell::default(),
@@ -167,6 +176,7 @@ impl<'a> Session<'a> {
     pub(super) fn saw(&self, hash: CommitHash, place: Place) {
         let mut places = self.places.borrow_mut();
         if places.len() >= KNOWN {
+            self.forgot.set(true);
             places.clear();
         }
         places.insert(hash, place);
@@ -179,6 +189,7 @@ impl<'a> Session<'a> {
     pub(super) fn saw_content(&self, hash: ContentHash, id: i64) {
         let mut contents = self.contents.borrow_mut();
         if contents.len() >= KNOWN {
+            self.forgot.set(true);
             contents.clear();
         }
         contents.insert(hash, id);
@@ -188,8 +199,33 @@ impl<'a> Session<'a> {
         self.contents.borrow().get(hash).copied()
     }
 
+    /// What is not here, and is for nobody else to put while this one writes.
+    pub(super) fn saw_none(&self, contents: impl IntoIterator<Item = ContentHash>) {
+        let mut absent = self.absent.borrow_mut();
+        if absent.len() >= KNOWN {
+            absent.clear();
+        }
+        absent.extend(contents);
+    }
+
+    /// Whether a content is known not to be here; from here on it is.
+    pub(super) fn is_first(&self, hash: &ContentHash) -> bool {
+        self.absent.borrow_mut().remove(hash)
+    }
+
+    /// How deep a lineage goes that was gone on with here.
+    pub(super) fn end(&self, lineage: i64) -> Option<i64> {
+        self.ends.borrow().get(&lineage).copied()
+    }
+
+    /// A lineage ends with a commit that was made here.
+    pub(super) fn ends_at(&self, lineage: i64, depth: i64) {
+        self.ends.borrow_mut().insert(lineage, depth);
+    }
+
     /// Rows were taken out: what was known of them is not.
     pub(super) fn forget(&self) {
+        self.ends.borrow_mut().clear();
         self.places.borrow_mut().clear();
         self.contents.borrow_mut().clear();
         self.source.set(None);
@@ -226,13 +262,17 @@ impl<'a> Session<'a> {
         self.link().query(sql, parameters)
     }
 
-    /// The first row of a statement that what waits has no part in.
+    /// The first row of a statement about an object that nobody remembers: what waits has no part in it, as
+    /// long as none of that was forgotten.
     pub(super) fn first_aside<T>(
         &self,
         sql: &str,
         parameters: &[&dyn Parameter],
         read: impl FnOnce(&Row) -> Result<T>,
     ) -> Result<Option<T>> {
+        if self.forgot.get() && self.waiting.borrow().has_objects() {
+            self.send()?;
+        }
         let rows = self.link().query(sql, parameters)?;
         rows.first().map(read).transpose()
     }
@@ -245,6 +285,7 @@ impl<'a> Session<'a> {
     }
 
     fn send(&self) -> Result<()> {
+        self.forgot.set(false);
         self.waiting.take().send(self.link())
     }
 

@@ -378,7 +378,7 @@ fn a_few_round_trips_whatever_there_is() {
         put(store, "one more").expect("kept");
     });
     assert_eq!(commits, 3);
-    // Two for each of many messages: what is only kept beside them goes together.
+    // One for each of many messages that nobody foresaw: what stands on them goes together.
     let many = trips(&|store| {
         let tx = store.write().expect("the lock");
         let source = tx
@@ -413,5 +413,77 @@ fn a_few_round_trips_whatever_there_is() {
         assert_eq!(view.usage(&last).expect("reads"), [Some(Usage::default())]);
         assert_eq!(view.records(&last).expect("reads")[0].len(), 1);
     });
-    assert!(many < 2 * 200 + 20, "{many}");
+    assert!(many < 200 + 30, "{many}");
+}
+
+/// What is foreseen to be new goes together, whatever stands between: a fork, an erased message, one that is
+/// there, one that comes twice.
+#[test]
+fn what_is_foreseen_is_as_what_comes_one_by_one() {
+    let _ = address!();
+    let said = |text: &str| Message::text(Role::User, text);
+    let write = |foresees: bool| {
+        let store = create(&cluster::address().expect("a server"));
+        let old = put(&store, "old").expect("kept");
+        let tx = store.write().expect("the lock");
+        tx.begin_operation(Millis(0), "purge").expect("begun");
+        tx.purge_content(&put_in(&*tx, "erased")).expect("erased");
+        tx.commit().expect("done");
+        let before = store.trips().load(std::sync::atomic::Ordering::Relaxed);
+        let tx = store.write().expect("the lock");
+        let mut texts: Vec<String> = (0..300).map(|at| format!("said {at}")).collect();
+        texts.insert(100, "old".to_owned());
+        texts.insert(190, "said 120".to_owned());
+        texts.insert(220, "erased".to_owned());
+        if foresees {
+            let hashes = texts
+                .iter()
+                .map(|text| crate::model::Sealed::new(said(text)).hash());
+            tx.foresee(&mut || hashes.clone().collect())
+                .expect("looked");
+        }
+        let mut made = Vec::new();
+        let mut parent = None;
+        for (at, text) in texts.iter().enumerate() {
+            let content = put_in(&*tx, text);
+            let commit = Commit {
+                parent,
+                operation: Operation::Append { content },
+                time: None,
+                settings: Settings::new(),
+                note: None,
+            };
+            let (commit, is_new) = tx.keep_commit(&commit).expect("kept");
+            assert!(is_new);
+            made.push(commit);
+            // A second child now and then, and once the first one goes on.
+            parent = match at {
+                60 | 250 => made[at - 20..].first().copied(),
+                _ => Some(commit),
+            };
+        }
+        assert!(tx.content(&old).expect("reads").is_some());
+        tx.commit().expect("done");
+        let trips = store.trips().load(std::sync::atomic::Ordering::Relaxed) - before;
+        let view = store.read().expect("a view");
+        let rows = view.commits(&made).expect("reads");
+        let paths = [60, 190, 302].map(|at| {
+            let path = view.ancestors(&made[at], None, usize::MAX).expect("a path");
+            path.iter().map(|row| row.hash).collect::<Vec<_>>()
+        });
+        drop(view);
+        let mut faults = Vec::new();
+        store
+            .verify(&mut |_, fault| faults.extend(fault.map(|fault| format!("{fault:?}"))))
+            .expect("checked");
+        assert_eq!(faults, Vec::<String>::new());
+        ((rows, paths), trips)
+    };
+    let ((one_by_one, many), (together, few)) = (write(false), write(true));
+    assert_eq!(one_by_one, together);
+    assert!(many > 300 && few < 60, "{many} and {few}");
+}
+
+fn put_in(tx: &dyn Tx, text: &str) -> ContentHash {
+    tx.keep(&Message::text(Role::User, text)).expect("kept")
 }

@@ -5,15 +5,46 @@ use std::collections::BTreeMap;
 
 use super::link::Link;
 use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{TokenCount, Usage};
 use crate::store::codec::number;
 
-/// How many rows wait at most.
+/// How many rows wait at most, and how many bytes of bodies.
 const MOST: usize = 4_096;
+const MOST_BYTES: usize = 4 << 20;
+
+/// A message that is not there yet.
+pub(super) struct Content {
+    pub(super) id: i64,
+    pub(super) hash: ContentHash,
+    pub(super) role: i64,
+    pub(super) preview: Vec<u8>,
+    pub(super) size_bytes: i64,
+    pub(super) calls: i64,
+    pub(super) results: i64,
+    pub(super) encoding: i64,
+    pub(super) body: Vec<u8>,
+    pub(super) uses: Option<Vec<u8>>,
+}
+
+/// The commit that appends it, behind another one on its lineage.
+pub(super) struct Append {
+    pub(super) id: i64,
+    pub(super) hash: CommitHash,
+    pub(super) lineage: i64,
+    pub(super) depth: i64,
+    pub(super) parent: i64,
+    pub(super) content: i64,
+    pub(super) canonical: Vec<u8>,
+}
 
 /// Rows by their keys; of one that is put twice the last counts.
 #[derive(Default)]
 pub(super) struct Waiting {
+    contents: Vec<Content>,
+    /// The bytes of their bodies.
+    bytes: usize,
+    pub(super) commits: Vec<Append>,
     /// By content, encoding and mask.
     pub(super) counts: BTreeMap<(i64, i64, Vec<u8>), TokenCount>,
     /// By commit.
@@ -23,12 +54,31 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn are_many(&self) -> bool {
-        self.counts.len() + self.usage.len() + self.records.len() >= MOST
+    pub(super) fn content(&mut self, content: Content) {
+        self.bytes += content.body.len();
+        self.contents.push(content);
     }
 
-    /// Sends them.
+    pub(super) fn are_many(&self) -> bool {
+        let rows = [
+            self.contents.len(),
+            self.commits.len(),
+            self.counts.len(),
+            self.usage.len(),
+            self.records.len(),
+        ];
+        rows.iter().sum::<usize>() >= MOST || self.bytes >= MOST_BYTES
+    }
+
+    /// Whether messages or commits are among them.
+    pub(super) fn has_objects(&self) -> bool {
+        !self.contents.is_empty() || !self.commits.is_empty()
+    }
+
+    /// Sends them, each kind behind what it names.
     pub(super) fn send(self, link: &Link) -> Result<()> {
+        self.send_contents(link)?;
+        self.send_commits(link)?;
         if !self.counts.is_empty() {
             let keys = || self.counts.keys();
             let counts = || self.counts.values();
@@ -85,6 +135,64 @@ impl Waiting {
                 ],
             )?;
         }
+        Ok(())
+    }
+
+    fn send_contents(&self, link: &Link) -> Result<()> {
+        if self.contents.is_empty() {
+            return Ok(());
+        }
+        let contents = &self.contents;
+        let numbers = |of: fn(&Content) -> i64| contents.iter().map(of).collect::<Vec<i64>>();
+        let bytes = |of: fn(&Content) -> &[u8]| contents.iter().map(of).collect::<Vec<&[u8]>>();
+        let ids = numbers(|one| one.id);
+        link.query(
+            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
+             SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
+            &[
+                &ids,
+                &bytes(|one| one.hash.as_bytes()),
+                &numbers(|one| one.role),
+                &bytes(|one| &one.preview),
+                &numbers(|one| one.size_bytes),
+                &numbers(|one| one.calls),
+                &numbers(|one| one.results),
+            ],
+        )?;
+        link.query(
+            "INSERT INTO bodies (content, encoding, body) SELECT * FROM unnest($1, $2, $3)",
+            &[&ids, &numbers(|one| one.encoding), &bytes(|one| &one.body)],
+        )?;
+        let used = contents
+            .iter()
+            .filter_map(|one| Some((one.id, one.uses.as_deref()?)));
+        let (ids, uses): (Vec<i64>, Vec<&[u8]>) = used.unzip();
+        if !ids.is_empty() {
+            let sql = "INSERT INTO tool_uses (content, uses) SELECT * FROM unnest($1, $2)";
+            link.query(sql, &[&ids, &uses])?;
+        }
+        Ok(())
+    }
+
+    fn send_commits(&self, link: &Link) -> Result<()> {
+        if self.commits.is_empty() {
+            return Ok(());
+        }
+        let numbers = |of: fn(&Append) -> i64| self.commits.iter().map(of).collect::<Vec<i64>>();
+        let bytes = |of: fn(&Append) -> &[u8]| self.commits.iter().map(of).collect::<Vec<&[u8]>>();
+        link.query(
+            "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical)
+             SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
+            &[
+                &numbers(|one| one.id),
+                &bytes(|one| one.hash.as_bytes()),
+                &numbers(|one| one.lineage),
+                &numbers(|one| one.depth),
+                &numbers(|one| one.parent),
+                &numbers(|one| one.content),
+                &bytes(|one| &one.canonical),
+            ],
+        )?;
         Ok(())
     }
 }
