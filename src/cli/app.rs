@@ -3,6 +3,8 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+#[cfg(feature = "s3")]
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -42,6 +44,9 @@ pub struct Environment {
     clock: Option<Millis>,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
     pub ssh_command: Option<String>,
+    /// What the variables say by which buckets are reached.
+    #[cfg(feature = "s3")]
+    pub aws: Aws,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
     /// The directories of tools that have a variable set, by format.
@@ -70,6 +75,8 @@ impl Environment {
             state: state.map(|state| state.join("tract")),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             ssh_command: text("TRACT_SSH_COMMAND"),
+            #[cfg(feature = "s3")]
+            aws: Aws::read(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             tool_dirs: FORMATS
                 .into_iter()
@@ -89,6 +96,38 @@ impl Environment {
     /// The fixed time, where there is one.
     pub fn clock(&self) -> Option<Millis> {
         self.clock
+    }
+}
+
+/// The variables whose names begin with `AWS_`. Some are secret, so that they are not shown.
+#[cfg(feature = "s3")]
+#[derive(Clone, Default)]
+pub struct Aws(Vec<(String, String)>);
+
+#[cfg(feature = "s3")]
+impl Aws {
+    fn read() -> Self {
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let all = std::env::vars_os().filter_map(text);
+        let given =
+            |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
+        Self(all.filter(given).collect())
+    }
+
+    /// Their names and what they say.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.0.iter();
+        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+#[cfg(feature = "s3")]
+impl std::fmt::Debug for Aws {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.0.iter().map(|(name, _)| name);
+        to.debug_set().entries(names).finish()
     }
 }
 

@@ -416,6 +416,9 @@ fn hint(error: &Error) -> Option<String> {
             ..
         } => Some("try again: it goes on from what is there now".into()),
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
+        Error::NotBuilt { what: "S3" } => Some(
+            "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature".into(),
+        ),
         Error::NotBuilt { .. } => Some(
             "cargo install tract-context --features postgres; --repo PATH names a directory".into(),
         ),

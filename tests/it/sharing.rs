@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::sandbox::{Sandbox, THE_FILE, dump, is_left_out};
 
 /// A session that was imported, and a message of one's own behind it.
-fn mine() -> Sandbox {
+pub fn mine() -> Sandbox {
     let sandbox = Sandbox::empty();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let session = fs::read(data.join("claude-code/compaction.jsonl")).expect("a fixture");
@@ -359,7 +359,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'ssh://-oProxyCommand=touch%20x/y' names no host
-    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, s3://BUCKET/PREFIX, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "-oProxyCommand=x:y"]), @r"
     exit code: 2
@@ -371,7 +371,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 2
     --- stderr
     error: 'https://example.org/talk': tract does not know https://
-    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE
+    hint: a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, s3://BUCKET/PREFIX, or git:REMOTE
     ");
     insta::assert_snapshot!(run(&["push", "laptop"]), @r"
     exit code: 1
@@ -413,6 +413,76 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     ");
     assert_eq!(dump(&mine), before);
     assert_eq!(hub.ok(&["reflog"]), "");
+}
+
+#[test]
+fn a_bucket_is_named_so_that_it_can_be_one() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.tract(&["remote", "add", "team", "s3://"]), @r"
+    exit code: 2
+    --- stderr
+    error: 's3://' names no bucket
+    hint: s3://BUCKET/PREFIX, as in s3://team-talks/tract
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["remote", "add", "team", "s3://b?x/y"]), @r"
+    exit code: 2
+    --- stderr
+    error: 's3://b?x/y' names what cannot be a bucket
+    hint: s3://BUCKET/PREFIX, as in s3://team-talks/tract
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["remote", "add", "team", "s3://talks/../x"]), @r"
+    exit code: 2
+    --- stderr
+    error: 's3://talks/../x' has a piece that is empty, . or ..
+    hint: s3://BUCKET/PREFIX, as in s3://team-talks/tract
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["remote", "add", "team", "s3://talks/a//b"]), @r"
+    exit code: 2
+    --- stderr
+    error: 's3://talks/a//b' has a piece that is empty, . or ..
+    hint: s3://BUCKET/PREFIX, as in s3://team-talks/tract
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["remote", "add", "team", "s3://talks/a\u{1b}[2Jb"]), @r"
+    exit code: 2
+    --- stderr
+    error: 's3://talks/a␛[2Jb' has a character that no prefix should have
+    hint: s3://BUCKET/PREFIX, as in s3://team-talks/tract
+    ");
+    for refused in [
+        "s3:///x",
+        "s3://-b",
+        "s3://me@b/x",
+        "s3://b/x?y",
+        "s3://b/.",
+        "s3://b/x/..",
+    ] {
+        let said = sandbox.tract(&["remote", "add", "team", refused]);
+        assert!(
+            said.starts_with("exit code: 2\n--- stderr\nerror: "),
+            "{said}"
+        );
+    }
+    assert_eq!(sandbox.ok(&["remote"]), "");
+    sandbox.ok(&["remote", "add", "team", "s3://talks/our work/tract/"]);
+    assert_eq!(
+        sandbox.ok(&["remote"]),
+        "team  s3://talks/our work/tract/\n"
+    );
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_tract_that_knows_no_buckets_says_so() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let push = sandbox.tract(&["push", "s3://talks/tract"]);
+    insta::assert_snapshot!(push, @r"
+    exit code: 1
+    --- stderr
+    error: this tract was built without S3
+    hint: cargo install tract-context --features s3; ssh://HOST/PATH needs no feature
+    ");
+    assert_eq!(sandbox.tract(&["clone", "s3://talks/tract", "new"]), push);
+    assert!(!sandbox.work().join("new").exists());
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Another repository, reached: by the name of a remote, or by its URL.
 
+#[cfg(feature = "s3")]
+mod bucket;
 pub mod fetched;
 mod git;
+#[cfg(feature = "s3")]
+mod s3;
 mod ssh;
 mod url;
 
@@ -89,6 +93,10 @@ pub fn with<T>(
     match parse(url, app)? {
         Some(Place::Ssh(host)) => ssh::with(&host, app, act),
         Some(Place::Git(remote)) => git::with(&remote, mine, app, act),
+        #[cfg(feature = "s3")]
+        Some(Place::Bucket(bucket)) => s3::with(&bucket, mine, app, act),
+        #[cfg(not(feature = "s3"))]
+        Some(Place::Bucket(_)) => Err(Error::NotBuilt { what: "S3" }.into()),
         Some(Place::Directory(path)) => {
             let there = Repo::open_as(&path, &app.visitor()?);
             let there = there.map_err(|error| match error {

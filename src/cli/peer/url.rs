@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::cli::{App, Failure};
 
 /// What a URL may be.
-const FORMS: &str = "a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, or git:REMOTE";
+const FORMS: &str =
+    "a directory, ssh://HOST/PATH, HOST:PATH, postgres://…, s3://BUCKET/PREFIX, or git:REMOTE";
 
 /// Where another repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,17 @@ pub enum Place {
     Ssh(Host),
     /// Beside the code, in what git calls so.
     Git(String),
+    /// In a bucket that speaks S3.
+    Bucket(Bucket),
+}
+
+/// A bucket, and the part of it that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// What the keys begin with, without a slash at either end; all of the bucket where it is empty.
+    pub prefix: String,
 }
 
 /// A machine that ssh reaches, and the directory there.
@@ -54,6 +66,9 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
                 .with_hint("git:origin, for the one that git calls origin")),
             false => Ok(Some(Place::Git(remote.to_owned()))),
         };
+    }
+    if let Some(rest) = url.strip_prefix("s3://") {
+        return bucket(url, rest).map(|it| Some(Place::Bucket(it)));
     }
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
         // A server's address stands for a directory.
@@ -103,6 +118,39 @@ fn host_at(url: &str, name: &str, port: Option<u16>, path: &str) -> Result<Place
     }))
 }
 
+/// The bucket that is meant, by names that need no quoting on the way there.
+///
+/// # Source
+///
+/// Amazon S3's documentation of bucket names and of object keys, "Characters to avoid".
+fn bucket(url: &str, rest: &str) -> Result<Bucket, Failure> {
+    let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    let refused = |why: &str| {
+        let failure = Failure::usage(format!("'{url}' {why}"));
+        Err(failure.with_hint("s3://BUCKET/PREFIX, as in s3://team-talks/tract"))
+    };
+    if name.is_empty() {
+        return refused("names no bucket");
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    if !name.chars().all(is_plain) || name.starts_with(['.', '-']) || name.len() > 63 {
+        return refused("names what cannot be a bucket");
+    }
+    let is_odd = |c: char| c.is_control() || "\\{}^%`\"<>[]~#|?*".contains(c);
+    if prefix.contains(is_odd) {
+        return refused("has a character that no prefix should have");
+    }
+    let is_none = |piece: &str| matches!(piece, "" | "." | "..");
+    if !prefix.is_empty() && prefix.split('/').any(is_none) {
+        return refused("has a piece that is empty, . or ..");
+    }
+    Ok(Bucket {
+        name: name.to_owned(),
+        prefix: prefix.to_owned(),
+    })
+}
+
 /// The URL as it is kept: a directory from the root on, whatever the working directory will be.
 pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
     match parse(url, app)? {
@@ -110,7 +158,7 @@ pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
             let odd = |_| Failure::usage(format!("'{url}' is not UTF-8"));
             path.into_os_string().into_string().map_err(odd)
         }
-        Some(Place::Ssh(_) | Place::Git(_)) => Ok(url.to_owned()),
+        Some(Place::Ssh(_) | Place::Git(_) | Place::Bucket(_)) => Ok(url.to_owned()),
         None if app.cwd()?.join(url).is_dir() => kept(&format!("./{url}"), app),
         None => {
             let failure = Failure::usage(format!("'{url}' is no place"));
