@@ -11,6 +11,11 @@ mod bounds;
 mod bringing_back;
 #[cfg(unix)]
 mod broken_directory;
+#[cfg(all(unix, feature = "s3"))]
+#[path = "../bucket.rs"]
+mod bucket;
+#[cfg(all(unix, feature = "s3"))]
+mod buckets;
 mod budgets;
 mod bundling;
 mod chatting;
