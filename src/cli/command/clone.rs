@@ -17,9 +17,10 @@ use crate::cli::{App, Failure};
 #[command(after_help = "\
 Example:
   tract clone ssh://build.example/srv/talk
-  tract clone me@laptop:work talk --sources && cd talk && tract resume")]
+  tract clone me@laptop:work talk --sources && cd talk && tract resume
+  tract clone s3://team-talks/parser          from a bucket")]
 pub struct Args {
-    /// Where it is: a directory, ssh://HOST/PATH, or HOST:PATH
+    /// Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
     #[arg(value_name = "URL")]
     url: String,
     /// Where the new one will be

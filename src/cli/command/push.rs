@@ -19,8 +19,8 @@ use crate::cli::{App, Failure, peer};
 /// it was last seen. What broke off goes on where it stopped.
 ///
 /// Where there are secrets in it, in hidden messages too, nothing leaves. What was erased here is told to the
-/// other side, which keeps or erases it as it likes (tract config receive.purge allow). What is kept beside the code
-/// stays there until --delete takes its ref away.
+/// other side, which keeps or erases it as it likes (tract config receive.purge allow). What is kept beside the code, or in a
+/// bucket, stays there until --delete takes its ref away.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

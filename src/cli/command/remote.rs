@@ -6,14 +6,16 @@ use crate::cli::{App, Failure, peer};
 
 /// Name other repositories, to push to and pull from
 ///
-/// Alone: those that there are. A URL is a directory, ssh://HOST/PATH, or HOST:PATH; on another machine
-/// tract has to be installed, for ssh starts it there. The first one is best called origin, which push,
-/// pull and fetch take where none is named.
+/// Alone: those that there are. A URL is a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX; on another
+/// machine tract has to be installed, for ssh starts it there; a bucket is reached as AWS_ENDPOINT_URL, AWS_REGION,
+/// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say. The first one is best called origin, which push, pull and fetch
+/// take where none is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract remote add origin ssh://build.example/srv/talk
   tract remote add laptop me@laptop:work
+  tract remote add team s3://team-talks/parser
   tract remote set-url origin /mnt/share/talk
   tract remote remove laptop")]
 pub struct Args {
