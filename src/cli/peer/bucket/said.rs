@@ -12,10 +12,11 @@ const WHO: &str = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say who you are; 
 const AGAIN: &str = "what has arrived is kept; the same command goes on from there";
 
 /// What the client says of an answer that no S3 gives.
-const STRANGE: [&str; 3] = [
+const STRANGE: [&str; 4] = [
     "invalid list response",
     "nable to extract metadata",
     "error decoding response",
+    "eader missing from response",
 ];
 
 /// Why there is nothing, and what to do about it.

@@ -166,3 +166,21 @@ fn what_is_no_ref_is_said_to_be_none() {
         "has a tract.json that is not tract's: another prefix"
     );
 }
+
+#[test]
+fn an_answer_that_no_s3_gives_is_called_so() {
+    for what in [
+        "Content-Length Header missing from response",
+        "Got invalid list response: unexpected `html`",
+    ] {
+        let source = what.into();
+        let said = Said::Generic {
+            store: "S3",
+            source,
+        };
+        assert_eq!(
+            meaning(&said).reason,
+            "what answers there does not speak S3"
+        );
+    }
+}
