@@ -1,7 +1,7 @@
 //! The recipes of `docs/recipes.md`, each run from beginning to end.
 
 use crate::importing::SESSION;
-use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
+use crate::sandbox::Sandbox;
 use crate::shown;
 
 const RECIPES: &str = include_str!("../../docs/recipes.md");
@@ -57,9 +57,6 @@ fn two_runs_differ() {
 
 #[test]
 fn an_agent_from_a_shell_script() {
-    if is_left_out(THE_FILE) {
-        return;
-    }
     let sandbox = run("An agent from a shell script");
     let request = std::fs::read_to_string(sandbox.work().join("request.json"));
     let request: serde_json::Value =
@@ -69,9 +66,6 @@ fn an_agent_from_a_shell_script() {
 
 #[test]
 fn hooks() {
-    if is_left_out(THE_FILE) {
-        return;
-    }
     run("Hooks");
     let settings = blocks(recipe("Hooks"), "json").concat();
     let settings: serde_json::Value = serde_json::from_str(&settings).expect("JSON");

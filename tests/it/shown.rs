@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, on_servers};
 
 /// The commands of a page's console blocks, each with the lines shown under it.
 pub fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
@@ -49,6 +49,11 @@ pub fn run(page: &str, sandbox: &Sandbox) {
         shell.env("PATH", format!("{}:{path}", place.display()));
         let output = shell.output().expect("a shell");
         let told = String::from_utf8(output.stdout).expect("UTF-8");
+        // A page shows a directory.
+        let told = match on_servers() {
+            true => told.replace(&sandbox.place(), ".tract"),
+            false => told,
+        };
         let told: Vec<&str> = told.trim_end().lines().collect();
         let end = shown.iter().rposition(|line| !line.is_empty());
         let shown = &shown[..end.map_or(0, |last| last + 1)];

@@ -9,12 +9,14 @@ use crate::cli::{App, Failure};
 /// Make a repository here
 ///
 /// Makes `.tract/` in DIR, by default the working directory. Harmless when it is there already.
-/// `tract init ~` keeps one repository for all of your sessions.
+/// `tract init ~` keeps one repository for all of your sessions. The address of a PostgreSQL server stands
+/// for a directory here, after `--repo` and in `TRACT_REPO`, where tract was built with `--features postgres`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract init          a repository for this project
-  tract init ~        one for everything below your home")]
+  tract init                           a repository for this project
+  tract init ~                         one for everything below your home
+  tract init 'postgres://me@host/db'   one on a server, for several machines")]
 pub struct Args {
     /// Where `.tract/` will be
     #[arg(value_name = "DIR")]
