@@ -45,7 +45,7 @@ impl Ground {
 }
 
 /// An empty repository, in memory where nobody asks for another.
-fn repository() -> Repo {
+pub(super) fn repository() -> Repo {
     let made = match address() {
         Some(address) => Repo::init(Path::new(&address)).map(|made| made.0),
         None => Repo::ephemeral(),

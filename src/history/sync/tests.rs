@@ -23,7 +23,7 @@ const PUSH: PushOptions<'_> = PushOptions {
 };
 
 fn repo() -> Repo {
-    Repo::ephemeral().expect("made")
+    crate::history::laws::repository()
 }
 
 fn say(repo: &Repo, on: &On, text: &str) -> CommitHash {
