@@ -932,12 +932,13 @@ def growth(both, asked, server):
             # What is made once: the first of each.
             once = {}
             for name, args in [("branch", ("branch",)), ("truncate --keep 50", ("truncate", "-q", "--keep", "50")), ("status", ("status",)),
+                               ("log -n 20", ("log", "-n", "20")),
                                *([("find, with the index", ("find", RARE))] if does_find else [])]:
                 timed = Timed(repository, *args)
                 once[name] = timed.once(), timed.peak
                 note(f"growth, {engine}, {size:,}: the first {name}: {once[name][0]:.2f} s")
             firsts.append((thousands(size), thousands(branches), engine, f"{took:.0f}",
-                           *(f"{once[name][0]:.2f}" if name in once else "" for name in ("branch", "truncate --keep 50", "status", "find, with the index")),
+                           *(f"{once[name][0]:.2f}" if name in once else "" for name in ("branch", "truncate --keep 50", "status", "log -n 20", "find, with the index")),
                            f"{max(peak for _, peak in once.values()) / 1024:.0f}" if any(peak for _, peak in once.values()) else "",
                            "clean" if is_checked else ""))
             if engine == "PostgreSQL":
@@ -971,7 +972,7 @@ def growth(both, asked, server):
     text += table(("commits", "engine", "MB", "bytes a commit", "by table, rows + indexes, MB"), rooms)
     text += "\n" + table(("command", "commits", "engine", "cold ms", "warm ms (least)", "MB"), times)
     text += "\nWhat is made once, in seconds:\n\n"
-    text += table(("commits", "branches", "engine", "filled", "branch", "truncate", "status", "find and index", "MB", "fsck"), firsts)
+    text += table(("commits", "branches", "engine", "filled", "branch", "truncate", "status", "log -n 20", "find and index", "MB", "fsck"), firsts)
     return text
 
 
