@@ -2,6 +2,7 @@
 
 use tract::Error;
 use tract::error::Refusal;
+use tract::hash::CommitHash;
 use tract::history::surgery::{Compact, Extent};
 use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict};
 use tract::model::Draft;
@@ -18,6 +19,8 @@ pub struct Held {
     verdict: Option<(Verdict, u64)>,
     /// Whether the budget asks for more than a warning.
     acts: bool,
+    /// What a summary was committed as that the budget asked for.
+    summed: Option<CommitHash>,
 }
 
 /// Commits within the budget, where one is set.
@@ -32,11 +35,11 @@ pub fn commit(
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let Some(budget) = repo.config()?.budget()? else {
         let commits = repo.commit(call, drafts, options)?;
-        let (verdict, acts) = (None, false);
         return Ok(Held {
             commits,
-            verdict,
-            acts,
+            verdict: None,
+            acts: false,
+            summed: None,
         });
     };
     let within = match repo.commit_within(call, drafts, options, &budget) {
@@ -50,16 +53,22 @@ pub fn commit(
         commits: within.commits,
         verdict: Some((within.verdict, budget.max)),
         acts: budget.action != BudgetAction::Warn,
+        summed: None,
     })
 }
 
 impl Held {
+    /// Where the branch was behind all that was done here; others may have gone on since.
+    pub fn tip(&self) -> Option<CommitHash> {
+        self.summed.or(self.commits.last().map(|last| last.hash))
+    }
+
     /// Says what the budget had to say, and has a summary made where it asks for one.
     ///
     /// # Errors
     ///
     /// Where what it asks for did not keep it: the commit stands, and all has been said.
-    pub fn tell(&self, repo: &Repo, on: &On, app: &mut App) -> Result<(), Failure> {
+    pub fn tell(&mut self, repo: &Repo, on: &On, app: &mut App) -> Result<(), Failure> {
         let (Some((verdict, max)), Some(last)) = (&self.verdict, self.commits.last()) else {
             return Ok(());
         };
@@ -89,7 +98,10 @@ impl Held {
             Verdict::Compact { command, .. } => {
                 tell(verdict, *max, (on, last), &smaller, app);
                 let (done, hint) = match compact(repo, on, command, app) {
-                    Ok(()) => (true, None),
+                    Ok(tip) => {
+                        self.summed = tip;
+                        (true, None)
+                    }
                     Err(why) => (false, within_turn(&why, repo, on, command, app)?),
                 };
                 let now = repo.status(on, app.encoding(repo)?)?;
@@ -170,13 +182,12 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
 /// # Errors
 ///
 /// Why it was not done; that is said already.
-fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<(), Failure> {
-    if !repo.is_own() {
-        app.ui
-            .warn("the command is another user's, as the repository is, and was not run");
-        app.ui.hint("tract compact --exec CMD runs one of yours");
-        return Ok(());
-    }
+fn compact(
+    repo: &Repo,
+    on: &On,
+    command: &str,
+    app: &mut App,
+) -> Result<Option<CommitHash>, Failure> {
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
         let seconds = repo.config()?.budget_timeout()?;
@@ -186,7 +197,7 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<(), Fai
     match done {
         Ok(done) => {
             summariser::tell(on, &done, app);
-            Ok(())
+            Ok(done.surgery.commits.last().map(|last| last.hash))
         }
         Err(why) => {
             app.ui.warn("the context is over budget still");

@@ -343,7 +343,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::Store(_) => {
             Some("is the disk full, or failing? tract log says what was kept".into())
         }
-        Error::ReadOnly => Some("reading still works; writing needs .tract to be writable".into()),
+        Error::ReadOnly => Some(
+            "reading still works; writing needs .tract, or a server's schema, to be writable"
+                .into(),
+        ),
         Error::Refused(Refusal::NoSuchPart { .. }) => {
             Some("parts are counted from 0, as tract show prints them".into())
         }

@@ -52,7 +52,7 @@ impl Talk<'_> {
     /// Commits what the user says; gives it, and what the command is to get.
     pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
         let asked = Message::text(Role::User, prompt);
-        let held = self.commit(vec![Draft::append(asked.clone())], app)?;
+        let mut held = self.commit(vec![Draft::append(asked.clone())], app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;

@@ -1,5 +1,7 @@
 //! A budget for the context, and what happens to a commit that goes beyond it.
 
+use std::process::Stdio;
+
 use crate::importing::with_demo;
 use crate::sandbox::{ITS_COMMANDS, Sandbox, is_left_out};
 
@@ -296,6 +298,26 @@ fn a_script_gets_one_hash_that_expect_takes() {
         assert_eq!(hash, sandbox.ok(&["rev-parse", "HEAD"]), "{action}");
         let next = ["commit", "--expect", hash.trim(), "-r", "user", "-m", "On."];
         sandbox.ok(&next);
+    }
+}
+
+#[test]
+fn a_script_gets_the_hash_of_its_own_message_whoever_else_writes() {
+    let sandbox = Sandbox::new();
+    for round in 0..12 {
+        let texts: Vec<String> = (0..6).map(|who| format!("{who} in {round}")).collect();
+        let children = texts.iter().map(|text| {
+            let mut command = sandbox.command(&["-q", "commit", "-r", "user", "-m", text]);
+            command.stdout(Stdio::piped()).spawn().expect("it runs")
+        });
+        let children: Vec<_> = children.collect();
+        for (child, text) in children.into_iter().zip(texts) {
+            let output = child.wait_with_output().expect("it ends");
+            assert!(output.status.success());
+            let hash = String::from_utf8(output.stdout).expect("a hash");
+            let said = sandbox.ok(&["log", "-n", "1", "--format", "%s", hash.trim()]);
+            assert_eq!(said.trim_end(), text);
+        }
     }
 }
 

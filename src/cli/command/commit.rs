@@ -7,8 +7,9 @@ use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
+use crate::cli::budgeted::{self, Held};
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, Typed, budgeted, input, named, position};
+use crate::cli::{App, Failure, Typed, input, named, position};
 
 /// Append one message, or replace one
 ///
@@ -125,7 +126,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         (None, Some(id)) => Some((id, repo.is_answered(repo.head(&on)?.commit().as_ref(), id)?)),
         _ => None,
     };
-    let held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
+    let mut held = budgeted::commit(&repo, &on, call, &drafts, &options, app)?;
     // What cannot be said is no reason to leave the rest undone.
     let is_quiet = app.globals.quiet;
     let mut reported = Ok(());
@@ -141,7 +142,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let kept = held.tell(&repo, &on, app);
     // Where the branch is in the end is known now.
     if is_quiet {
-        reported = hashes(&repo, &on, &held.commits[..drafts.len()], app);
+        reported = hashes(&held, drafts.len(), app);
     }
     if let Some((entry, old)) = &target
         && old.role == Role::User
@@ -152,13 +153,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     reported.and(kept)
 }
 
-/// Prints a hash for each message: its own, and for the last where the branch is now, which is further
-/// on where the budget hid something. That is what `--expect` takes.
-fn hashes(repo: &Repo, on: &On, done: &[Committed], app: &mut App) -> Result<(), Failure> {
-    let now = repo.head(on)?.commit();
-    let (last, others) = done.split_last().expect("a message at least");
-    let last = now.unwrap_or(last.hash);
-    for hash in others.iter().map(|made| made.hash).chain([last]) {
+/// Prints a hash for each message: its own, and for the last the commit behind all that was done, which is
+/// another where the budget hid something. That is what `--expect` takes, whoever has gone on meanwhile.
+fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<(), Failure> {
+    let others = held.commits.iter().take(messages.saturating_sub(1));
+    for hash in others.map(|made| made.hash).chain(held.tip()) {
         app.ui.print(Label::Hash.of(hash.to_string()))?;
     }
     Ok(())
