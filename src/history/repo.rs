@@ -216,6 +216,23 @@ impl Repo {
         (repo, statements)
     }
 
+    /// A repository on a server that is new, and how often the server was asked.
+    #[cfg(all(test, feature = "postgres"))]
+    pub(crate) fn counting_trips(
+        address: &str,
+    ) -> (Self, std::sync::Arc<std::sync::atomic::AtomicU64>) {
+        let store = crate::store::postgres::Postgres::create(address);
+        let (store, _) = store.expect("made");
+        let trips = store.trips();
+        let repo = Self {
+            address: Some(store.address()),
+            store: Box::new(store),
+            directory: None,
+            own: true,
+        };
+        (repo, trips)
+    }
+
     /// The `.tract` directory; none for a repository on a server or in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()

@@ -126,25 +126,32 @@ impl Session<'_> {
 
     /// The rows of contents, of which all must be here.
     pub(super) fn must_contents(&self, hashes: &[ContentHash]) -> Result<Vec<i64>> {
+        let known = hashes
+            .iter()
+            .filter_map(|hash| Some((*hash, self.seen_content(hash)?)));
+        let mut known: HashMap<ContentHash, i64> = known.collect();
         let mut open: Vec<ContentHash> = hashes.to_vec();
-        open.retain(|hash| self.seen_content(hash).is_none());
+        open.retain(|hash| !known.contains_key(hash));
         if !open.is_empty() {
-            self.look_for(&open)?;
+            known.extend(self.look_for(&open)?);
         }
         let found = hashes.iter().map(|hash| {
-            let id = self.seen_content(hash);
+            let id = known.get(hash).copied();
             id.ok_or_else(|| missing("content", hash))
         });
         found.collect()
     }
 
-    /// Finds out which contents are here.
-    fn look_for(&self, hashes: &[ContentHash]) -> Result<()> {
+    /// Those of these contents that are here. Of many, not all may be remembered.
+    fn look_for(&self, hashes: &[ContentHash]) -> Result<HashMap<ContentHash, i64>> {
         let sql = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
-        for row in self.query(sql, &[&keys(hashes)])? {
-            self.saw_content(get(&row, 0)?, get(&row, 1)?);
-        }
-        Ok(())
+        let rows = self.query(sql, &[&keys(hashes)])?;
+        let found = rows.iter().map(|row| {
+            let (hash, id) = (get(row, 0)?, get(row, 1)?);
+            self.saw_content(hash, id);
+            Ok((hash, id))
+        });
+        found.collect()
     }
 
     fn content_id(&self, hash: &ContentHash) -> Result<Option<i64>> {
@@ -585,8 +592,8 @@ impl ObjectsMut for Session<'_> {
     fn foresee(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<()> {
         let mut open = contents();
         open.retain(|hash| self.seen_content(hash).is_none());
-        self.look_for(&open)?;
-        open.retain(|hash| self.seen_content(hash).is_none());
+        let found = self.look_for(&open)?;
+        open.retain(|hash| !found.contains_key(hash));
         self.saw_none(open);
         Ok(())
     }
@@ -710,9 +717,12 @@ impl ObjectsMut for Session<'_> {
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
         for (counts, contents) in counts.chunks(TOGETHER).zip(contents.chunks(TOGETHER)) {
-            self.must_contents(contents)?;
-            for (key, count) in counts {
-                self.put_count(*key, encoding, *count)?;
+            let contents = self.must_contents(contents)?;
+            for ((key, count), content) in counts.iter().zip(contents) {
+                let key = (content, encoding_number(encoding), mask(key).to_vec());
+                self.put(|waiting| {
+                    waiting.counts.insert(key, *count);
+                })?;
             }
         }
         Ok(())
