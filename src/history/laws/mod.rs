@@ -7,6 +7,8 @@ mod picks;
 mod purges;
 mod second_reader;
 mod totals;
+#[cfg(feature = "postgres")]
+mod trips;
 
 use std::path::{Path, PathBuf};
 
