@@ -23,7 +23,8 @@ fn asked(repo: &Repo, trips: &std::sync::atomic::AtomicU64) -> [u64; 4] {
     };
     let status = || drop(repo.status(&On::Head, Encoding::default()).expect("one"));
     // What nobody has counted yet is counted once.
-    (log(), status());
+    log();
+    status();
     let commit = || {
         let draft = Draft::append(Message::text(Role::User, "one more"));
         let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
