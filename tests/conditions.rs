@@ -31,6 +31,11 @@ pub fn chance() -> u64 {
     }
 }
 
+/// Whether repositories are to be on a server of the tests' own: `TRACT_TEST_ENGINE=postgres`.
+pub fn on_servers() -> bool {
+    std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres")
+}
+
 /// The folder of real sessions. No such session is part of this project, so a test that needs them
 /// is `#[ignore]`d: `TRACT_REAL_SESSIONS=FOLDER cargo test -- --ignored` runs those.
 pub fn real_sessions() -> PathBuf {

@@ -61,18 +61,19 @@ impl Environment {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let text = |name: &str| given(name).and_then(|value| value.into_string().ok());
         let path = |name: &str| given(name).map(PathBuf::from);
-        let config = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-        let config = config.or_else(|| Some(path("HOME")?.join(".config")));
-        let state = path("XDG_STATE_HOME").filter(|path| path.is_absolute());
-        let state = state.or_else(|| Some(path("HOME")?.join(".local/state")));
+        let base = |name: &str, below_home: &str| {
+            let named = path(name).filter(|path| path.is_absolute());
+            let base = named.or_else(|| Some(path("HOME")?.join(below_home)));
+            base.map(|base| base.join("tract"))
+        };
         Self {
             home: path("HOME"),
             repo: path("TRACT_REPO"),
             branch: text("TRACT_BRANCH"),
             safe_directory: text("TRACT_SAFE_DIRECTORY"),
             users: users(text("SUDO_UID")),
-            user_config: config.map(|config| config.join("tract").join("config")),
-            state: state.map(|state| state.join("tract")),
+            user_config: base("XDG_CONFIG_HOME", ".config").map(|base| base.join("config")),
+            state: base("XDG_STATE_HOME", ".local/state"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]

@@ -80,7 +80,7 @@ fn put(tx: &dyn Tx, parent: Option<CommitHash>, operation: Operation) -> CommitH
         .0
 }
 
-fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
+pub(super) fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
     Commit {
         parent,
         operation,

@@ -15,6 +15,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use crate::cluster;
+pub use crate::conditions::on_servers;
 
 /// 2026-03-14 12:00:00 UTC.
 const CLOCK: i64 = 1_773_489_600_000;
@@ -241,11 +242,6 @@ impl Sandbox {
         }
         text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
     }
-}
-
-/// Whether repositories are on a server this time.
-pub fn on_servers() -> bool {
-    std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres")
 }
 
 /// Whether a test has nothing to try since repositories are on a server this time, and it is about this. It is

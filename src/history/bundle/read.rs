@@ -214,8 +214,9 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
     Ok(())
 }
 
-/// How many messages and commits are written together.
+/// How many messages and commits are written together, and how many bytes of them, but for the last one.
 const TOGETHER: usize = 512;
+const TOGETHER_BYTES: usize = 4 << 20;
 
 /// A kept file of the bundle.
 struct Kept {
@@ -241,6 +242,8 @@ struct Taken<'a> {
     notes: BTreeMap<RefName, TagNote>,
     /// What is read and not written yet.
     waiting: Vec<Object>,
+    /// The bytes of their lines.
+    waiting_bytes: usize,
     done: Unbundled,
 }
 
@@ -263,6 +266,7 @@ impl<'a> Taken<'a> {
             tips: Vec::new(),
             notes: BTreeMap::new(),
             waiting: Vec::new(),
+            waiting_bytes: 0,
             done: Unbundled::default(),
         }
     }
@@ -285,7 +289,8 @@ impl<'a> Taken<'a> {
             let commits = self.missing.iter().map(ToString::to_string).collect();
             return Err(Error::MissingCommits { commits });
         }
-        if !matches!(word, "content" | "commit") || self.waiting.len() >= TOGETHER {
+        let are_many = self.waiting.len() >= TOGETHER || self.waiting_bytes >= TOGETHER_BYTES;
+        if are_many || !matches!(word, "content" | "commit") {
             self.write()?;
         }
         match word {
@@ -320,13 +325,19 @@ impl<'a> Taken<'a> {
         let message = Sealed::<Message>::read(rest).map_err(broken)?;
         depth::check_message(&message).map_err(broken)?;
         self.named(message.hash())?;
-        self.waiting.push(Object::Content(message));
+        self.wait(Object::Content(message), rest);
         Ok(())
+    }
+
+    fn wait(&mut self, object: Object, line: &str) {
+        self.waiting.push(object);
+        self.waiting_bytes += line.len();
     }
 
     /// Writes what waits, in its order.
     fn write(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
+        self.waiting_bytes = 0;
         let contents = waiting.iter().filter_map(|object| match object {
             Object::Content(message) => Some(message.hash()),
             Object::Commit(_) => None,
@@ -389,7 +400,7 @@ impl<'a> Taken<'a> {
         for content in commit.operation.contents() {
             self.unnamed.remove(&content);
         }
-        self.waiting.push(Object::Commit(commit));
+        self.wait(Object::Commit(commit), rest);
         Ok(())
     }
 

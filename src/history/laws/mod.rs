@@ -17,7 +17,7 @@ use crate::history::Repo;
 /// A place for a repository: a folder, or an address.
 struct Ground {
     /// Gone with this.
-    _folder: Option<tempfile::TempDir>,
+    folder: Option<tempfile::TempDir>,
     path: PathBuf,
 }
 
@@ -25,14 +25,14 @@ impl Ground {
     fn new() -> Self {
         if let Some(address) = address() {
             return Self {
-                _folder: None,
+                folder: None,
                 path: address.into(),
             };
         }
         let folder = tempfile::tempdir().expect("a folder");
         Self {
             path: folder.path().to_owned(),
-            _folder: Some(folder),
+            folder: Some(folder),
         }
     }
 
@@ -42,7 +42,7 @@ impl Ground {
 
     /// Whether it is a folder with a file.
     fn is_folder(&self) -> bool {
-        self._folder.is_some()
+        self.folder.is_some()
     }
 }
 
@@ -57,8 +57,7 @@ pub(super) fn repository() -> Repo {
 
 /// The address of a schema that nobody has named yet, where servers are asked for.
 fn address() -> Option<String> {
-    let asked = std::env::var_os("TRACT_TEST_ENGINE").is_some_and(|it| it == "postgres");
-    asked.then(|| {
+    crate::conditions::on_servers().then(|| {
         #[cfg(feature = "postgres")]
         let address = crate::store::postgres::tests::cluster::address();
         #[cfg(not(feature = "postgres"))]

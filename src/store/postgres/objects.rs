@@ -592,6 +592,9 @@ impl ObjectsMut for Session<'_> {
     fn foresee(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<()> {
         let mut open = contents();
         open.retain(|hash| self.seen_content(hash).is_none());
+        if open.is_empty() {
+            return Ok(());
+        }
         let found = self.look_for(&open)?;
         open.retain(|hash| !found.contains_key(hash));
         self.saw_none(open);
@@ -715,10 +718,9 @@ impl ObjectsMut for Session<'_> {
     }
 
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
-        let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
-        for (counts, contents) in counts.chunks(TOGETHER).zip(contents.chunks(TOGETHER)) {
-            let contents = self.must_contents(contents)?;
-            for ((key, count), content) in counts.iter().zip(contents) {
+        for counts in counts.chunks(TOGETHER) {
+            let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
+            for ((key, count), content) in counts.iter().zip(self.must_contents(&contents)?) {
                 let key = (content, encoding_number(encoding), mask(key).to_vec());
                 self.put(|waiting| {
                     waiting.counts.insert(key, *count);

@@ -6,9 +6,7 @@ use postgres::{Client, NoTls};
 
 use super::*;
 use crate::hash::ContentHash;
-use crate::model::{
-    Commit, Encoding, Message, Operation, RefName, Role, Settings, Span, TokenCount, Usage,
-};
+use crate::model::{Encoding, Message, Operation, RefName, Role, Span, TokenCount, Usage};
 use crate::store::{CountKey, contract};
 
 #[path = "../../../tests/cluster.rs"]
@@ -389,13 +387,7 @@ fn a_few_round_trips_whatever_there_is() {
             let content = tx
                 .keep(&Message::text(Role::User, format!("many {at}")))
                 .expect("kept");
-            let commit = Commit {
-                parent,
-                operation: Operation::Append { content },
-                time: None,
-                settings: Settings::new(),
-                note: None,
-            };
+            let commit = contract::step(parent, Operation::Append { content });
             let commit = tx.keep_commit(&commit).expect("kept").0;
             let mask = None;
             let count = TokenCount::default();
@@ -446,13 +438,7 @@ fn what_is_foreseen_is_as_what_comes_one_by_one() {
         let mut parent = None;
         for (at, text) in texts.iter().enumerate() {
             let content = put_in(&*tx, text);
-            let commit = Commit {
-                parent,
-                operation: Operation::Append { content },
-                time: None,
-                settings: Settings::new(),
-                note: None,
-            };
+            let commit = contract::step(parent, Operation::Append { content });
             let (commit, is_new) = tx.keep_commit(&commit).expect("kept");
             assert!(is_new);
             made.push(commit);
