@@ -7,6 +7,7 @@ use tract::interop::sniff::sniff;
 use crate::conditions::{laws, real_sessions};
 use crate::oracles::streams::{hold_recorded, hold_when_stopped};
 use crate::replaying::{STREAMS, files, line, own};
+use crate::sandbox::Sandbox;
 
 #[test]
 fn what_is_recorded_is_what_is_imported() {
@@ -26,6 +27,29 @@ fn a_recording_that_was_stopped_goes_on_with_the_whole_stream() {
         for end in ends.iter().step_by(1 + ends.len() / 12) {
             hold_when_stopped(&bytes, end + 1, &path.display().to_string());
         }
+    }
+}
+
+/// A numbered event that comes again with something else in it takes the place of what it was, and here no
+/// message is left. What was committed by then stays, as it does when a file is imported that has none any more.
+#[test]
+fn what_a_stream_takes_back_altogether_stays_as_it_was_committed() {
+    let said = r#"{"type":"user_message","id":"e0","sessionId":"walk","timestamp":0,"revision":1,"sequence":7,"payload":{"text":"hi"}}"#;
+    let started = r#"{"type":"turn_start","id":"e1","sessionId":"walk","timestamp":1,"revision":1,"sequence":7}"#;
+    let anew = r#"{"type":"turn_start","id":"e2","sessionId":"walk","timestamp":2,"revision":2,"sequence":1}"#;
+    for takes_back in [started, anew] {
+        let bytes = format!("{said}\n{takes_back}\n");
+        for size in [1, 200, 1 << 20] {
+            hold_recorded(bytes.as_bytes(), size, true, "taken back");
+        }
+        let sandbox = Sandbox::new();
+        sandbox.write("walk.jsonl", format!("{said}\n"));
+        sandbox.ok(&["import", "walk.jsonl"]);
+        let before = sandbox.ok(&["log"]);
+        sandbox.write("walk.jsonl", bytes);
+        sandbox.tract(&["import", "walk.jsonl"]);
+        assert_eq!(sandbox.ok(&["log"]), before);
+        sandbox.ok(&["fsck"]);
     }
 }
 

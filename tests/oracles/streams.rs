@@ -138,6 +138,19 @@ fn assert_same(repo: &Repo, whole: &Repo, bytes: &[u8], what: &str) {
     assert_eq!(messages(repo), messages(whole), "{what}");
 }
 
+/// Whether this commit is what an import of the stream's beginning stores: a numbered event that comes again
+/// with something else in it may leave no message at all, and what was committed by then stays.
+fn was_taken_back(bytes: &[u8], commit: CommitHash) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stream.jsonl");
+    let mut ends = memchr::memchr_iter(b'\n', bytes);
+    ends.any(|end| {
+        std::fs::write(&path, &bytes[..=end]).expect("written");
+        let known = sniff(&&bytes[..=end]).expect("readable");
+        known.is_some() && imported(&path).and_then(|begun| tip(&begun)) == Some(commit)
+    })
+}
+
 /// What was recorded, in these reads, is what an import stores.
 pub fn hold_recorded(bytes: &[u8], size: usize, eager: bool, name: &str) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -152,7 +165,12 @@ pub fn hold_recorded(bytes: &[u8], size: usize, eager: bool, name: &str) {
         return;
     }
     let Some(whole) = imported(&path) else {
-        assert_eq!(tip(&repo), None, "{name}: there is no message");
+        if let Some(kept) = tip(&repo) {
+            assert!(
+                was_taken_back(bytes, kept),
+                "{name}: there is no message, but {kept}"
+            );
+        }
         return;
     };
     assert_eq!(stored(&repo), seen, "{name}: what was stored");
