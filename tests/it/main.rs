@@ -100,6 +100,7 @@ mod servers;
 mod session_ids;
 #[cfg(unix)]
 mod sharing;
+mod sharing_laws;
 mod shells;
 mod showing;
 #[cfg(unix)]
