@@ -63,7 +63,9 @@ pub use call::{Call, On};
 pub use change::{Touched, TouchedList};
 pub use config::Config;
 pub use erase::{Erased, Erasing, Erasure};
-pub use find::{FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Pattern};
+pub use find::{
+    FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
+};
 pub use fsck::Fsck;
 pub use gc::{Collected, Expire, GcStep};
 pub use load::Stored;

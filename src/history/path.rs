@@ -74,13 +74,20 @@ pub(crate) fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHas
     })
 }
 
-/// The session that the newest imported commit on the path to `commit` came from.
+/// The session that the newest imported commit on the path to `commit` came from; of several, the one that came in
+/// last.
 pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
 ) -> Result<Option<(RefName, SessionRow)>> {
+    let session = sessions_of(view, commit)?.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The sessions that the newest imported commit on the path to `commit` came from, the one that came in last first.
+fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
     if !view.has_sources()? {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     // Imported commits come first on most paths, own ones last: look from the end, and most often
     // the end is all there is to look at.
@@ -91,12 +98,42 @@ pub(crate) fn session_of(
         left -= path.len();
         page *= 4;
         let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-        let found = session_among(view, &path)?;
-        if found.is_some() {
+        let found = sessions_among(view, &path)?;
+        if !found.is_empty() {
             return Ok(found);
         }
     }
-    Ok(None)
+    Ok(Vec::new())
+}
+
+/// The session that `session`, which ends in `tip`, went on from or was forked from: another one that the last
+/// commit before its own came from. None where nothing is its own: then others went on from it.
+pub(crate) fn predecessor(
+    view: &dyn View,
+    tip: &CommitHash,
+    session: &RefName,
+) -> Result<Option<(RefName, SessionRow)>> {
+    let other = |commit: &CommitHash| -> Result<Option<RefName>> {
+        let sessions = sessions_of(view, commit)?;
+        Ok(sessions.into_iter().find(|name| name != session))
+    };
+    if other(tip)?.is_some() {
+        return Ok(None);
+    }
+    let (mut before, mut own) = (None, load::commit(view, tip)?.depth);
+    // Most sessions begin with what is their own.
+    let (mut least, mut at) = (0, 0);
+    while least < own {
+        let commit = view
+            .ancestor_at(tip, at)?
+            .ok_or_else(|| load::unknown(tip))?;
+        match other(&commit)? {
+            None => own = at,
+            Some(name) => (before, least) = (Some(name), at + 1),
+        }
+        at = least + (own - least) / 2;
+    }
+    before.map(|name| with_row(view, name)).transpose()
 }
 
 /// The session that the first of these commits came from that came from one.
@@ -104,16 +141,28 @@ pub(crate) fn session_among(
     view: &dyn View,
     commits: &[CommitHash],
 ) -> Result<Option<(RefName, SessionRow)>> {
+    let session = sessions_among(view, commits)?.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The sessions that the first of these commits came from that came from any, the one that came in last first.
+fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName>> {
     let records = view.records(commits)?;
-    let Some((source, _)) = records.into_iter().flatten().next() else {
-        return Ok(None);
+    let first = records.into_iter().find(|records| !records.is_empty());
+    let sources = first.unwrap_or_default().into_iter();
+    let session = |source| {
+        let row = view.source(source)?.ok_or_else(|| Error::Damaged {
+            detail: format!("source {source} is missing, and commits came from it"),
+        })?;
+        Ok(row.session)
     };
-    let source = view.source(source)?.ok_or_else(|| Error::Damaged {
-        detail: format!("source {source} is missing, and commits came from it"),
-    })?;
-    // A file of many conversations has no session of its own name.
-    let session = view.session(&source.session)?.unwrap_or_default();
-    Ok(Some((source.session, session)))
+    sources.map(|(source, _)| session(source)).collect()
+}
+
+/// A session with what is known of it; a file of many conversations has no session of its own name.
+fn with_row(view: &dyn View, name: RefName) -> Result<(RefName, SessionRow)> {
+    let row = view.session(&name)?.unwrap_or_default();
+    Ok((name, row))
 }
 
 #[cfg(test)]

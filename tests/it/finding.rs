@@ -323,3 +323,69 @@ fn what_two_compactions_cover_was_hidden_by_the_first() {
     let there = ["compile", &format!("{}^", first), "--format", "text"];
     assert!(sandbox.ok(&there).contains("is to be blue"));
 }
+
+/// A session of Claude Code that ran in this directory; its records as text. What is said first is copied from the
+/// session that it went on from.
+fn session(id: &str, folder: &str, title: &str, said: &[(&str, &str)]) -> String {
+    let mut lines =
+        vec![serde_json::json!({"type": "ai-title", "aiTitle": title, "sessionId": id})];
+    let mut parent = serde_json::Value::Null;
+    for (at, (time, text)) in said.iter().enumerate() {
+        let role = ["user", "assistant"][at % 2];
+        let uuid = format!(
+            "00000000-0000-4000-8000-{:0>12}",
+            time.replace([':', '-', 'T'], "")
+        );
+        let mut message = serde_json::json!({"role": role, "content": text});
+        if role == "assistant" {
+            message["content"] = serde_json::json!([{"type": "text", "text": text}]);
+            message["id"] = format!("msg_{time}").into();
+            message["model"] = "claude-opus-4-8".into();
+        }
+        lines.push(serde_json::json!({
+            "parentUuid": parent, "uuid": uuid, "sessionId": id, "isSidechain": false, "type": role,
+            "cwd": folder, "version": "2.1.7", "timestamp": format!("2026-01-{time}:00.000Z"), "message": message,
+        }));
+        parent = uuid.into();
+    }
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+    lines.concat()
+}
+
+#[test]
+fn what_several_sessions_say_is_listed_by_session() {
+    let sandbox = Sandbox::new();
+    let plan = [
+        ("05T10:00", "Plan the mill."),
+        ("05T10:01", "The mill needs a wheel."),
+    ];
+    let wheel = [
+        plan[0],
+        plan[1],
+        ("07T09:00", "Build the wheel."),
+        ("07T09:01", "The wheel turns."),
+    ];
+    let river = [
+        ("06T08:00", "Where is the river?"),
+        ("06T08:01", "By the wheel of the old mill."),
+    ];
+    let id = |at: u32| format!("{at}{at}{at}{at}{at}{at}{at}{at}-2222-4333-8444-555555555555");
+    for (at, folder, title, said) in [
+        (1, "/home/ada/mill", "Plan of the mill", &plan[..]),
+        (2, "/home/ada/river", "The river", &river[..]),
+        (3, "/home/ada/mill", "The wheel", &wheel[..]),
+    ] {
+        sandbox.write(
+            &format!("{}.jsonl", id(at)),
+            session(&id(at), folder, title, said),
+        );
+        sandbox.ok(&["import", &format!("{}.jsonl", id(at))]);
+    }
+    insta::assert_snapshot!(sandbox.tract(&["find", "wheel"]));
+    insta::assert_snapshot!(sandbox.tract(&["find", "river"]));
+    let Some(drawn) = sandbox.on_terminal("80", &["find", "wheel"]) else {
+        eprintln!("skipped: no `script` here to make a terminal");
+        return;
+    };
+    insta::assert_snapshot!(drawn);
+}

@@ -1,6 +1,6 @@
 //! `tract find`: messages by their text.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -136,7 +136,8 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
     bar.set_message(what);
 }
 
-/// Draws the messages, each under a heading.
+/// Draws the messages, each under a heading; those of several sessions by session, the one with the newest match
+/// first.
 fn list(
     found: &[Found],
     here: Option<&RefName>,
@@ -145,53 +146,96 @@ fn list(
 ) -> Result<(), Failure> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
-    let cells: Vec<Vec<Line>> = found.iter().map(|one| cells(one, &calendar)).collect();
+    let groups = groups(found);
+    let is_of_many = groups.len() > 1;
+    let in_order: Vec<&Found> = groups.iter().flatten().copied().collect();
+    let cells: Vec<Vec<Line>> = in_order.iter().map(|one| cells(one, &calendar)).collect();
     let repo = app.repo()?;
-    let entries: Vec<EntryId> = found.iter().map(|one| one.entry).collect();
+    let entries: Vec<EntryId> = in_order.iter().map(|one| one.entry).collect();
     let calls = repo.calls_of(&entries)?;
-    let directories: BTreeSet<_> = found.iter().map(|one| &one.directory).collect();
-    let is_of_many = directories.len() > 1;
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    let heads = table::lines(&cells, &[]).into_iter().zip(calls);
-    for (one, (head, call)) in found.iter().zip(heads) {
-        // The place is of very different lengths and not lined up, to leave room for the title.
-        let mut head = head + "  " + place(one, args, terminal) + "  ";
-        if let Some(call) = call {
-            head.fit(Line::from(call) + "  ", room);
+    let mut heads = table::lines(&cells, &[]).into_iter().zip(calls);
+    for (at, group) in groups.iter().enumerate() {
+        if is_of_many {
+            if at > 0 {
+                ui.print("")?;
+            }
+            ui.print(fitted(session(group[0], terminal), room))?;
         }
-        let title = one.title.as_ref().map(|title| format!("\"{title}\""));
-        let folder = folder(one).filter(|_| is_of_many);
-        let said: Vec<String> = folder.into_iter().chain(title).collect();
-        if !said.is_empty() {
-            head.fit(Label::Dim.of(said.join(": ")), room);
-        }
-        let head = match room {
-            Some(room) => head.cut(room),
-            None => head,
-        };
-        ui.print(head)?;
-        neighbours(&repo, &one.before, ui)?;
-        for line in one.lines.iter().take(LINES) {
-            let room = room.map(|width| width.saturating_sub(INDENT.len()));
-            ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
-        }
-        if one.lines.len() > LINES {
-            let more = plural((one.lines.len() - LINES) as u64, "more line");
-            ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
-        }
-        neighbours(&repo, &one.after, ui)?;
-        if let Some(back) = way_back(one, here) {
-            ui.print_wrapped(Label::Hint.of(format!("{INDENT}back: {back}")))?;
+        for (one, (head, call)) in group.iter().zip(&mut heads) {
+            // The place is of very different lengths and not lined up, to leave room for the title.
+            let mut head = head + "  " + place(one, args, terminal) + "  ";
+            if let Some(call) = call {
+                head.fit(Line::from(call) + "  ", room);
+            }
+            if let Some(title) = one.session.title.as_ref().filter(|_| !is_of_many) {
+                head.fit(Label::Dim.of(format!("\"{title}\"")), room);
+            }
+            ui.print(fitted(head, room))?;
+            neighbours(&repo, &one.before, ui)?;
+            for line in one.lines.iter().take(LINES) {
+                let room = room.map(|width| width.saturating_sub(INDENT.len()));
+                ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
+            }
+            if one.lines.len() > LINES {
+                let more = plural((one.lines.len() - LINES) as u64, "more line");
+                ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
+            }
+            neighbours(&repo, &one.after, ui)?;
+            if let Some(back) = way_back(one, here) {
+                ui.print_wrapped(Label::Hint.of(format!("{INDENT}back: {back}")))?;
+            }
         }
     }
     Ok(())
 }
 
-/// The name of the directory that its session ran in.
-fn folder(found: &Found) -> Option<String> {
-    let folder = Path::new(found.directory.as_deref()?).file_name()?;
-    Some(folder.to_string_lossy().into_owned())
+fn fitted(line: Line, room: Option<usize>) -> Line {
+    match room {
+        Some(room) => line.cut(room),
+        None => line,
+    }
+}
+
+/// What was found, by the session that it is of, or the branch, where that came from none.
+fn groups(found: &[Found]) -> Vec<Vec<&Found>> {
+    let key = |one: &Found| one.session.name.clone().or_else(|| one.branch.clone());
+    let mut groups: Vec<Vec<&Found>> = Vec::new();
+    let mut places: HashMap<Option<RefName>, usize> = HashMap::new();
+    for one in found {
+        let at = *places.entry(key(one)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[at].push(one);
+    }
+    groups
+}
+
+/// A session's heading: where it ran and what it is called; its name; what it went on from.
+fn session(found: &Found, terminal: bool) -> Line {
+    let origin = &found.session;
+    let name = |name: &RefName| listing::shown_name(name, terminal);
+    let Some(own) = &origin.name else {
+        return Label::Branch.of(found.branch.as_ref().map_or_else(String::new, name));
+    };
+    let quoted = |title: &String| format!("\"{title}\"");
+    let folder = origin.directory.as_deref().map(Path::new);
+    let folder = folder.and_then(Path::file_name);
+    let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+    let title = origin.title.as_ref().map(quoted);
+    let said: Vec<String> = folder.into_iter().chain(title).collect();
+    let mut line = Label::Strong.of(said.join(": "));
+    if !said.is_empty() {
+        line += "  ";
+    }
+    line += Label::Branch.of(name(own));
+    if let Some((before, title)) = &origin.before {
+        let title = title.as_ref().map_or_else(|| name(before), quoted);
+        line += Label::Dim.of(format!("  went on from {title}"));
+    }
+    line
 }
 
 /// What brings a hidden text back: into the context that one is in, where that has it hidden, and

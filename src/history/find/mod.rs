@@ -25,8 +25,8 @@ use crate::store::{CommitRow, Hit, View};
 
 use merge::Merge;
 pub use pattern::{MatchedLine, Pattern};
-use visibility::Visibility;
-pub use visibility::{HiddenBy, Neighbour};
+pub use visibility::{HiddenBy, Neighbour, Origin};
+use visibility::{Tip, Visibility};
 
 /// How many bytes of contents one transaction indexes: some 80 ms, 200 on a slow machine.
 const INDEX_BYTES: u64 = 2 << 20;
@@ -92,10 +92,8 @@ pub struct Found {
     /// The branch, tag or session that it was found on, HEAD's branch first; none when a commit's
     /// history was searched.
     pub branch: Option<RefName>,
-    /// The title of the session there. Hostile until escaped.
-    pub title: Option<String>,
-    /// The directory in which that session ran. Likewise.
-    pub directory: Option<String>,
+    /// The session that came from there.
+    pub session: Origin,
     /// The number of the message among the visible ones there, from 1; none if it is hidden.
     pub number: Option<usize>,
     /// Why the text is not in the context there.
@@ -175,7 +173,7 @@ impl Repo {
         let hits = view.search(options.pattern.literals(), &commits)?;
         let total = hits.len();
         let mut hits = Merge::of(&*view, hits)?;
-        let mut visibility = Visibility::new(commits);
+        let mut visibility = Visibility::new(tips.clone());
         let (mut found, mut messages) = (Vec::new(), 0);
         while let Some((hit, row)) = hits.next(&*view)? {
             progress(FindProgress::Reading { messages, total });
@@ -201,8 +199,7 @@ impl Repo {
                 entry,
                 role,
                 branch: tips[hit.tip].0.clone(),
-                title: visibility.session(&*view, hit.tip)?.title.clone(),
-                directory: visibility.session(&*view, hit.tip)?.cwd.clone(),
+                session: visibility.session(&*view, hit.tip)?.clone(),
                 number,
                 hidden_by,
                 lines,
@@ -260,11 +257,7 @@ pub(crate) fn newest_containing(
 }
 
 /// Where to look, and under what name; the preferred names first.
-fn tips(
-    view: &dyn View,
-    on: &On,
-    within: Option<CommitHash>,
-) -> Result<Vec<(Option<RefName>, CommitHash)>> {
+fn tips(view: &dyn View, on: &On, within: Option<CommitHash>) -> Result<Vec<Tip>> {
     if let Some(commit) = within {
         return Ok(vec![(None, commit)]);
     }

@@ -8,8 +8,11 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::outline::{Fates, Outline};
 use crate::history::{load, path};
-use crate::model::{EntryId, HideKind, Operation, Priority, Role};
-use crate::store::{SessionRow, View};
+use crate::model::{EntryId, HideKind, Operation, Priority, RefName, Role};
+use crate::store::View;
+
+/// Where a path ends, and the ref that is there, if it is by one that it is looked at.
+pub(crate) type Tip = (Option<RefName>, CommitHash);
 
 /// Why a text is not in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,39 @@ pub enum HiddenBy {
     Restore,
 }
 
+/// The session that a branch came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Its name; none where the branch came from none.
+    pub name: Option<RefName>,
+    /// Its title. Hostile until escaped.
+    pub title: Option<String>,
+    /// The directory in which it ran. Likewise.
+    pub directory: Option<String>,
+    /// The session that it went on from, or was forked from, and the title of that. Likewise.
+    pub before: Option<(RefName, Option<String>)>,
+}
+
+impl Origin {
+    /// Of the branch that ends in `tip`, at which the session `named` ends, if one does.
+    fn of(view: &dyn View, tip: &CommitHash, named: Option<&RefName>) -> Result<Self> {
+        let session = match named {
+            Some(name) => Some((name.clone(), view.session(name)?.unwrap_or_default())),
+            None => path::session_of(view, tip)?,
+        };
+        let Some((name, row)) = session else {
+            return Ok(Self::default());
+        };
+        let before = path::predecessor(view, tip, &name)?;
+        Ok(Self {
+            name: Some(name),
+            title: row.title,
+            directory: row.cwd,
+            before: before.map(|(name, row)| (name, row.title)),
+        })
+    }
+}
+
 /// A message beside a found one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
@@ -50,13 +86,13 @@ const MANY: usize = 2_000;
 /// What is known of the contexts at some commits. Each is outlined when it is first asked for; its
 /// context is folded, and the whole order, hidden messages included, only for those that need it.
 pub(crate) struct Visibility {
-    tips: Vec<CommitHash>,
+    tips: Vec<Tip>,
     paths: HashMap<usize, Path>,
 }
 
 struct Path {
     fates: Option<Fates>,
-    session: SessionRow,
+    session: Origin,
     seen: Option<Seen>,
     order: Option<Whole>,
 }
@@ -73,7 +109,7 @@ struct Whole {
 }
 
 impl Visibility {
-    pub(crate) fn new(tips: Vec<CommitHash>) -> Self {
+    pub(crate) fn new(tips: Vec<Tip>) -> Self {
         let paths = HashMap::new();
         Self { tips, paths }
     }
@@ -150,17 +186,28 @@ impl Visibility {
     }
 
     /// What is known of the session that leads to this tip.
-    pub(crate) fn session(&mut self, view: &dyn View, tip: usize) -> Result<&SessionRow> {
+    pub(crate) fn session(&mut self, view: &dyn View, tip: usize) -> Result<&Origin> {
         Ok(&self.path(view, tip)?.session)
+    }
+
+    /// The session that ends there: others that went on from it have all of it, too.
+    fn session_at(&self, tip: usize) -> Option<&RefName> {
+        let of_session =
+            |(name, _): &&Tip| name.as_ref().is_some_and(|it| it.as_session().is_some());
+        let here = self
+            .tips
+            .iter()
+            .filter(|(_, commit)| *commit == self.tips[tip].1);
+        let own = [&self.tips[tip]].into_iter();
+        own.chain(here).find(of_session)?.0.as_ref()
     }
 
     fn path(&mut self, view: &dyn View, tip: usize) -> Result<&mut Path> {
         if !self.paths.contains_key(&tip) {
-            let commit = &self.tips[tip];
+            let commit = &self.tips[tip].1;
             let path = Path {
                 fates: Outline::of_few(view, commit, MANY)?.map(Fates::of),
-                session: path::session_of(view, commit)?
-                    .map_or_else(SessionRow::default, |(_, row)| row),
+                session: Origin::of(view, commit, self.session_at(tip))?,
                 seen: None,
                 order: None,
             };
@@ -171,7 +218,7 @@ impl Visibility {
 
     fn seen(&mut self, view: &dyn View, tip: usize) -> Result<&Seen> {
         if self.path(view, tip)?.seen.is_none() {
-            let context = load::context(view, &self.tips[tip])?;
+            let context = load::context(view, &self.tips[tip].1)?;
             let visible = context.positions();
             self.path(view, tip)?.seen = Some(Seen { context, visible });
         }
@@ -180,7 +227,7 @@ impl Visibility {
 
     fn order(&mut self, view: &dyn View, tip: usize) -> Result<&Whole> {
         if self.path(view, tip)?.order.is_none() {
-            let order = load::order(view, &self.tips[tip])?;
+            let order = load::order(view, &self.tips[tip].1)?;
             let entries: Vec<OrderEntry> = order.entries().collect();
             let places = entries.iter().enumerate();
             let places = places.map(|(at, entry)| (entry.id, at)).collect();
