@@ -8,7 +8,6 @@ use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path, totals};
-use crate::model::tokens::context_total;
 use crate::model::{
     Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount, reads_as_typed,
 };
@@ -70,7 +69,7 @@ const TIME_SEARCH: usize = 64;
 
 impl Repo {
     /// The branches, the one with the newest commit first. Counts what has no count yet; where a total is kept,
-    /// no context is put together.
+    /// no context is put together, and what had to be is kept for the next time.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo};
@@ -91,17 +90,20 @@ impl Repo {
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
         let head = self.head(&On::Head)?;
         let mut rows = Vec::new();
-        let tips = load::tips(&*self.store.read()?, RefName::HEADS)?;
+        let view = self.store.read()?;
+        let (tips, purge) = (load::tips(&*view, RefName::HEADS)?, view.last_purge()?);
+        drop(view);
+        let mut new_totals = Vec::new();
         for (name, tip) in tips {
             let view = self.store.read()?;
             let total = totals::at_commit(&*view, &tip, encoding)?;
             drop(view);
-            let (tokens, messages) = match total {
-                Some(total) => (total.count(), total.messages as usize),
+            let total = match total {
+                Some(total) => total,
                 None => {
-                    let context = self.context(&tip)?;
-                    let tokens = context_total(self.counts(&context, encoding)?);
-                    (tokens, context.entries.len())
+                    let (total, is_known) = totals::of_context(self, &tip, encoding)?;
+                    new_totals.extend(is_known.then_some((tip, total)));
+                    total
                 }
             };
             let view = self.store.read()?;
@@ -121,12 +123,15 @@ impl Repo {
                 title,
                 prompt,
                 last: newest.iter().find_map(|row| row.commit.time),
-                tokens,
-                messages,
+                tokens: total.count(),
+                messages: total.messages as usize,
                 compactions: Outline::of(&*view, &tip)?.active_hides(HideKind::Compaction),
                 name,
                 tip,
             });
+        }
+        if !new_totals.is_empty() {
+            totals::keep(&*self.store, purge, encoding, new_totals.into_iter());
         }
         rows.sort_by_key(|row| std::cmp::Reverse(row.last));
         Ok(rows)
@@ -300,4 +305,34 @@ fn missing(name: &RefName) -> Error {
     let kind = if name.is_branch() { "branch" } else { "tag" };
     let name = name.short().to_owned();
     Error::Refused(Refusal::NoSuchRef { kind, name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::CommitOptions;
+    use crate::model::{Draft, Message, Role};
+
+    #[test]
+    fn what_a_long_branch_comes_to_is_worked_out_once() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let said = |at| Draft::append(Message::text(Role::User, format!("message {at}")));
+        let drafts: Vec<Draft> = (0..300).map(said).collect();
+        let made = repo.commit(Call::default(), &drafts, &CommitOptions::default());
+        let tip = made.expect("committed")[299].hash;
+        let encoding = Encoding::default();
+        let kept = || {
+            repo.store
+                .read()
+                .expect("a view")
+                .total(&tip, encoding)
+                .expect("reads")
+        };
+        assert_eq!(kept(), None);
+        let rows = repo.branches(encoding).expect("listed");
+        assert_eq!(rows[0].messages, 300);
+        assert_eq!(kept().map(|total| total.count()), Some(rows[0].tokens));
+        let again = repo.branches(encoding).expect("listed");
+        assert_eq!((again[0].messages, again[0].tokens), (300, rows[0].tokens));
+    }
 }

@@ -5,8 +5,9 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::change::Change;
-use crate::history::counts::{Counts, key_of};
+use crate::history::counts::{Counts, key, key_of};
 use crate::history::load;
+use crate::history::repo::Repo;
 use crate::model::{Encoding, Operation, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
 
@@ -144,6 +145,21 @@ pub(crate) fn at_commit(
         total.extend(counts);
         total
     }))
+}
+
+/// The total at a commit where none is known: of its whole context, counting what has no count yet. And whether
+/// it may be kept: not where a message is lost, whose tokens are guessed. No view may be open.
+pub(crate) fn of_context(
+    repo: &Repo,
+    commit: &CommitHash,
+    encoding: Encoding,
+) -> Result<(Total, bool)> {
+    let context = repo.context(commit)?;
+    let mut total = Total::default();
+    total.extend(repo.counts(&context, encoding)?);
+    let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
+    let known = repo.store.read()?.counts(&keys, encoding)?;
+    Ok((total, known.iter().all(Option::is_some)))
 }
 
 /// How many messages are visible at a commit, where a total says so.
