@@ -1,6 +1,7 @@
 //! Where tools keep their sessions, and which of them belong to a directory.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -54,15 +55,15 @@ impl ToolDirs {
         self.newest_first(files, &|session| session.cwd.as_deref() == Some(&*cwd))
     }
 
-    /// The sessions of all working directories, newest first. What cannot be read is passed over; a database
-    /// stands for its sessions then.
+    /// The sessions of all working directories, newest first. A database or a folder that cannot be read stands
+    /// for its sessions.
     pub fn sessions(&self) -> Vec<SessionFile> {
         let files = |directory: &Path, home: &Home| {
             let everywhere = &home.everywhere;
             let mut files = session_files(&directory.join(everywhere.folder), everywhere.depth);
             files.retain(|path| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                (everywhere.is_session)(&name)
+                (everywhere.is_session)(&name) || is_closed(path)
             });
             files
         };
@@ -99,7 +100,7 @@ impl ToolDirs {
     }
 
     /// Every file in those folders that could be a session, those of sub-agents too, and the databases that
-    /// could hold any, by path. What cannot be read is passed over.
+    /// could hold any, by path; and the folders that cannot be read.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for folder in self.folders() {
@@ -238,7 +239,7 @@ pub(super) fn is_agents(path: &Path, format: &Format) -> bool {
 }
 
 /// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, `.traj`, or one of
-/// them compressed) or a database of them (`.db`), by path.
+/// them compressed) or a database of them (`.db`), by path; and the folders that cannot be read.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
     let mut files = session_files(directory, 16);
     files.sort();
@@ -253,11 +254,22 @@ fn databases_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The session files and databases in `directory` and down to `depth` levels below it; of a folder that is one
-/// source, with a file for each record, the folder. Links to directories are not followed.
+/// source, with a file for each record, the folder, and so of one that cannot be looked into: whoever reads it
+/// is told why. Links to directories are not followed.
 fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let is_none = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            return match is_none {
+                true => Vec::new(),
+                false => vec![directory.to_owned()],
+            };
+        }
+    };
     let mut files = Vec::new();
     let mut is_source = false;
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+    for entry in entries.flatten() {
         let path = entry.path();
         if entry.file_name().to_str().is_some_and(is_record) {
             is_source = true;
@@ -285,6 +297,11 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
     }
     files.extend(is_source.then(|| directory.to_owned()));
     files
+}
+
+/// Whether this is a folder that cannot be looked into.
+fn is_closed(path: &Path) -> bool {
+    path.is_dir() && fs::read_dir(path).is_err()
 }
 
 /// Whether a file of this name could be a session: `.json`, `.jsonl`, `.traj`, or one of them compressed. What a

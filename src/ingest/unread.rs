@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::database;
 use super::plain::absolute;
+use super::record_files;
 use crate::error::{Error, Result};
 use crate::history::Repo;
 use crate::model::Millis;
@@ -105,9 +106,12 @@ pub fn unread(repo: &Repo) -> Result<Vec<UnreadFile>> {
     Ok(files)
 }
 
-/// Whether a file is known to be nowhere; one that cannot be looked at is there.
+/// Whether a file is known to be nowhere, or a folder that could not be read can be; one that cannot be looked at
+/// is there. A folder that is one source is as a file.
 fn is_gone(path: &str) -> bool {
-    matches!(Path::new(path).try_exists(), Ok(false))
+    let path = Path::new(path);
+    let is_open = path.is_dir() && record_files::stamp(path).is_none();
+    is_open || matches!(path.try_exists(), Ok(false))
 }
 
 /// Whether this could be written.

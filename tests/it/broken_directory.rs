@@ -267,8 +267,8 @@ fn as_stranger(sandbox: &Sandbox, arguments: &[&str]) -> Option<String> {
         .gid(STRANGER);
     chown(sandbox.work().join("below"), Some(STRANGER), Some(STRANGER)).expect("root may");
     let output = command.output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = format!("{:?} {said}", output.status.code());
+    let [said, shown] = [&output.stderr, &output.stdout].map(|it| String::from_utf8_lossy(it));
+    let said = format!("{:?} {said}{shown}", output.status.code());
     Some(said.replace(sandbox.work().to_str().expect("UTF-8"), "[WORK]"))
 }
 
@@ -306,4 +306,45 @@ fn a_directory_that_cannot_be_entered_ends_the_search() {
     Some(1) error: [WORK]/below/.tract cannot be entered: permission denied
     hint: its owner can open it: chmod u+rwx [WORK]/below/.tract; --repo PATH names another
     ");
+}
+
+#[test]
+fn a_folder_of_a_tool_that_cannot_be_read_is_named_until_it_can_be() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = below();
+    let projects = sandbox.home().join(".claude/projects");
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code/compaction.jsonl");
+    let data = fs::read_to_string(data).expect("a fixture");
+    for (name, digit) in [("closed", "2"), ("open", "1")] {
+        fs::create_dir_all(projects.join(name)).expect("made");
+        let path = projects.join(name).join(format!("{name}.jsonl"));
+        let session = data.replace("11111111", &digit.repeat(8));
+        fs::write(path, session.replace("Read the plan.", name)).expect("written");
+    }
+    let mode = |mode| {
+        let closed = fs::Permissions::from_mode(mode);
+        fs::set_permissions(projects.join("closed"), closed).expect("allowed");
+    };
+    mode(0o000);
+    let told = |arguments: &[&str]| as_stranger(&sandbox, arguments);
+    let Some(_) = told(&["init"]) else {
+        return;
+    };
+    for command in [["watch", "--once"], ["import", "--all"]] {
+        let said = told(&command).expect("root");
+        assert!(said.contains("closed: permission denied"), "{said}");
+    }
+    let status = || told(&["status"]).expect("root");
+    let said = status();
+    assert!(said.contains("Unread   1 file,"), "{said}");
+    mode(0o755);
+    assert!(!status().contains("Unread"));
+    let said = told(&["watch", "--once"]).expect("root");
+    assert!(
+        said.contains("claude-code/22222222…: 7 new commits"),
+        "{said}"
+    );
 }

@@ -255,7 +255,9 @@ fn files_that_cannot_be_read_are_named_and_keep_nobody_from_coming_in() {
         symlink("/nowhere/at/all", folder.join("gone.jsonl")).expect("linked");
     }
     insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]), @r"
+    exit code: 1
     --- stderr
+    warning: ~/.claude/projects/-w/loop.jsonl: too many levels of symbolic links; it is tried again
     claude-code/2f6c1f0e…: 4 new commits
     Looked at 5 files: 4 new commits in 1
     ");

@@ -213,8 +213,12 @@ impl Taking {
         app: &mut App,
     ) -> Result<Vec<(PathBuf, FileStamp)>, Failure> {
         tally.files += 1;
-        let Ok(stamp) = ingest::stamp(file) else {
-            return Ok(Vec::new());
+        let stamp = match ingest::stamp(file) {
+            Ok(stamp) => stamp,
+            Err(error) => {
+                self.pass_over(file, FileStamp::default(), error, tally, app)?;
+                return Ok(Vec::new());
+            }
         };
         let Some(state) = DatabaseState::of(file) else {
             return Ok(vec![(file.to_owned(), stamp)]);
