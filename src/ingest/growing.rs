@@ -4,13 +4,14 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
 use super::import::GROWN;
 use super::plain::READ_BYTES;
 use super::{ImportRequest, Reading, import, known_stamp, stamp};
-use crate::history::Repo;
+use crate::history::{Call, Repo};
 use crate::model::{Millis, RefName};
 use crate::store::SessionRow;
 
@@ -380,6 +381,35 @@ fn an_append_reads_what_is_new() {
         let refs = |repo: &Repo| repo.references("refs/").expect("refs");
         assert_eq!(refs(&repo), refs(&whole));
     }
+}
+
+#[test]
+fn what_comes_in_by_itself_costs_as_much_among_many_sessions_as_among_few() {
+    let text = long(false, 4_000);
+    let cut = memchr::memrchr(b'\n', &text.as_bytes()[..3_000]).expect("a line") + 1;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.jsonl");
+    let steps = |branches: usize| {
+        let (repo, steps) = Repo::counted();
+        std::fs::write(&path, &text[..cut]).expect("written");
+        bring_in(&repo, &path, Reading::New);
+        for at in 0..branches {
+            let name = RefName::branch(&format!("other-{at}")).expect("a name");
+            let made = repo.create_branch(Call::at(Millis(8), "branch"), &name, "HEAD");
+            made.expect("made");
+        }
+        std::fs::write(&path, &text).expect("written");
+        let before = steps.load(Ordering::Relaxed);
+        let request = ImportRequest {
+            reading: Reading::New,
+            is_aside: true,
+            ..ImportRequest::at(Millis(9), "watch")
+        };
+        import(&repo, &path, &request, &mut |_| {}).expect("imports");
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps(20), steps(1_000));
+    assert!(many < few + few / 5, "{few} and {many} steps");
 }
 
 #[test]

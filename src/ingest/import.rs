@@ -487,12 +487,17 @@ impl Intake<'_> {
         if let Some(begun) = self.done.source.filter(|_| purged) {
             tx.purge_source(begun)?;
         }
-        let empty = tx.references("refs/")?.is_empty();
-        let branches = tx.references(RefName::HEADS)?;
+        // All refs are looked at only where that matters: there may be thousands of them, and as many files.
+        let begins = !self.request.is_aside && self.request.branch.is_none();
+        let empty = begins && tx.references("refs/")?.is_empty();
         // Where HEAD is and nothing is yet.
         let unborn = match repo::head(&*tx, &On::Head)? {
             Head::Attached { branch, tip: None } => Some(branch),
             _ => None,
+        };
+        let branches = match unborn.is_some() && self.request.moves_head {
+            true => tx.references(RefName::HEADS)?,
+            false => Vec::new(),
         };
         tx.begin_operation(self.request.now, self.request.what)?;
         let mut reports = Vec::with_capacity(self.sessions.len());
@@ -513,7 +518,7 @@ impl Intake<'_> {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),
-                (None, 0) if empty && !self.request.is_aside => Some(match &unborn {
+                (None, 0) if empty => Some(match &unborn {
                     Some(branch) if self.request.moves_head => branch.short().to_owned(),
                     _ => "main".to_owned(),
                 }),

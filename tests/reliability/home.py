@@ -258,6 +258,8 @@ class Home:
     def paths(self):
         """The marks on each path of each session, oldest first."""
         database = sqlite3.connect(self.root / ".tract/tract.db")
+        # All of one moment: somebody may be watching.
+        database.execute("BEGIN")
         commits = {
             row[0]: row[1:]
             for row in database.execute(
