@@ -31,6 +31,16 @@ impl Rows for ForeignTables {
         self.rows(table, holding, order)
     }
 
+    fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        self.picked(table, columns, holding, order)
+    }
+
     fn summed(
         &self,
         table: &str,

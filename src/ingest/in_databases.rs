@@ -106,6 +106,8 @@ fn databases_of_other_versions_come_in_whole() {
             1,
             6,
         ),
+        ("llm-logs/synthetic-llm-0.27.1.logs.db", "llm", 6, 85),
+        ("llm-logs/synthetic-llm-0.36.logs.db", "llm", 6, 176),
     ];
     for (name, tool, sessions, messages) in expected {
         let repo = Repo::ephemeral().expect("a repository");
@@ -119,7 +121,8 @@ fn databases_of_other_versions_come_in_whole() {
             assert_eq!(report.problem_count, 0, "{:?}", report.problems);
             assert_eq!(report.format.name, tool);
             let document = document(path);
-            let lists = ["messages", "agent_messages"].map(|key| document[key].as_array());
+            let lists =
+                ["messages", "agent_messages", "responses"].map(|key| document[key].as_array());
             seen += lists.into_iter().flatten().map(Vec::len).sum::<usize>();
         }
         assert_eq!(seen, messages, "{name}");

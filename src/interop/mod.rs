@@ -40,6 +40,7 @@ mod head;
 mod kimi;
 mod lines;
 mod list;
+mod llm;
 mod midway;
 mod openai;
 mod openai_agents;

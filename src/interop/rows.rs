@@ -17,10 +17,19 @@ pub trait Rows {
     fn columns(&self, table: &str) -> Result<Vec<String>>;
 
     /// The rows of a table in an order of columns, as JSON objects by column: those that hold a text in a
-    /// column, or all.
+    /// column, or all. Bytes that are no text are left out.
     fn rows(
         &self,
         table: &str,
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>>;
+
+    /// The same of these columns alone; bytes in them are an object whose one member, `base64`, is their text.
+    fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
         holding: Option<(&str, &str)>,
         order: &[&str],
     ) -> Result<Vec<Map<String, Value>>>;

@@ -49,6 +49,7 @@ WORDS = {
     "openai_agents": ["interop/openai_agents", "wire/responses"],
     "goose": ["interop/goose"],
     "droid": ["interop/droid", "wire/anthropic"],
+    "llm": ["interop/llm"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

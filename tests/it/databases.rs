@@ -387,7 +387,7 @@ fn rows_of(path: &Path, tables: &str, rows: &[(&str, &[Value])]) -> Connection {
         .flat_map(|(table, rows)| rows.iter().map(move |row| (table, row)))
     {
         let row = row.as_object().expect("a row");
-        let names: Vec<&str> = row.keys().map(String::as_str).collect();
+        let names: Vec<String> = row.keys().map(|name| format!("\"{name}\"")).collect();
         let values = row.values().map(|value| match value {
             Value::Null => rusqlite::types::Value::Null,
             Value::Number(number) => number.as_i64().expect("whole").into(),
@@ -500,6 +500,178 @@ fn goose_keeps_its_sessions_in_a_database_too() {
     // A message goes out of sight, and nothing else changes.
     let hide = "UPDATE messages SET metadata_json = '{\"userVisible\":true,\"agentVisible\":false}' WHERE id = 17";
     assert_eq!(open.execute(hide, []).expect("written"), 1);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+}
+
+/// Rows with these columns of each in place of others.
+fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
+    let mut rows = rows.to_vec();
+    for row in rows.iter_mut().filter_map(Value::as_object_mut) {
+        row.retain(|key, _| !left_out.contains(&key.as_str()));
+    }
+    rows
+}
+
+#[test]
+fn conversations_of_llm_come_in_from_both_kinds_of_its_tables() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let [older, newer] = [
+        include_str!("../data/llm/replies.json"),
+        include_str!("../data/llm/tree.json"),
+    ]
+    .map(|text| serde_json::from_str::<Value>(text).expect("JSON"));
+    let tables = "CREATE TABLE conversations (id TEXT PRIMARY KEY, name TEXT, model TEXT);
+         CREATE TABLE responses (id TEXT PRIMARY KEY, model TEXT, prompt TEXT, system TEXT, options_json TEXT, response TEXT,
+           response_json TEXT, conversation_id TEXT, duration_ms INTEGER, datetime_utc TEXT, input_tokens INTEGER,
+           output_tokens INTEGER, schema_id TEXT, reasoning TEXT);
+         CREATE TABLE attachments (id TEXT PRIMARY KEY, type TEXT, path TEXT, url TEXT, content BLOB);
+         CREATE TABLE prompt_attachments (response_id TEXT, attachment_id TEXT, \"order\" INTEGER);
+         CREATE TABLE fragments (id INTEGER PRIMARY KEY, hash TEXT, content TEXT, datetime_utc TEXT);
+         CREATE TABLE prompt_fragments (response_id TEXT, fragment_id INTEGER, \"order\" INTEGER);
+         CREATE TABLE system_fragments (response_id TEXT, fragment_id INTEGER, \"order\" INTEGER);
+         CREATE TABLE tools (id INTEGER PRIMARY KEY, hash TEXT, name TEXT, description TEXT, input_schema TEXT);
+         CREATE TABLE tool_responses (tool_id INTEGER, response_id TEXT);
+         CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT, arguments TEXT,
+           tool_call_id TEXT);
+         CREATE TABLE tool_results (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT, output TEXT,
+           tool_call_id TEXT, exception TEXT);
+         CREATE TABLE schemas (id TEXT PRIMARY KEY, content TEXT);
+         CREATE TABLE messages (hash TEXT PRIMARY KEY, parent_hash TEXT, role TEXT, provider_metadata TEXT);
+         CREATE TABLE parts (id INTEGER PRIMARY KEY, message_hash TEXT, position INTEGER, type TEXT, tool_name TEXT, text TEXT,
+           payload TEXT);
+         CREATE TABLE part_attachments (part_id INTEGER, attachment_id TEXT, \"order\" INTEGER);
+         CREATE TABLE part_fragments (part_id INTEGER, fragment_id INTEGER, \"order\" INTEGER);
+         CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT, tip_message_hash TEXT, forked_from TEXT, datetime_utc TEXT);
+         CREATE TABLE turns (id TEXT PRIMARY KEY, thread_id TEXT, parent_message_hash TEXT, tip_message_hash TEXT, model TEXT,
+           resolved_model TEXT, options_json TEXT, schema_id TEXT, input_tokens INTEGER, output_tokens INTEGER,
+           duration_ms INTEGER, datetime_utc TEXT, response_json TEXT);
+         CREATE TABLE turn_tools (turn_id TEXT, tool_id INTEGER, instance_id INTEGER);";
+    let replies = listed(&older, "responses");
+    let messages = listed(&newer, "messages");
+    let all = |list: &[Value], key: &str| -> Vec<Value> {
+        let found = list.iter().filter_map(|it| it[key].as_array());
+        found.flatten().cloned().collect()
+    };
+    let pairs = |list: &[Value], key: &str, of: &str, to: &str| -> Vec<Value> {
+        let pair = |row: &Value, (at, it): (usize, &Value)| json!({of: row["id"], to: it["id"], "order": at});
+        let pairs = list.iter().flat_map(|row| {
+            let found = row[key].as_array().into_iter().flatten().enumerate();
+            found.map(move |it| pair(row, it))
+        });
+        pairs.collect()
+    };
+    let parts = messages.iter().flat_map(|message| {
+        let parts = message["parts"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .enumerate();
+        parts.map(|(at, part)| {
+            let mut part = part.clone();
+            part["message_hash"] = message["hash"].clone();
+            part["position"] = at.into();
+            part
+        })
+    });
+    let mut parts: Vec<Value> = parts.collect();
+    for (number, part) in (1..).zip(&mut parts) {
+        part["id"] = number.into();
+    }
+    let offered = |list: &[Value], of: &str| -> Vec<Value> {
+        let with = list.iter().filter(|row| row["tools"].is_array());
+        with.map(|row| json!({"tool_id": 1, of: row["id"]}))
+            .collect()
+    };
+    let turns = listed(&newer, "turns");
+    let attached = [all(&replies, "attachments"), all(&parts, "attachments")].concat();
+    let mut texts = all(&replies, "fragments");
+    texts.extend(
+        replies[0]["system_fragments"]
+            .as_array()
+            .expect("some")
+            .clone(),
+    );
+    texts.extend(all(&parts, "fragments"));
+    let beside = [
+        "fragments",
+        "system_fragments",
+        "attachments",
+        "tools",
+        "tool_calls",
+        "tool_results",
+        "schema",
+        "parts",
+    ];
+    let rows: [(&str, &[Value]); 18] = [
+        ("conversations", &[older["llm_conversation"].clone()]),
+        ("responses", &without(&replies, &beside)),
+        ("attachments", &without(&attached, &["content"])),
+        (
+            "prompt_attachments",
+            &pairs(&replies, "attachments", "response_id", "attachment_id"),
+        ),
+        ("fragments", &texts),
+        (
+            "prompt_fragments",
+            &pairs(&replies, "fragments", "response_id", "fragment_id"),
+        ),
+        (
+            "system_fragments",
+            &pairs(&replies, "system_fragments", "response_id", "fragment_id"),
+        ),
+        ("tools", &listed(&older, "tools")),
+        ("tool_responses", &offered(&replies, "response_id")),
+        ("tool_calls", &all(&replies, "tool_calls")),
+        ("tool_results", &all(&replies, "tool_results")),
+        (
+            "schemas",
+            &[json!({"id": "s1", "content": {"type": "object"}})],
+        ),
+        ("messages", &without(&messages, &beside)),
+        ("parts", &without(&parts, &beside)),
+        (
+            "part_attachments",
+            &pairs(&parts, "attachments", "part_id", "attachment_id"),
+        ),
+        (
+            "part_fragments",
+            &pairs(&parts, "fragments", "part_id", "fragment_id"),
+        ),
+        ("threads", &[newer["llm_conversation"].clone()]),
+        ("turns", &without(&turns, &beside)),
+    ];
+    let path = sandbox.home().join(".config/io.datasette.llm/logs.db");
+    let open = rows_of(&path, tables, &rows);
+    for row in offered(&turns, "turn_id") {
+        let turn = row["turn_id"].as_str().expect("a turn");
+        let add = "INSERT INTO turn_tools VALUES (?1, 1, NULL)";
+        open.execute(add, [turn]).expect("written");
+    }
+    let bytes = attached[0]["content"]["base64"].as_str().expect("some");
+    let bytes = tract::model::Media {
+        media_type: None,
+        name: None,
+        detail: None,
+        source: tract::model::MediaSource::Base64(bytes.to_owned()),
+    };
+    let put = "UPDATE attachments SET content = ?1 WHERE id = 'a1'";
+    open.execute(put, [bytes.bytes().expect("base64")])
+        .expect("written");
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+    // What is put together of the rows says what the fixtures say.
+    sandbox.write("replies.json", older.to_string());
+    sandbox.write("tree.json", newer.to_string());
+    insta::assert_snapshot!(sandbox.tract(&["import", "replies.json", "tree.json"]));
+    let add = "INSERT INTO messages VALUES ('b2:h', 'b2:g', 'user', NULL);
+         INSERT INTO parts VALUES (100, 'b2:h', 0, 'text', NULL, 'Thanks.', NULL);
+         INSERT INTO messages VALUES ('b2:i', 'b2:h', 'assistant', NULL);
+         INSERT INTO parts VALUES (101, 'b2:i', 0, 'text', NULL, 'Gladly.', NULL);
+         INSERT INTO turns (id, thread_id, parent_message_hash, tip_message_hash, model, datetime_utc)
+           VALUES ('01tree0000000000000000aaaf', '01tree0000000000000000aaaa', 'b2:h', 'b2:i', 'claude-sonnet',
+             '2026-03-02T09:05:00+00:00');
+         UPDATE threads SET tip_message_hash = 'b2:i';";
+    open.execute_batch(add).expect("written");
     insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
 }
 

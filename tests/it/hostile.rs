@@ -474,6 +474,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_conversation_of_llm_holds(input in changed("llm")) {
+        (target("llm").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_session_of_goose_holds(input in changed("goose")) {
         (target("goose").hold)(&input.0, Care::of(&input.0));
     }

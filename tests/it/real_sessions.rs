@@ -42,6 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "atif",
         "swe-agent",
         "openai-agents",
+        "llm-logs",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

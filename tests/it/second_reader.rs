@@ -54,6 +54,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "mini-swe-agent",
         "openai-agents",
         "goose",
+        "llm",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

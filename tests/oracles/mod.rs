@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -217,6 +217,12 @@ pub const TARGETS: [Target; 27] = [
         folders: &["goose"],
         made: Vec::new,
         hold: |bytes, care| session("goose", bytes, care),
+    },
+    Target {
+        name: "llm",
+        folders: &["llm"],
+        made: Vec::new,
+        hold: |bytes, care| session("llm", bytes, care),
     },
     Target {
         name: "roo",

@@ -182,6 +182,16 @@ impl Rows for Table<'_> {
         Ok(rows)
     }
 
+    fn picked(
+        &self,
+        _: &str,
+        _: &[&str],
+        _: Option<(&str, &str)>,
+        _: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        unreachable!("nothing is picked of these tables")
+    }
+
     fn summed(
         &self,
         table: &str,

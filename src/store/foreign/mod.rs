@@ -33,10 +33,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::sqlite::immutable_uri;
 use crate::error::{Error, Result};
+use crate::model::base64::{self, BYTES};
 use moment::Moment;
 
 /// How often it is tried where the owner writes at the same time, and how long it waits between.
@@ -178,10 +179,36 @@ impl ForeignTables {
         holding: Option<(&str, &str)>,
         order: &[&str],
     ) -> Result<Vec<Map<String, Value>>> {
-        let columns = self.columns(table)?;
+        self.read_rows(table, None, holding, order)
+    }
+
+    /// The same of these columns alone. Bytes in them are an object whose one member, `base64`, is their text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::rows`].
+    pub fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        self.read_rows(table, Some(columns), holding, order)
+    }
+
+    fn read_rows(
+        &self,
+        table: &str,
+        picked: Option<&[&str]>,
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        let mut columns = self.columns(table)?;
         let asked = order
             .iter()
-            .chain(holding.as_ref().map(|(column, _)| column));
+            .chain(holding.as_ref().map(|(column, _)| column))
+            .chain(picked.into_iter().flatten());
         for column in asked {
             if !columns
                 .iter()
@@ -193,6 +220,13 @@ impl ForeignTables {
                 ));
             }
         }
+        if let Some(picked) = picked {
+            columns = picked.iter().map(|column| (*column).to_owned()).collect();
+        }
+        let value = match picked {
+            Some(_) => whole_value,
+            None => value,
+        };
         let named: Vec<String> = columns.iter().map(|column| name(column)).collect();
         let mut sql = format!("SELECT {} FROM {}", named.join(", "), name(table));
         if let Some((column, _)) = holding {
@@ -278,6 +312,14 @@ fn value(value: ValueRef<'_>) -> Value {
         ValueRef::Integer(number) => number.into(),
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into(),
+    }
+}
+
+/// The same with bytes that are no text.
+fn whole_value(held: ValueRef<'_>) -> Value {
+    match held {
+        ValueRef::Blob(bytes) => json!({ BYTES: base64::encode(bytes) }),
+        other => value(other),
     }
 }
 
