@@ -19,6 +19,9 @@ const FIRST_BYTES: u64 = 1 << 20;
 /// What a compressed file's name ends with.
 const PACKED: &str = ".zst";
 
+/// What the name of a chat history in Markdown ends with.
+const HISTORY: &str = "chat.history.md";
+
 /// What the name of a database ends with.
 const DATABASE: &str = "db";
 
@@ -238,8 +241,9 @@ pub(super) fn is_agents(path: &Path, format: &Format) -> bool {
     })
 }
 
-/// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, `.traj`, or one of
-/// them compressed) or a database of them (`.db`), by path; and the folders that cannot be read.
+/// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, `.traj`, a chat
+/// history in Markdown, or one of them compressed) or a database of them (`.db`), by path; and the folders
+/// that cannot be read.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
     let mut files = session_files(directory, 16);
     files.sort();
@@ -304,13 +308,14 @@ fn is_closed(path: &Path) -> bool {
     path.is_dir() && fs::read_dir(path).is_err()
 }
 
-/// Whether a file of this name could be a session: `.json`, `.jsonl`, `.traj`, or one of them compressed. What a
-/// tool notes beside one (`.meta.json`) is none.
+/// Whether a file of this name could be a session: `.json`, `.jsonl`, `.traj`, a chat history in Markdown, or one of
+/// them compressed. What a tool notes beside one (`.meta.json`) is none.
 fn is_session_name(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
     let extension = plain.extension().unwrap_or_default();
     let is_one = ["jsonl", "json", "traj"].iter().any(|it| extension == *it);
+    let is_one = is_one || name.ends_with(HISTORY);
     is_one && !name.ends_with(".meta.json")
 }
 

@@ -16,9 +16,6 @@ const CONTAINERS: [(&[u8], &str); 3] = [
     (b"\x28\xb5\x2f\xfd", "a zstd archive"),
 ];
 
-/// How Aider heads the sessions of its log, which is Markdown.
-const AIDER: &[u8] = b"# aider chat started at ";
-
 /// The record that shows a format which is not imported and would be taken for another.
 pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
@@ -51,9 +48,6 @@ pub fn called(input: &dyn Input) -> Result<Option<&'static str>> {
         .find(|(start, _)| bytes.starts_with(start));
     if let Some((_, name)) = container {
         return Ok(Some(name));
-    }
-    if memchr::memmem::find(bytes, AIDER).is_some() && !bytes.starts_with(b"{") {
-        return Ok(Some("an Aider log"));
     }
     let start = skip_space(bytes, 0);
     Ok(match bytes.get(start) {
@@ -115,13 +109,9 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 9] = [
+        let known: [(&[u8], Option<&str>); 8] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
-            (
-                b"\n# aider chat started at 2025-06-02 11:47:49\n\n#### hi\n",
-                Some("an Aider log"),
-            ),
             (b"[{\"ts\":1,\"say\":\"text\"}]", Some("a Cline display log")),
             (
                 b"{\"conversation_id\":\"x\",\"history\":[]}",

@@ -35,6 +35,8 @@ pub struct Format {
     /// Which of a source's first records shows that it is in this format; none: none does. The
     /// earliest decides between two formats.
     pub sniff: fn(&SourceHead<'_>) -> Option<usize>,
+    /// Whether a source that begins so, and is no JSON, is in this format. Its records are plain text then.
+    pub text: Option<fn(front: &[u8]) -> bool>,
     /// Reads a source.
     pub read: Importer,
     /// Goes on with a source from the middle, where the format can.
@@ -217,6 +219,7 @@ impl Format {
             shape,
             is_document: None,
             sniff: |_| None,
+            text: None,
             read,
             go_on: None,
             write: None,

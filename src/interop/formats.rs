@@ -4,16 +4,16 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code, claude_stream,
-    codex, codex_exec, continue_dev, copilot_cli, droid, event_log, gemini, goose, kimi, llm,
-    openai, openai_agents, openai_stream, opencode, pi, qwen, responses, responses_stream, roo,
-    swe_agent, vscode_chat,
+    aider, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
+    claude_stream, codex, codex_exec, continue_dev, copilot_cli, droid, event_log, gemini, goose,
+    kimi, llm, openai, openai_agents, openai_stream, opencode, pi, qwen, responses,
+    responses_stream, roo, swe_agent, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 31] = [
+pub static FORMATS: [&Format; 32] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -32,6 +32,7 @@ pub static FORMATS: [&Format; 31] = [
     &openai_agents::OPENAI_AGENTS,
     &goose::GOOSE,
     &llm::LLM,
+    &aider::AIDER,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,

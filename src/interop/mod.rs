@@ -9,6 +9,7 @@
 //! The bytes of a source are kept whole by whoever owns the sink. An importer names the records
 //! behind a message by [`Span`]s of that source.
 
+mod aider;
 mod alone;
 mod anthropic;
 mod anthropic_stream;

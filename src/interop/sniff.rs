@@ -36,6 +36,7 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
         Some(_) if is_sent(&bytes[start..]) => {
             format(&SourceHead::lines(bytes)).filter(|format| format.events.is_some())
         }
+        Some(_) if let Some(found) = of_text(bytes) => Some(found),
         // A spoilt first line: the next one decides whether this is JSON Lines.
         Some(_) => memchr::memchr(b'\n', &bytes[start..]).and_then(|end| {
             let rest = &bytes[skip_space(bytes, start + end)..];
@@ -44,6 +45,12 @@ pub fn sniff(input: &dyn Input) -> Result<Option<&'static Format>> {
         }),
         None => None,
     })
+}
+
+/// The format whose sources are plain text and begin so.
+fn of_text(bytes: &[u8]) -> Option<&'static Format> {
+    let shows = |format: &&Format| format.text.is_some_and(|shows| shows(bytes));
+    FORMATS.into_iter().find(shows)
 }
 
 /// The verdict of a long file of lines by its beginning, where that holds all the records that anybody

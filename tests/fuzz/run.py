@@ -50,6 +50,7 @@ WORDS = {
     "goose": ["interop/goose"],
     "droid": ["interop/droid", "wire/anthropic"],
     "llm": ["interop/llm"],
+    "aider": ["interop/aider"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

@@ -89,13 +89,13 @@ fn what_is_no_session_is_refused() {
     exit code: 1
     --- stderr
     error: notes.txt: not a session in a known format
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @r"
     exit code: 1
     --- stderr
     error: empty.jsonl: the file is empty
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @r"
     exit code: 1
@@ -361,4 +361,18 @@ fn copies_of_a_session_that_differ_in_what_was_taken_back_settle() {
         assert_eq!(sandbox.ok(&["branch"]), branches, "{name}");
     }
     assert_eq!(sandbox.ok(&["reflog"]).lines().count(), 2);
+}
+
+#[test]
+fn a_history_of_aider_is_its_sessions_and_grows() {
+    let sandbox = Sandbox::empty();
+    let history = include_str!("../data/aider/.aider.chat.history.md");
+    fs::create_dir(sandbox.work().join("mill")).expect("made");
+    sandbox.write("mill/.aider.chat.history.md", history);
+    insta::assert_snapshot!(sandbox.tract(&["import", "mill"]));
+    let more = "\n#### And a roof?  \n\nA roof.\n\n# aider chat started at 2026-03-03 09:00:00\n\n#### Hello  \n\nHi.\n";
+    sandbox.write("mill/.aider.chat.history.md", format!("{history}{more}"));
+    insta::assert_snapshot!(sandbox.tract(&["import", "mill/.aider.chat.history.md"]));
+    insta::assert_snapshot!(sandbox.tract(&["branch"]));
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "openai"]));
 }

@@ -42,6 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "atif",
         "swe-agent",
         "openai-agents",
+        "aider",
         "llm-logs",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.

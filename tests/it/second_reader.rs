@@ -55,6 +55,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "openai-agents",
         "goose",
         "llm",
+        "aider",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

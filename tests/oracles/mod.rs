@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 29] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -223,6 +223,12 @@ pub const TARGETS: [Target; 28] = [
         folders: &["llm"],
         made: Vec::new,
         hold: |bytes, care| session("llm", bytes, care),
+    },
+    Target {
+        name: "aider",
+        folders: &["aider"],
+        made: Vec::new,
+        hold: |bytes, care| session("aider", bytes, care),
     },
     Target {
         name: "roo",
