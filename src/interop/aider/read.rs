@@ -39,7 +39,8 @@ pub(super) fn import(
         sink,
         stem: options.stem,
         names: Names::default(),
-        id: options.stem.to_owned(),
+        // What stands before the first heading is of no known time.
+        id: format!("{}/start", options.stem),
         run: Run::default(),
         session: Session::default(),
         messages: 0,

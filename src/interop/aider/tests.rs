@@ -72,6 +72,11 @@ fn sessions_of_one_second_have_names_of_their_own_and_bad_bytes_are_told() {
         .collect();
     assert_eq!(problems, [(3, "invalid UTF-8")]);
     assert_eq!(said(&told.sessions[0])[1].1, "b\u{fffd}");
+    let told = read(
+        &AIDER,
+        b"#### x\n\n# aider chat started at 2026-03-02 09:00:00\n",
+    );
+    assert_eq!(told.sessions[0].start.id, "stem/start");
     // Nothing was asked yet.
     let told = read(
         &AIDER,
