@@ -23,7 +23,7 @@ const PACKED: &str = ".zst";
 const HISTORY: &str = "chat.history.md";
 
 /// What the name of a database ends with.
-const DATABASE: &str = "db";
+const DATABASES: [&str; 4] = ["db", "sqlite", "sqlite3", "vscdb"];
 
 /// The tools' own directories, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -242,7 +242,7 @@ pub(super) fn is_agents(path: &Path, format: &Format) -> bool {
 }
 
 /// Every regular file below `directory` that could be a session (`.json`, `.jsonl`, `.traj`, a chat
-/// history in Markdown, or one of them compressed) or a database of them (`.db`), by path; and the folders
+/// history in Markdown, or one of them compressed) or a database of them (`.db` and its like), by path; and the folders
 /// that cannot be read.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
     let mut files = session_files(directory, 16);
@@ -322,7 +322,7 @@ fn is_session_name(path: &Path) -> bool {
 /// Whether a file of this name could be a database.
 fn is_database_name(path: &Path) -> bool {
     path.extension()
-        .is_some_and(|extension| extension == DATABASE)
+        .is_some_and(|extension| DATABASES.iter().any(|it| extension == *it))
 }
 
 /// The file that could hold sessions, where a change of `path` is one of it: itself, or the database whose log

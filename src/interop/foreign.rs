@@ -73,7 +73,6 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
     let named = [
-        (has(&["conversation_id", "history"]), "a Kiro session"),
         (
             has(&["exportedAt", "prompts"]),
             "a debug log of Copilot Chat",
@@ -109,14 +108,10 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 8] = [
+        let known: [(&[u8], Option<&str>); 7] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
             (b"[{\"ts\":1,\"say\":\"text\"}]", Some("a Cline display log")),
-            (
-                b"{\"conversation_id\":\"x\",\"history\":[]}",
-                Some("a Kiro session"),
-            ),
             (
                 b"{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n{\"a\":1}\n",
                 Some("a log of Kimi CLI"),

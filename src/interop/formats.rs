@@ -6,14 +6,14 @@ use super::format::Format;
 use super::{
     aider, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, droid, event_log, gemini, goose,
-    kimi, llm, openai, openai_agents, openai_stream, opencode, pi, qwen, responses,
+    kimi, kiro, llm, openai, openai_agents, openai_stream, opencode, pi, qwen, responses,
     responses_stream, roo, swe_agent, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 32] = [
+pub static FORMATS: [&Format; 33] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -33,6 +33,7 @@ pub static FORMATS: [&Format; 32] = [
     &goose::GOOSE,
     &llm::LLM,
     &aider::AIDER,
+    &kiro::KIRO,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,

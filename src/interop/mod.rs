@@ -39,6 +39,7 @@ mod gemini;
 mod goose;
 mod head;
 mod kimi;
+mod kiro;
 mod lines;
 mod list;
 mod llm;

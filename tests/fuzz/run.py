@@ -51,6 +51,7 @@ WORDS = {
     "droid": ["interop/droid", "wire/anthropic"],
     "llm": ["interop/llm"],
     "aider": ["interop/aider"],
+    "kiro": ["interop/kiro"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

@@ -503,6 +503,48 @@ fn goose_keeps_its_sessions_in_a_database_too() {
     insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
 }
 
+#[test]
+fn conversations_of_kiro_come_in_from_both_of_its_tables() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let [one, other] = [
+        include_str!("../data/kiro/conversation.json"),
+        include_str!("../data/kiro/bare.json"),
+    ]
+    .map(|text| serde_json::from_str::<Value>(text).expect("JSON"));
+    let mut older = other;
+    older["conversation_id"] = "older".into();
+    let tables = "CREATE TABLE migrations (id INTEGER PRIMARY KEY, version INTEGER, migration_time INTEGER);
+         CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT);
+         CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT NOT NULL, value TEXT NOT NULL,
+           created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (key, conversation_id));";
+    let id = &one["conversation_id"];
+    let of = |key: &str, id: &Value, updated: i64| json!({"key": key, "conversation_id": id, "value": one, "created_at": 1, "updated_at": updated});
+    let rows: [(&str, &[Value]); 2] = [
+        (
+            "conversations",
+            &[
+                json!({"key": "/home/mara/attic", "value": older}),
+                json!({"key": "/home/mara/spoilt", "value": "{"}),
+            ],
+        ),
+        (
+            "conversations_v2",
+            &[of("/home/mara/mill", id, 1_772_438_405_000)],
+        ),
+    ];
+    let path = sandbox.home().join(".local/share/kiro-cli/data.sqlite3");
+    let open = rows_of(&path, tables, &rows);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+    let mut more = one.clone();
+    let next = json!({"user": {"content": {"Prompt": {"prompt": "And barrels?"}}},
+        "assistant": {"Response": {"message_id": "m5", "content": "None."}}});
+    more["history"].as_array_mut().expect("a list").push(next);
+    let put = "UPDATE conversations_v2 SET value = ?1, updated_at = 1772438409000";
+    open.execute(put, [more.to_string()]).expect("written");
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+}
+
 /// Rows with these columns of each in place of others.
 fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
     let mut rows = rows.to_vec();

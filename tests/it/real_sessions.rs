@@ -43,6 +43,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "swe-agent",
         "openai-agents",
         "aider",
+        "kiro",
         "llm-logs",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
@@ -380,7 +381,7 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
 #[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn formats_of_others_are_named_as_unknown() {
-    let others = real_sessions().join("aider");
+    let others = real_sessions().join("antigravity");
     for path in tract::ingest::tool_dirs::walk_directory(&others) {
         let request = ImportRequest::at(Millis(0), "import");
         let repo = Repo::ephemeral().unwrap();

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 30] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -229,6 +229,12 @@ pub const TARGETS: [Target; 29] = [
         folders: &["aider"],
         made: Vec::new,
         hold: |bytes, care| session("aider", bytes, care),
+    },
+    Target {
+        name: "kiro",
+        folders: &["kiro"],
+        made: Vec::new,
+        hold: |bytes, care| session("kiro", bytes, care),
     },
     Target {
         name: "roo",

@@ -1,0 +1,57 @@
+//! Kiro CLI: a conversation as the object that the tool keeps of it, which stands in its database ([`rows`]).
+//!
+//! An entry of its history is what was sent and what came back. A compaction takes the oldest away and leaves a
+//! summary, which is sent before all others. Deliberately absent: the files that newer engines of the tool keep
+//! (`~/.kiro/sessions`), for what a compaction leaves in them nobody says; and any writing.
+//!
+//! # Source
+//!
+//! `crates/chat-cli/src/cli/chat/{conversation,message,parser}.rs` of
+//! <https://github.com/aws/amazon-q-developer-cli>, from which the tool was made; its database as its
+//! readers describe it.
+
+mod read;
+mod rows;
+mod said;
+#[cfg(test)]
+mod tests;
+
+use super::format::{Everywhere, Format, Home, Shape};
+
+/// The members of a conversation that name it, and that hold its entries.
+const ID: &str = "conversation_id";
+const HISTORY: &str = "history";
+
+/// The format.
+pub static KIRO: Format = Format {
+    tools: &["Kiro CLI"],
+    seen: "one conversation of 2025, its calls without ids; the rest by the source of the tool before it, of 2026",
+    sniff: |head| {
+        let conversation = head.object()?;
+        let shows = conversation.has(ID) && conversation.list(HISTORY).is_some();
+        shows.then_some(0)
+    },
+    home: Some(Home {
+        variable: None,
+        directory: ".local/share/kiro-cli",
+        sessions: |_| DATABASE.to_owned(),
+        depth: 0,
+        belongs: |_, _, _| false,
+        // There is nothing but the database.
+        everywhere: Everywhere {
+            folder: DATABASE,
+            depth: 0,
+            is_session: |_| false,
+        },
+        beside: &[],
+        folders: None,
+        descent: |_, _| None,
+        number: |_| None,
+        resume: None,
+    }),
+    tables: Some(rows::TABLES),
+    ..Format::only_read("kiro", Shape::Document, read::import)
+};
+
+/// The database's name.
+const DATABASE: &str = "data.sqlite3";
