@@ -21,11 +21,9 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
         return Some(0);
     }
-    let is_thread = |object: &Keys<'_>| object.has("nextMessageId");
-    if head.object().is_some_and(is_thread) {
-        return Some(0);
-    }
-    head.first(|record| record.list("messages").into_iter().flatten().any(is_amp))
+    // A thread alone is one of Amp's own.
+    let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
+    head.first(is_thread).filter(|_| head.object().is_none())
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -34,7 +32,7 @@ fn is_amp(message: Keys<'_>) -> bool {
     blocks.any(|block| block.has("toolUseID"))
 }
 
-/// What `input` is, where that is known and it is nothing that can be imported: `an Amp thread`,
+/// What `input` is, where that is known and it is nothing that can be imported: `a Cline display log`,
 /// `an SQLite database`.
 ///
 /// # Errors
@@ -72,13 +70,10 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 /// By the keys of a file that is one object.
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
-    let named = [
-        (
-            has(&["exportedAt", "prompts"]),
-            "a debug log of Copilot Chat",
-        ),
-        (has(&["nextMessageId"]), "an Amp thread"),
-    ];
+    let named = [(
+        has(&["exportedAt", "prompts"]),
+        "a debug log of Copilot Chat",
+    )];
     let mut named = named.into_iter();
     named.find(|(is, _)| *is).map(|(_, name)| name)
 }

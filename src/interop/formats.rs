@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::format::Format;
 use super::{
-    aider, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
+    aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, droid, event_log, gemini, goose,
     kimi, kiro, llm, openai, openai_agents, openai_stream, opencode, pi, qwen, responses,
     responses_stream, roo, swe_agent, vscode_chat,
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 33] = [
+pub static FORMATS: [&Format; 34] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -34,6 +34,7 @@ pub static FORMATS: [&Format; 33] = [
     &llm::LLM,
     &aider::AIDER,
     &kiro::KIRO,
+    &amp::AMP,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,

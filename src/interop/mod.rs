@@ -11,6 +11,7 @@
 
 mod aider;
 mod alone;
+mod amp;
 mod anthropic;
 mod anthropic_stream;
 mod atif;

@@ -52,6 +52,7 @@ WORDS = {
     "llm": ["interop/llm"],
     "aider": ["interop/aider"],
     "kiro": ["interop/kiro"],
+    "amp": ["interop/amp", "wire/anthropic"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

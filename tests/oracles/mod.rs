@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 31] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -235,6 +235,12 @@ pub const TARGETS: [Target; 30] = [
         folders: &["kiro"],
         made: Vec::new,
         hold: |bytes, care| session("kiro", bytes, care),
+    },
+    Target {
+        name: "amp",
+        folders: &["amp"],
+        made: Vec::new,
+        hold: |bytes, care| session("amp", bytes, care),
     },
     Target {
         name: "roo",

@@ -1,0 +1,87 @@
+//! What a thread says, and what is wrong with one.
+
+use serde_json::json;
+
+use super::AMP;
+use crate::interop::contract::{Session, read, value_at};
+use crate::interop::sniff::sniff;
+use crate::model::{Message, Millis, Part};
+
+const THREAD: &[u8] = include_bytes!("../../../tests/data/amp/thread.json");
+
+/// A message in a few words.
+fn sketch(message: &Message) -> String {
+    let part = |part: &Part| match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, .. } => format!("({text})"),
+        Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => format!("{call} = {content:?} {is_error}"),
+        Part::Opaque { .. } => "[opaque]".to_owned(),
+        other => format!("{other:?}"),
+    };
+    let parts: Vec<String> = message.parts.iter().map(part).collect();
+    format!("{}: {}", message.role, parts.join(" | "))
+}
+
+fn sketches(session: &Session) -> Vec<String> {
+    session.messages().into_iter().map(sketch).collect()
+}
+
+#[test]
+fn a_thread_is_its_messages_and_a_result_that_is_to_come_is_none() {
+    assert_eq!(sniff(&THREAD).expect("readable"), Some(&AMP));
+    let told = read(&AMP, THREAD);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.id, "T-5e0f0c1e-0000-4000-8000-000000000002");
+    assert_eq!(session.end.title.as_deref(), Some("Sacks"));
+    assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
+    assert_eq!(
+        sketches(session),
+        [
+            "user: How many sacks?",
+            "assistant: (Look.) | I look. | toolu_1: Read | toolu_2: Bash | toolu_3: Bash",
+            r#"tool: toolu_1 = [Text { text: "{\"content\":\"twelve\"}" }] false | toolu_2 = [Text { text: "no such file" }] true"#,
+            "assistant: 12 🌾.",
+        ]
+    );
+    assert!(session.messages()[3].interrupted);
+    assert_eq!(session.steps[0].settings["model"], "\"claude-sonnet-4-5\"");
+    assert_eq!(session.steps[1].settings["model"], "\"claude-opus-4\"");
+    assert_eq!(session.steps[0].time, Some(Millis(1_772_438_400_000)));
+    let record = value_at(THREAD, session.steps[2].records[0]);
+    assert_eq!(record["messageId"], 2);
+    assert_eq!(session.end.other_records["info"], 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
+    let source = json!({"v": 1, "id": "T-1", "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "image", "source": 1}]},
+        {"role": "nobody", "content": [{"type": "text", "text": "x"}]}, 3,
+        {"role": "user", "content": []},
+        {"role": "user", "content": [{"type": "tool_result", "toolUseID": "x", "run": {"status": "done"}}]},
+        {"role": "user", "content": "two"}]});
+    let told = read(&AMP, source.to_string().as_bytes());
+    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
+    assert_eq!(
+        reasons,
+        [
+            "unknown role 'nobody'",
+            "a message that is no object",
+            "a tool result without its call 'x'"
+        ]
+    );
+    assert_eq!(
+        sketches(&told.sessions[0]),
+        ["user: one | [opaque]", "tool: x = [] false", "user: two"]
+    );
+    let torn = br#"{"id":"T-1","v":1,"messages":[{"role":"user","content":"a"},{"role":"#;
+    let told = read(&AMP, torn);
+    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.problems.len(), 1);
+}
