@@ -106,6 +106,9 @@ fn databases_of_other_versions_come_in_whole() {
             1,
             6,
         ),
+        ("langgraph/guche02.checkpoints.sqlite", "langgraph", 2, 20),
+        // Its graph keeps no messages.
+        ("langgraph/sfelaco.checkpoints.sqlite", "langgraph", 2, 0),
         ("llm-logs/synthetic-llm-0.27.1.logs.db", "llm", 6, 85),
         ("llm-logs/synthetic-llm-0.36.logs.db", "llm", 6, 176),
     ];

@@ -41,6 +41,7 @@ mod goose;
 mod head;
 mod kimi;
 mod kiro;
+mod langgraph;
 mod lines;
 mod list;
 mod llm;

@@ -53,6 +53,7 @@ WORDS = {
     "aider": ["interop/aider"],
     "kiro": ["interop/kiro"],
     "amp": ["interop/amp", "wire/anthropic"],
+    "langgraph": ["interop/langgraph"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

@@ -545,6 +545,107 @@ fn conversations_of_kiro_come_in_from_both_of_its_tables() {
     insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
 }
 
+/// A value as MessagePack; a message is an object of its class.
+fn packed(value: &Value) -> Vec<u8> {
+    let sized = |kind: u8, count: usize| {
+        let count = u32::try_from(count).expect("short").to_be_bytes();
+        [&[kind][..], &count].concat()
+    };
+    match value {
+        Value::Null => vec![0xc0],
+        Value::Bool(is_so) => vec![0xc2 + u8::from(*is_so)],
+        Value::Number(number) => {
+            let number = number.as_i64().expect("whole").to_be_bytes();
+            [&[0xd3][..], &number].concat()
+        }
+        Value::String(text) => [sized(0xdb, text.len()), text.as_bytes().to_vec()].concat(),
+        Value::Array(list) => {
+            let items = list.iter().flat_map(packed);
+            sized(0xdd, list.len()).into_iter().chain(items).collect()
+        }
+        Value::Object(object) if object.contains_key("class") => {
+            let module = json!("langchain_core.messages");
+            let method = json!("model_validate_json");
+            let held = [&module, &object["class"], &object["kwargs"], &method];
+            let held: Vec<u8> = held.into_iter().flat_map(packed).collect();
+            let held = [&[0x94][..], &held].concat();
+            [sized(0xc9, held.len()), vec![5], held].concat()
+        }
+        Value::Object(object) => {
+            let members = object.iter();
+            let members = members.flat_map(|(key, value)| [packed(&json!(key)), packed(value)]);
+            sized(0xdf, object.len())
+                .into_iter()
+                .chain(members.flatten())
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn threads_of_langgraph_come_in_from_their_checkpoints() {
+    let sandbox = Sandbox::empty();
+    let thread = include_str!("../data/langgraph/thread.json");
+    let document: Value = serde_json::from_str(thread).expect("JSON");
+    let messages = listed(&document, "messages");
+    let path = sandbox.work().join("graph.sqlite");
+    let open = rows_of(
+        &path,
+        "CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+           parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB,
+           PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
+         CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+           task_id TEXT NOT NULL, idx INTEGER NOT NULL, channel TEXT NOT NULL, type TEXT, value BLOB);",
+        &[],
+    );
+    let put = |space: &str, id: &Value, parent: &Value, kind: &str, state: &[u8]| {
+        let add = "INSERT INTO checkpoints VALUES ('mill:1', ?1, ?2, ?3, ?4, ?5, '{}')";
+        let row = params![space, id.as_str(), parent.as_str(), kind, state];
+        open.execute(add, row).expect("written");
+    };
+    let mut lists: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
+    for one in listed(&document, "checkpoints") {
+        let (id, parent) = (&one["checkpoint_id"], &one["parent_checkpoint_id"]);
+        let before = parent.as_str().and_then(|parent| lists.get(parent));
+        let mut list = before.cloned().unwrap_or_default();
+        let mut values = json!({"branch:to:agent": null});
+        if let Some(keeps) = one["keeps"].as_u64() {
+            list.truncate(usize::try_from(keeps).expect("few"));
+            let then = one["then"].as_array().expect("a list").iter();
+            list.extend(then.map(|at| usize::try_from(at.as_u64().expect("one")).expect("few")));
+            let state: Vec<Value> = list.iter().map(|at| messages[*at].clone()).collect();
+            values["messages"] = state.into();
+        }
+        let state = json!({"v": 3, "ts": one["ts"], "id": id, "channel_values": values});
+        put("", id, parent, "msgpack", &packed(&state));
+        lists.insert(id.as_str().expect("an id").to_owned(), list);
+    }
+    for at in ["a", "b"] {
+        put("inside", &json!(at), &Value::Null, "msgpack", b"\x80");
+    }
+    let before = files(&path);
+    insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
+    assert_eq!(
+        files(&path),
+        before,
+        "neither touched, nor any file made beside them"
+    );
+    // What is put together of the rows says what the fixture says.
+    sandbox.write("thread.json", thread);
+    insta::assert_snapshot!(sandbox.tract(&["import", "thread.json"]));
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "openai"]));
+    // The first versions had JSON, and some programs pickle.
+    let said = json!({"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"],
+        "kwargs": {"content": "Gladly.", "type": "ai"}});
+    let state = json!({"v": 1, "ts": "2026-03-02T08:01:00+00:00", "channel_values":
+        {"messages": [said]}});
+    let ids = [11, 12].map(|at| json!(format!("1f0371bf-0000-6000-8000-{at:012}")));
+    let last = json!("1f0371bf-0000-6000-8000-000000000010");
+    put("", &ids[0], &last, "json", state.to_string().as_bytes());
+    put("", &ids[1], &ids[0], "pickle", b"\x80\x04N.");
+    insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
+}
+
 /// Rows with these columns of each in place of others.
 fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
     let mut rows = rows.to_vec();

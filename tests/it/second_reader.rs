@@ -58,6 +58,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "aider",
         "kiro",
         "amp",
+        "langgraph",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 31] = [
+pub const TARGETS: [Target; 32] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -241,6 +241,12 @@ pub const TARGETS: [Target; 31] = [
         folders: &["amp"],
         made: Vec::new,
         hold: |bytes, care| session("amp", bytes, care),
+    },
+    Target {
+        name: "langgraph",
+        folders: &["langgraph"],
+        made: Vec::new,
+        hold: |bytes, care| session("langgraph", bytes, care),
     },
     Target {
         name: "roo",

@@ -1,0 +1,40 @@
+//! LangGraph: threads in a database of checkpoints, each of which holds the whole state of its graph.
+//!
+//! A thread is put together to one object ([`rows`]): each message once, and of each checkpoint which of them it
+//! has, told by the checkpoint before it. What a checkpoint has no more is hidden, and a replay from an older one is a
+//! branch. Deliberately absent: classes named in the database, of which none is ever made; pickled states; what
+//! newer versions keep as changes alone; other savers' tables; and any writing.
+//!
+//! # Source
+//!
+//! `libs/checkpoint/langgraph/checkpoint/serde/jsonplus.py` and
+//! `libs/checkpoint-sqlite/langgraph/checkpoint/sqlite/__init__.py` of
+//! <https://github.com/langchain-ai/langgraph>.
+
+mod msgpack;
+mod read;
+mod rows;
+mod said;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use super::format::{Format, Shape};
+
+/// The members of a thread's object.
+const THREAD: &str = "langgraph_thread";
+const MESSAGES: &str = "messages";
+const CHECKPOINTS: &str = "checkpoints";
+
+/// The format.
+pub static LANGGRAPH: Format = Format {
+    tools: &["LangGraph"],
+    seen: "a database of 2025 with two threads, without calls; the rest by its source of 2026",
+    sniff: |head| {
+        let thread = head.object()?;
+        let shows = thread.inside(THREAD).is_some() && thread.list(CHECKPOINTS).is_some();
+        shows.then_some(0)
+    },
+    tables: Some(rows::TABLES),
+    ..Format::only_read("langgraph", Shape::Document, read::import)
+};

@@ -1,0 +1,225 @@
+//! What the checkpoints of a thread say together, and what is wrong with one.
+
+use serde_json::{Value, json};
+
+use super::LANGGRAPH;
+use crate::interop::contract::{Session, read, value_at};
+use crate::interop::{Action, Cover, StepEntry};
+use crate::model::{HideKind, Message, Millis, Part, Usage};
+
+const THREAD: &[u8] = include_bytes!("../../../tests/data/langgraph/thread.json");
+
+/// A message in a few words.
+fn sketch(message: &Message) -> String {
+    let part = |part: &Part| match part {
+        Part::Text { text } => text.clone(),
+        Part::ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } => format!("{id}: {name} {arguments}"),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => format!("{call} = {} parts {is_error}", content.len()),
+        Part::Image(media) => format!("[{}]", media.media_type.as_deref().unwrap_or_default()),
+        Part::Opaque { .. } => "[opaque]".to_owned(),
+        other => format!("{other:?}"),
+    };
+    let parts: Vec<String> = message.parts.iter().map(part).collect();
+    format!("{}: {}", message.role, parts.join(" | "))
+}
+
+fn sketches(session: &Session) -> Vec<String> {
+    session.messages().into_iter().map(sketch).collect()
+}
+
+/// What is visible at the end of the main way, as whoever takes the steps would have it.
+fn visible(session: &Session) -> Vec<String> {
+    let mut entries: Vec<(StepEntry, &Message)> = Vec::new();
+    for (number, step) in session.main().iter().enumerate() {
+        let entry = |replacement| StepEntry {
+            step: crate::interop::StepId(number),
+            replacement,
+        };
+        match &step.action {
+            Action::Append(message) => entries.push((entry(None), message)),
+            Action::Hide(hide) => {
+                let Cover::Range(first, last) = hide.cover else {
+                    panic!("{hide:?}")
+                };
+                let place = |of| {
+                    entries
+                        .iter()
+                        .position(|(it, _)| *it == of)
+                        .expect("visible")
+                };
+                let range = place(first)..=place(last);
+                let mut at = 0;
+                entries.retain(|(it, _)| {
+                    let is_covered = range.contains(&at);
+                    at += 1;
+                    !is_covered || hide.keep.contains(it)
+                });
+                for (number, (before, message)) in hide.replacements.iter().enumerate() {
+                    let before = before.expect("one stands behind it");
+                    let place = entries.iter().position(|(it, _)| *it == before);
+                    let made = (entry(Some(number)), message);
+                    entries.insert(place.expect("visible"), made);
+                }
+            }
+        }
+    }
+    entries.into_iter().map(|(_, it)| sketch(it)).collect()
+}
+
+#[test]
+fn checkpoints_are_what_came_and_what_went() {
+    let told = read(&LANGGRAPH, THREAD);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.id, "mill:1");
+    assert_eq!(
+        sketches(session),
+        [
+            "system: You mind the mill.",
+            "user: How many sacks?",
+            r#"assistant: I look. | c1: count {"floor":1} | c2: count {"floor":"#,
+            "tool: c1 = 1 parts false",
+            "tool: c2 = 1 parts true",
+            "assistant: 12 🌾.",
+            "user: And this? | [image/png]",
+            r#"assistant: A wheel. | c9: draw {"what":"wheel"}"#,
+            "user: Thanks.",
+            "user: What else?",
+            "assistant: Nothing.",
+        ]
+    );
+    let hides: Vec<_> = session
+        .steps
+        .iter()
+        .filter_map(|step| match &step.action {
+            Action::Hide(hide) => Some((hide.kind, hide.keep.len(), hide.replacements.len())),
+            Action::Append(_) => None,
+        })
+        .collect();
+    assert_eq!(
+        hides,
+        [(HideKind::Compaction, 2, 1), (HideKind::Drop, 1, 0)]
+    );
+    assert_eq!(
+        visible(session),
+        ["system: You mind the mill.", "user: Thanks."]
+    );
+    let [(_, branch)] = &session.branches[..] else {
+        panic!("{:?}", session.branches)
+    };
+    assert_eq!(branch.after.map(|step| step.0), Some(5));
+    let reply = &session.steps[2];
+    assert_eq!(reply.settings["model"], "\"gpt-4o\"");
+    assert!(session.steps[5].settings.is_empty());
+    let counted = Usage {
+        input_tokens: 30,
+        output_tokens: 9,
+    };
+    assert_eq!(reply.usage, Some(counted));
+    assert_eq!(reply.time, Some(Millis(1_772_438_403_250)));
+    assert_eq!(value_at(THREAD, reply.records[0])["kwargs"]["id"], "a1");
+    assert_eq!(session.end.other_records["checkpoint of a graph inside"], 2);
+}
+
+/// A thread of these states, each a list of texts, with nothing said of what stays.
+fn states(all: &[&[&str]]) -> Value {
+    let texts: Vec<&str> = all.iter().flat_map(|state| state.iter().copied()).collect();
+    let number = |text: &&str| texts.iter().position(|it| it == text);
+    let message = |text: &&str| json!({"class": "HumanMessage", "kwargs": {"content": text}});
+    let messages: Vec<Value> = texts.iter().map(message).collect();
+    let mut before: Vec<&str> = Vec::new();
+    let mut checkpoints = Vec::new();
+    for (at, state) in all.iter().enumerate() {
+        let pairs = state.iter().zip(&before);
+        let keeps = pairs.take_while(|(one, other)| one == other).count();
+        let then: Vec<_> = state[keeps..].iter().map(number).collect();
+        before = state.to_vec();
+        let parent = at.checked_sub(1).map(|at| at.to_string());
+        checkpoints.push(
+            json!({"checkpoint_id": at.to_string(), "parent_checkpoint_id": parent,
+            "keeps": keeps, "then": then}),
+        );
+    }
+    json!({"langgraph_thread": {}, "messages": messages, "checkpoints": checkpoints})
+}
+
+#[test]
+fn whatever_becomes_of_a_list_the_last_state_is_what_is_visible() {
+    let cases: [&[&[&str]]; 9] = [
+        &[&["a"], &["a", "b"], &["b"], &["b", "c"]],
+        &[&["a", "b", "c"], &[], &["d"]],
+        &[
+            &["a", "b", "c"],
+            &["s", "c"],
+            &["s", "c", "d"],
+            &["s2", "d"],
+        ],
+        &[&["a", "b"], &["s", "a", "b"]],
+        &[&["a", "b", "c"], &["c", "b", "a"]],
+        &[&["a", "b", "c"], &["a", "B", "c"], &["a", "B", "C"]],
+        &[&["a", "a", "a"], &["a", "a"], &["a", "b", "a"]],
+        &[&["a", "b", "c", "d"], &["x", "b", "y", "d", "z"]],
+        &[&["a", "b"], &["x", "y"], &["a", "b"]],
+    ];
+    for case in cases {
+        let source = states(case).to_string();
+        let told = read(&LANGGRAPH, source.as_bytes());
+        assert!(told.problems.is_empty(), "{:?}", told.problems);
+        let expected: Vec<String> = case[case.len() - 1]
+            .iter()
+            .map(|text| format!("user: {text}"))
+            .collect();
+        assert_eq!(visible(&told.sessions[0]), expected, "{case:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
+    let human = |text: &str| json!({"class": "HumanMessage", "kwargs": {"content": text}});
+    let source = json!({"langgraph_thread": {"thread_id": ""}, "messages": [
+        human("one"), {"class": "Robot", "kwargs": {"content": "x"}}, 3,
+        {"class": "ToolMessage", "kwargs": {"content": "y", "tool_call_id": "none"}},
+        {"class": "AIMessage", "kwargs": {"content": [{"type": "song"}, "two"]}}],
+        "checkpoints": [
+            {"checkpoint_id": "1", "keeps": 9, "then": [0, 1, 2, 3, 77]},
+            {"checkpoint_id": "2", "parent_checkpoint_id": "1", "unread": "a state of the kind 'pickle' is not read"},
+            7,
+            {"checkpoint_id": "4", "parent_checkpoint_id": "2", "keeps": 1, "then": [3, 4]},
+            {"checkpoint_id": "5", "parent_checkpoint_id": "5"},
+            {"checkpoint_id": "6", "parent_checkpoint_id": "4", "keeps": "x"}]});
+    let told = read(&LANGGRAPH, source.to_string().as_bytes());
+    let mut reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
+    reasons.sort_unstable();
+    assert_eq!(
+        reasons,
+        [
+            "a checkpoint that is no object",
+            "a checkpoint that stands below itself",
+            "a message of an unknown class 'Robot'",
+            "a message that is no object",
+            "a state of the kind 'pickle' is not read",
+            "a tool result without its call 'none'",
+        ]
+    );
+    assert_eq!(
+        sketches(&told.sessions[0]),
+        [
+            "user: one",
+            "tool: none = 1 parts false",
+            "assistant: [opaque] | two"
+        ]
+    );
+    let torn = br#"{"langgraph_thread":{},"messages":[{"class":"HumanMessage","kwargs":{"content":"a"}}],"checkpoints":[{"checkpoint_id":"1","keeps":0,"then":[0]},{"#;
+    let told = read(&LANGGRAPH, torn);
+    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.problems.len(), 1);
+}
