@@ -106,6 +106,7 @@ fn databases_of_other_versions_come_in_whole() {
             1,
             6,
         ),
+        ("cursor/slevin48-chat-keys.state.vscdb", "cursor", 31, 131),
         ("langgraph/guche02.checkpoints.sqlite", "langgraph", 2, 20),
         // Its graph keeps no messages.
         ("langgraph/sfelaco.checkpoints.sqlite", "langgraph", 2, 0),
@@ -124,8 +125,8 @@ fn databases_of_other_versions_come_in_whole() {
             assert_eq!(report.problem_count, 0, "{:?}", report.problems);
             assert_eq!(report.format.name, tool);
             let document = document(path);
-            let lists =
-                ["messages", "agent_messages", "responses"].map(|key| document[key].as_array());
+            let lists = ["messages", "agent_messages", "responses", "bubbles"]
+                .map(|key| document[key].as_array());
             seen += lists.into_iter().flatten().map(Vec::len).sum::<usize>();
         }
         assert_eq!(seen, messages, "{name}");

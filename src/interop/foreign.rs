@@ -80,8 +80,6 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
 
 /// By one record of a file of lines.
 fn of_record(record: &Keys<'_>) -> Option<&'static str> {
-    let is_cursor = record.has("role") && !record.has_any(&["type", "content", "uuid"]);
-    let is_cursor = is_cursor && record.inside("message").is_some_and(|m| m.has("content"));
     let named = [
         (
             record.is("type", "metadata") && record.has("protocol_version"),
@@ -91,7 +89,6 @@ fn of_record(record: &Keys<'_>) -> Option<&'static str> {
             record.has("step_index") && record.has("source"),
             "an Antigravity session",
         ),
-        (is_cursor, "a Cursor session"),
     ];
     let mut named = named.into_iter();
     named.find(|(is, _)| *is).map(|(_, name)| name)
@@ -103,17 +100,16 @@ mod tests {
 
     #[test]
     fn what_is_not_imported_is_called_by_its_name() {
-        let known: [(&[u8], Option<&str>); 7] = [
+        let known: [(&[u8], Option<&str>); 6] = [
             (b"SQLite format 3\0...", Some("an SQLite database")),
             (b"\x1f\x8b\x08", Some("a gzip archive")),
-            (b"[{\"ts\":1,\"say\":\"text\"}]", Some("a Cline display log")),
+            (
+                b"[{\"ts\":1,\"say\":\"text\"}]",
+                Some("a Cline display log"),
+            ),
             (
                 b"{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n{\"a\":1}\n",
                 Some("a log of Kimi CLI"),
-            ),
-            (
-                b"{\"role\":\"user\",\"message\":{\"content\":[]}}\n{\"role\":\"assistant\",\"message\":{\"content\":[]}}\n",
-                Some("a Cursor session"),
             ),
             (b"{\"a\":1}", None),
             (b"buy milk", None),

@@ -29,6 +29,7 @@ mod continue_dev;
 mod contract;
 mod conversations;
 mod copilot_cli;
+mod cursor;
 mod descent;
 mod droid;
 mod event_log;

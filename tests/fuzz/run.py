@@ -54,6 +54,7 @@ WORDS = {
     "kiro": ["interop/kiro"],
     "amp": ["interop/amp", "wire/anthropic"],
     "langgraph": ["interop/langgraph"],
+    "cursor": ["interop/cursor"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

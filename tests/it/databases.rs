@@ -646,6 +646,67 @@ fn threads_of_langgraph_come_in_from_their_checkpoints() {
     insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
 }
 
+#[test]
+fn chats_of_cursor_come_in_from_both_of_its_databases() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let [composer, tab] = [
+        include_str!("../data/cursor/composer.json"),
+        include_str!("../data/cursor/tab.json"),
+    ]
+    .map(|text| serde_json::from_str::<Value>(text).expect("JSON"));
+    let tables = "CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+         CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);";
+    // A workspace's: its chats whole, and of its composers no more than which there are.
+    let mut chat = tab["cursor_chat"].clone();
+    chat["bubbles"] = tab["bubbles"].clone();
+    let id = composer["cursor_chat"]["composerId"]
+        .as_str()
+        .expect("an id");
+    let items = [
+        json!({"key": "workbench.panel.aichat.view.aichat.chatdata", "value": {"tabs": [chat]}}),
+        json!({"key": "composer.composerData", "value": {"allComposers": [{"composerId": id}]}}),
+    ];
+    let workspace = sandbox.work().join("workspace.vscdb");
+    drop(rows_of(&workspace, tables, &[("ItemTable", &items)]));
+    // The one for all: a row for each bubble.
+    let bubbles = listed(&composer, "bubbles");
+    let mut about = composer["cursor_chat"].clone();
+    let headers = bubbles
+        .iter()
+        .map(|it| json!({"bubbleId": it["bubbleId"], "type": it["type"]}));
+    about["fullConversationHeadersOnly"] = headers.collect();
+    let mut rows = vec![
+        json!({"key": format!("composerData:{id}"), "value": about}),
+        json!({"key": "composerData:empty", "value": {"composerId": "empty", "fullConversationHeadersOnly": []}}),
+        json!({"key": "composerData:spoilt", "value": "{"}),
+    ];
+    rows.extend(bubbles.iter().map(|it| {
+        let bubble = it["bubbleId"].as_str().expect("an id");
+        json!({"key": format!("bubbleId:{id}:{bubble}"), "value": it})
+    }));
+    let global = sandbox.work().join("state.vscdb");
+    let open = rows_of(&global, tables, &[("cursorDiskKV", &rows)]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "workspace.vscdb", "state.vscdb"]));
+    // What is put together of the rows says what the fixtures say.
+    sandbox.write("composer.json", composer.to_string());
+    sandbox.write("tab.json", tab.to_string());
+    insta::assert_snapshot!(sandbox.tract(&["import", "composer.json", "tab.json"]));
+    // A bubble as bytes, and one that is gone.
+    let put = "UPDATE cursorDiskKV SET value = CAST(value AS BLOB) WHERE key LIKE '%:b1'";
+    assert_eq!(open.execute(put, []).expect("written"), 1);
+    let gone = "DELETE FROM cursorDiskKV WHERE key LIKE '%:b7'";
+    assert_eq!(open.execute(gone, []).expect("written"), 1);
+    insta::assert_snapshot!(sandbox.tract(&["import", "state.vscdb"]));
+    // Another editor's has no chats in it.
+    drop(rows_of(
+        &sandbox.work().join("other.vscdb"),
+        tables,
+        &[("ItemTable", &[json!({"key": "theme", "value": "dark"})])],
+    ));
+    insta::assert_snapshot!(sandbox.tract(&["import", "other.vscdb"]));
+}
+
 /// Rows with these columns of each in place of others.
 fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
     let mut rows = rows.to_vec();

@@ -474,6 +474,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_session_of_cursor_holds(input in changed("cursor")) {
+        (target("cursor").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_thread_of_langgraph_holds(input in changed("langgraph")) {
         (target("langgraph").hold)(&input.0, Care::of(&input.0));
     }

@@ -42,6 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "atif",
         "swe-agent",
         "openai-agents",
+        "cursor",
         "aider",
         "kiro",
         "llm-logs",

@@ -59,6 +59,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "kiro",
         "amp",
         "langgraph",
+        "cursor",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

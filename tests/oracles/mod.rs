@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 32] = [
+pub const TARGETS: [Target; 33] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -247,6 +247,12 @@ pub const TARGETS: [Target; 32] = [
         folders: &["langgraph"],
         made: Vec::new,
         hold: |bytes, care| session("langgraph", bytes, care),
+    },
+    Target {
+        name: "cursor",
+        folders: &["cursor"],
+        made: Vec::new,
+        hold: |bytes, care| session("cursor", bytes, care),
     },
     Target {
         name: "roo",

@@ -421,12 +421,14 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     }
     if files.is_empty() {
         let failure = Failure::refused("no session files in there");
-        return Err(
-            failure.with_hint("files that end in .jsonl, .json, .jsonl.zst or .db are looked at")
-        );
+        return Err(failure.with_hint(LOOKED_AT));
     }
     Ok(files)
 }
+
+/// Which files are looked at in a folder.
+const LOOKED_AT: &str = "files that end in .jsonl, .json, .jsonl.zst, chat.history.md, .db, .sqlite or .vscdb are \
+                         looked at";
 
 /// The repository; made, unless there is nothing to put in it.
 fn open(

@@ -1,0 +1,108 @@
+//! Cursor: its agents' transcripts, a line for each message, and the chats in the editor's databases, each put
+//! together to one object ([`rows`]).
+//!
+//! A transcript has calls without ids and no results: none are made up. What the editor puts around a prompt, and
+//! from when on it sends a summary instead of what was said, it does not keep. Deliberately absent: the stores of its
+//! command line (`store.db`) and its transcripts in plain text, which have no form that can be told from what is
+//! said in them; and any writing: the tool is closed.
+//!
+//! # Source
+//!
+//! Transcripts of 2026 and a database of 2025; of newer databases what their readers agree on, among them
+//! <https://github.com/michaeldhood/chatrxiv> (`docs/cursor/storage-reference.md`).
+
+mod chat;
+mod lines;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use super::format::{Everywhere, FRONT_BYTES, Format, Home, Shape};
+use super::head::Keys;
+use super::records::without_mark;
+use super::spans::{members, skip_space, skip_value};
+use crate::error::Error;
+
+/// The members of a chat's object: what is known of it, and its bubbles.
+const CHAT: &str = "cursor_chat";
+const BUBBLES: &str = "bubbles";
+
+/// What a session lacks of what the model was sent.
+const LACKING: &[&str] = &["system prompt", "tool definitions"];
+
+/// The format.
+pub static CURSOR: Format = Format {
+    tools: &["Cursor"],
+    seen: "transcripts of 2026 and a database of 2025; newer databases by what their readers agree on",
+    sniff: |head| {
+        let is_chat = |keys: &Keys<'_>| keys.inside(CHAT).is_some() && keys.list(BUBBLES).is_some();
+        if head.object().is_some_and(is_chat) {
+            return Some(0);
+        }
+        head.first(|record| {
+            let is_bare = record.has("role") && !record.has_any(&["type", "content", "uuid", "id"]);
+            is_bare
+                && record
+                    .inside("message")
+                    .is_some_and(|it| it.list("content").is_some())
+        })
+    },
+    is_document: Some(is_document),
+    home: Some(Home {
+        variable: None,
+        directory: ".cursor",
+        sessions: |cwd| format!("projects/{}/agent-transcripts", slug(cwd)),
+        depth: 1,
+        belongs: |name, _, _| is_transcript(name),
+        everywhere: Everywhere {
+            folder: "projects",
+            depth: 3,
+            is_session: is_transcript,
+        },
+        beside: &[],
+        folders: None,
+        descent: |_, _| None,
+        number: |_| None,
+        resume: None,
+    }),
+    tables: Some(rows::TABLES),
+    ..Format::only_read("cursor", Shape::Lines, |input, options, sink| {
+        let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
+        match is_document(&front) {
+            true => chat::import(input, options, sink),
+            false => lines::import(input, options, sink),
+        }
+    })
+};
+
+fn is_transcript(name: &str) -> bool {
+    name.ends_with(".jsonl")
+}
+
+/// The name of a working directory's folder.
+fn slug(cwd: &str) -> String {
+    let letters = cwd.trim_start_matches('/').chars();
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
+    letters.map(plain).collect()
+}
+
+/// Whether a source that begins so is a chat: its first value holds the bubbles, or does not end with its line.
+fn is_document(front: &[u8]) -> bool {
+    let front = without_mark(front);
+    let start = skip_space(front, 0);
+    let end = memchr::memchr(b'\n', &front[start..]).map_or(front.len(), |end| start + end);
+    let line = &front[start..end];
+    match skip_value(line, 0) {
+        Ok(_) => members(line, 0).0.iter().any(|(key, _)| key == CHAT),
+        Err(_) => members(line, 0)
+            .0
+            .first()
+            .is_some_and(|(key, _)| key == CHAT),
+    }
+}
