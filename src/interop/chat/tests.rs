@@ -14,8 +14,8 @@ use crate::interop::{
     SessionStart, Sink, Step,
 };
 use crate::interop::{
-    anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, droid, gemini, kimi,
-    openai, opencode, pi, qwen, roo, swe_agent, vscode_chat,
+    amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, droid, gemini,
+    kimi, openai, opencode, pi, qwen, roo, swe_agent, vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -331,7 +331,7 @@ fn what_is_no_chat_is_none() {
         "[]",
         "{}",
         "hello",
-        "# aider chat started at 2024-01-01\n",
+        "# aider\n",
         r#"[{"ts":1,"type":"say","say":"text","text":"a"}]"#,
         r#"{"type":"session","cwd":"/"}"#,
         r#"{"a":[1,2]}"#,
@@ -543,7 +543,7 @@ fn every_real_file_is_recognised() {
 }
 
 #[test]
-fn what_only_looks_like_a_known_format_is_taken_for_none() {
+fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
     // Amp: Anthropic's blocks, but for the results.
     let result = r#"{"role":"user","content":[{"type":"tool_result","toolUseID":"t","run":{}}]}"#;
     let think = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}"#;
@@ -551,8 +551,9 @@ fn what_only_looks_like_a_known_format_is_taken_for_none() {
         format!(r#"{{"v":4,"id":"T-1","messages":[{result}]}}"#),
         format!(r#"{{"v":4,"id":"T-1","messages":[{think}],"nextMessageId":1}}"#),
     ] {
-        assert_eq!(sniffed(amp.as_bytes()), None);
+        assert_eq!(sniffed(amp.as_bytes()), Some(&amp::AMP));
     }
+    assert_eq!(sniffed(format!("[{result}]").as_bytes()), None);
 }
 
 /// The messages of a document, found in another way: as a tree of values.
