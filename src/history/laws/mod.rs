@@ -57,11 +57,15 @@ pub(super) fn repository() -> Repo {
 
 /// The address of a schema that nobody has named yet, where servers are asked for.
 fn address() -> Option<String> {
-    crate::conditions::on_servers().then(|| {
-        #[cfg(feature = "postgres")]
-        let address = crate::store::postgres::tests::cluster::address();
-        #[cfg(not(feature = "postgres"))]
-        let address: Option<String> = None;
-        address.expect("a server, and the feature that knows it")
-    })
+    crate::conditions::on_servers().then(new_schema)
+}
+
+#[cfg(feature = "postgres")]
+fn new_schema() -> String {
+    crate::store::postgres::tests::cluster::address().expect("a server")
+}
+
+#[cfg(not(feature = "postgres"))]
+fn new_schema() -> String {
+    panic!("cargo test --features postgres knows servers");
 }
