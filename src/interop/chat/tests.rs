@@ -14,8 +14,8 @@ use crate::interop::{
     SessionStart, Sink, Step,
 };
 use crate::interop::{
-    amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, droid, gemini,
-    kimi, openai, opencode, pi, qwen, roo, swe_agent, vscode_chat,
+    aider, amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, cursor,
+    droid, gemini, kimi, kiro, openai, opencode, pi, qwen, roo, swe_agent, vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -527,6 +527,9 @@ fn every_real_file_is_recognised() {
             Some("swe-agent") if name.ends_with(".traj") => Some(&swe_agent::SWE_AGENT),
             Some("atif") => Some(&atif::ATIF),
             Some("kimi") => Some(&kimi::KIMI),
+            Some("aider") => Some(&aider::AIDER),
+            Some("kiro") => Some(&kiro::KIRO),
+            Some("cursor") if lines => Some(&cursor::CURSOR),
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {
                 Some(&opencode::OPENCODE)
