@@ -17,9 +17,10 @@ use crate::cli::{App, Exit, Failure, Ui, moment, progress};
 ///
 /// Looks through the history of all branches, tags and sessions, newest first: text, thinking,
 /// calls of tools and their results, in messages that are hidden as well, and in what edits
-/// replaced. A message that branches share is listed once. Each is headed by its hash, time, role,
-/// place (main:12, or what hides it) and session; `tract show HASH` shows it whole. Where it is hidden,
-/// the last line says what brings it back.
+/// replaced. A message that branches share is listed once. Each is headed by its hash, time, role and
+/// place (main:12, or what hides it); `tract show HASH` shows it whole. Where it is hidden, the last
+/// line says what brings it back. What several sessions say stands by session, the one with the newest match
+/// first, under where it ran, its title, and what it went on from.
 ///
 /// TEXT is taken as it is, whatever its case; nothing in it is special. With --regex it is a regular
 /// expression, in which (?-i) makes case matter. Exit code 1 where there is no match, as grep has it.
