@@ -12,7 +12,7 @@ use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
 
-use super::{App, Failure, progress};
+use super::{App, Failure, listing, progress};
 
 /// How many a listing shows.
 pub const LISTED: usize = 20;
@@ -273,14 +273,8 @@ fn row(
         .title
         .or(found.prompt)
         .unwrap_or_else(|| "(no prompt)".to_owned());
-    let folder = found
-        .cwd
-        .as_deref()
-        .and_then(|cwd| Path::new(cwd).file_name());
-    let title = match folder.filter(|_| is_everywhere) {
-        Some(folder) => format!("{}: {title}", folder.to_string_lossy()),
-        None => title,
-    };
+    let cwd = found.cwd.as_deref().filter(|_| is_everywhere);
+    let title = listing::titled(cwd, Some(&title));
     Ok([found.id, age, tool, size, here, title, file])
 }
 

@@ -1,6 +1,9 @@
 //! Commits one to a line, as `log` and `status` list them: short hash, number, time, operation, role,
 //! tokens, running total, what is said. Aligned and cut on a terminal; aligned and whole in a pipe.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
 use tract::render::{self, Calendar, Label, Line, plural, setting, signed, table, tokens};
@@ -170,11 +173,15 @@ pub fn said(row: &LogRow, room: Option<usize>) -> Line {
     if is_message {
         return render::row::said(row.call.as_deref(), &row.preview, room);
     }
-    let line = Line::from(describe(row));
-    match room {
-        Some(room) => line.cut(room),
-        None => line,
-    }
+    Line::from(describe(row)).within(room)
+}
+
+/// The name of the directory that a session ran in, and its title. Hostile until escaped.
+pub fn titled(cwd: Option<&str>, title: Option<&str>) -> String {
+    let folder = cwd.and_then(|cwd| Path::new(cwd).file_name());
+    let folder = folder.map(|folder| folder.to_string_lossy());
+    let said: Vec<Cow<'_, str>> = folder.into_iter().chain(title.map(Into::into)).collect();
+    said.join(": ")
 }
 
 /// One line about what a commit brings. Hostile until escaped.

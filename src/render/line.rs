@@ -239,14 +239,19 @@ impl Line {
         spread
     }
 
+    /// The line cut to `width_cols`, where there is a width.
+    pub fn within(self, width_cols: Option<usize>) -> Self {
+        match width_cols {
+            Some(width) => self.cut(width),
+            None => self,
+        }
+    }
+
     /// Adds `piece`, cut to what is left of `width_cols`, where there is a width.
     pub fn fit(&mut self, piece: impl Into<Self>, width_cols: Option<usize>) {
-        let piece = piece.into();
         let used = self.width_cols();
-        *self += match width_cols {
-            Some(width) => piece.cut(width.saturating_sub(used)),
-            None => piece,
-        };
+        let left = width_cols.map(|width| width.saturating_sub(used));
+        *self += piece.into().within(left);
     }
 
     /// Spaces after it, up to `cols` columns.

@@ -24,7 +24,7 @@ pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
         },
     };
     let Some(call) = call else {
-        return within(text, room);
+        return text.within(room);
     };
     let mut line = Line::from(call);
     if let Some(room) = room {
@@ -32,7 +32,7 @@ pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
         let rest = BETWEEN.chars().count() + text.width_cols();
         line = line.cut((room * 2 / 3).max(room.saturating_sub(rest)));
     }
-    within(line + Label::Dim.of(BETWEEN) + text, room)
+    (line + Label::Dim.of(BETWEEN) + text).within(room)
 }
 
 /// What a block is that a client wrote, and how it begins: `<environment_context> <cwd>/w</cwd>` is
@@ -77,13 +77,6 @@ fn without_tags(text: &str) -> String {
         }
     }
     told
-}
-
-fn within(line: Line, room: Option<usize>) -> Line {
-    match room {
-        Some(room) => line.cut(room),
-        None => line,
-    }
 }
 
 #[cfg(test)]

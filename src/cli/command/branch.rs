@@ -10,7 +10,7 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, typed};
+use crate::cli::{App, Failure, listing, typed};
 
 /// How little room a name gets.
 const LEAST_NAME_COLS: usize = 24;
@@ -239,11 +239,7 @@ impl About {
             .or(row.prompt.as_deref())
             .unwrap_or_default();
         let cwd = row.cwd.as_deref().filter(|_| self.tells_directory);
-        let folder = cwd.and_then(|cwd| Path::new(cwd).file_name());
-        let title = match folder {
-            Some(folder) => format!("{}: {title}", folder.to_string_lossy()),
-            None => title.to_owned(),
-        };
+        let title = listing::titled(cwd, Some(title));
         let tool = if is_said { "" } else { tool };
         let mut words = vec![tool, &compactions, &title];
         if self.is_cut {

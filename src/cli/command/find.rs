@@ -1,7 +1,6 @@
 //! `tract find`: messages by their text.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -162,7 +161,7 @@ fn list(
             if at > 0 {
                 ui.print("")?;
             }
-            ui.print(fitted(session(group[0], terminal), room))?;
+            ui.print(session(group[0], terminal).within(room))?;
         }
         for (one, (head, call)) in group.iter().zip(&mut heads) {
             // The place is of very different lengths and not lined up, to leave room for the title.
@@ -173,30 +172,30 @@ fn list(
             if let Some(title) = one.session.title.as_ref().filter(|_| !is_of_many) {
                 head.fit(Label::Dim.of(format!("\"{title}\"")), room);
             }
-            ui.print(fitted(head, room))?;
-            neighbours(&repo, &one.before, ui)?;
-            for line in one.lines.iter().take(LINES) {
-                let room = room.map(|width| width.saturating_sub(INDENT.len()));
-                ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
-            }
-            if one.lines.len() > LINES {
-                let more = plural((one.lines.len() - LINES) as u64, "more line");
-                ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
-            }
-            neighbours(&repo, &one.after, ui)?;
-            if let Some(back) = way_back(one, here) {
-                ui.print_wrapped(Label::Hint.of(format!("{INDENT}back: {back}")))?;
-            }
+            ui.print(head.within(room))?;
+            below(one, here, &repo, ui)?;
         }
     }
     Ok(())
 }
 
-fn fitted(line: Line, room: Option<usize>) -> Line {
-    match room {
-        Some(room) => line.cut(room),
-        None => line,
+/// What stands below the heading of a message: the lines that match, between its neighbours, and the way back.
+fn below(one: &Found, here: Option<&RefName>, repo: &Repo, ui: &mut Ui) -> Result<(), Failure> {
+    let room = ui.width_cols();
+    let room = room.map(|width| width.saturating_sub(INDENT.len()));
+    neighbours(repo, &one.before, ui)?;
+    for line in one.lines.iter().take(LINES) {
+        ui.print(Line::from(INDENT) + excerpt::of(&line.text, &line.matches, room))?;
     }
+    if one.lines.len() > LINES {
+        let more = plural((one.lines.len() - LINES) as u64, "more line");
+        ui.print(Label::Dim.of(format!("{INDENT}… {more}")))?;
+    }
+    neighbours(repo, &one.after, ui)?;
+    if let Some(back) = way_back(one, here) {
+        ui.print_wrapped(Label::Hint.of(format!("{INDENT}back: {back}")))?;
+    }
+    Ok(())
 }
 
 /// What was found, by the session that it is of, or the branch, where that came from none.
@@ -222,15 +221,10 @@ fn session(found: &Found, terminal: bool) -> Line {
         return Label::Branch.of(found.branch.as_ref().map_or_else(String::new, name));
     };
     let quoted = |title: &String| format!("\"{title}\"");
-    let folder = origin.directory.as_deref().map(Path::new);
-    let folder = folder.and_then(Path::file_name);
-    let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
     let title = origin.title.as_ref().map(quoted);
-    let said: Vec<String> = folder.into_iter().chain(title).collect();
-    let mut line = Label::Strong.of(said.join(": "));
-    if !said.is_empty() {
-        line += "  ";
-    }
+    let said = listing::titled(origin.directory.as_deref(), title.as_deref());
+    let gap = if said.is_empty() { "" } else { "  " };
+    let mut line = Label::Strong.of(said) + gap;
     line += Label::Branch.of(name(own));
     if let Some((before, title)) = &origin.before {
         let title = title.as_ref().map_or_else(|| name(before), quoted);
