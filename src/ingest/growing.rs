@@ -413,6 +413,27 @@ fn what_comes_in_by_itself_costs_as_much_among_many_sessions_as_among_few() {
 }
 
 #[test]
+fn what_comes_in_by_itself_costs_as_much_at_the_end_of_a_long_session_as_of_a_short_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.jsonl");
+    let steps = |rounds: usize| {
+        let (repo, steps) = Repo::counted();
+        let lines = long(false, rounds);
+        let before_last = memchr::memrchr(b'\n', &lines.as_bytes()[..lines.len() - 1]);
+        let cut = before_last.expect("a line") + 1;
+        std::fs::write(&path, &lines[..cut]).expect("written");
+        bring_in(&repo, &path, Reading::New);
+        std::fs::write(&path, &lines).expect("written");
+        let (before, grown) = (steps.load(Ordering::Relaxed), GROWN.get());
+        bring_in(&repo, &path, Reading::New);
+        assert_eq!(GROWN.get(), grown + 1);
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (short, long) = (steps(12), steps(400));
+    assert!(long < short + short / 4, "{short} and {long} steps");
+}
+
+#[test]
 fn what_was_changed_where_nobody_looks_is_found_by_who_reads_all() {
     let text = long(false, 4_000);
     let folder = tempfile::tempdir().expect("a folder");

@@ -53,6 +53,14 @@ pub(super) struct Growth {
     pub(super) absent: Vec<String>,
 }
 
+/// Where reading may begin.
+struct Place {
+    /// Whether all that came before it was told before it.
+    is_apart: bool,
+    /// Whether no place further back is any better.
+    is_last: bool,
+}
+
 /// How the file at a path looked when it came in, where that is known.
 ///
 /// # Errors
@@ -109,27 +117,34 @@ impl Growth {
         if !may_be || !is_as_it_was(&*view, &input, &source)? {
             return Ok(None);
         }
-        let Some(growth) = Self::at_the_end(&*view, format, source, known)? else {
+        let Some(mut growth) = Self::at_the_end(&*view, format, source, known)? else {
             return Ok(None);
         };
         let file = SessionInput::of_known(path, input, format, stamp);
-        for mut growth in growth {
-            if let Some(absent) = growth.told_again(&file)? {
+        for back in LOOK_BACK {
+            let Some(place) = growth.go_back(&*view, back)? else {
+                break;
+            };
+            if place.is_apart
+                && let Some(absent) = growth.told_again(&file)?
+            {
                 growth.absent = absent;
                 return Ok(Some((growth, file)));
+            }
+            if place.is_last {
+                break;
             }
         }
         Ok(None)
     }
 
-    /// The places near the end of a source where reading may begin; none where the session is not to be gone
-    /// on with so.
+    /// At the end of a source, before going back from there; none where the session is not to be gone on with so.
     fn at_the_end(
         view: &dyn View,
         format: &'static Format,
         source: SourceRow,
         known: FollowedFile,
-    ) -> Result<Option<Vec<Self>>> {
+    ) -> Result<Option<Self>> {
         let Some(hash) = hash_of(view, &source, &known)? else {
             return Ok(None);
         };
@@ -149,13 +164,30 @@ impl Growth {
         if descent_of(view, format, &source)?.goes_on(&id) {
             return Ok(None);
         }
-        let rows = view.ancestors(&tip, None, LOOK_BACK[LOOK_BACK.len() - 1] + 2)?;
+        Ok(Some(Self {
+            hash,
+            tip,
+            session,
+            from: tip,
+            offset: source.size_bytes,
+            after: Vec::new(),
+            settings: known.settings,
+            id,
+            absent: Vec::new(),
+            source,
+        }))
+    }
+
+    /// Has reading begin so many commits before the end, or fewer where no more can be told again; none where
+    /// those are too few.
+    fn go_back(&mut self, view: &dyn View, back: usize) -> Result<Option<Place>> {
+        let rows = view.ancestors(&self.tip, None, back + 2)?;
         let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         let spans: Vec<Vec<Span>> = view
             .records(&hashes)?
             .into_iter()
             .map(|records| {
-                let own = records.into_iter().find(|(of, _)| *of == source.id);
+                let own = records.into_iter().find(|(of, _)| *of == self.source.id);
                 own.map(|(_, spans)| spans).unwrap_or_default()
             })
             .collect();
@@ -164,34 +196,21 @@ impl Growth {
         // What a commit after the first one sets is not in force before it.
         let steady = rows.iter().take_while(|row| row.commit.settings.is_empty());
         let most = usable.saturating_sub(1).min(steady.count());
-        let mut found = Vec::new();
-        for back in LOOK_BACK {
-            let back = back.min(most);
-            let begins = |at: usize| spans[at].iter().map(|span| span.offset).min();
-            let Some(offset) = begins(back).filter(|_| back >= TOLD_AGAIN) else {
-                break;
-            };
-            let before = spans.get(back + 1).into_iter().flatten();
-            let is_apart = before.map(|span| span.offset + span.len).max() <= Some(offset);
-            if is_apart {
-                found.push(Self {
-                    source: source.clone(),
-                    hash: hash.clone(),
-                    tip,
-                    session: session.clone(),
-                    from: rows[back].hash,
-                    offset,
-                    after: rows[..back].to_vec(),
-                    settings: known.settings.clone(),
-                    id: id.clone(),
-                    absent: Vec::new(),
-                });
-            }
-            if back == most {
-                break;
-            }
-        }
-        Ok(Some(found))
+        let back = back.min(most);
+        let begins = spans.get(back).into_iter().flatten();
+        let begins = begins.map(|span| span.offset).min();
+        let Some(offset) = begins.filter(|_| back >= TOLD_AGAIN) else {
+            return Ok(None);
+        };
+        let before = spans.get(back + 1).into_iter().flatten();
+        let is_apart = before.map(|span| span.offset + span.len).max() <= Some(offset);
+        self.from = rows[back].hash;
+        self.offset = offset;
+        self.after = rows[..back].to_vec();
+        Ok(Some(Place {
+            is_apart,
+            is_last: back == most,
+        }))
     }
 
     /// Reads what may be new, from a little before it; gives whether that tells all.

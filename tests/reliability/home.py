@@ -43,6 +43,8 @@ class Session:
         self.chance = chance
         self.is_codex = chance.random() < 0.4
         self.count = 0
+        # When each mark was written, by the clock on the wall.
+        self.written = {}
         self.lines = []
         self.last = None
         name = str(uuid.UUID(int=chance.getrandbits(128), version=4))
@@ -69,6 +71,7 @@ class Session:
         """One more record with a mark of its own."""
         self.count += 1
         mark = f"s{self.number:04}m{self.count:06}"
+        self.written[mark] = time.time()
         # Mostly little, now and then much.
         text = mark + " " + "word " * self.chance.choice([1, 5, 20, 2000 if self.chance.random() < 0.05 else 3])
         is_user = self.chance.random() < 0.5
@@ -200,6 +203,8 @@ class Home:
         self.expected = set()
         self.did = {}
         self.kills = 0
+        # What became of who watches, and when: (seconds, what).
+        self.happened = []
 
     def environment(self):
         return {
@@ -216,7 +221,11 @@ class Home:
             raise SystemExit(f"FOUND: {arguments} ended with {done.returncode}\n{done.stderr}\n{self.root}")
         return done
 
+    def note(self, what):
+        self.happened.append((time.time(), what))
+
     def watch(self, *arguments):
+        self.note("watch " + " ".join(arguments))
         log = (self.root / "watch.log").open("a")
         command = [self.tract, "watch", *arguments]
         return subprocess.Popen(command, cwd=self.root, env=self.environment(), stderr=log)
@@ -225,6 +234,7 @@ class Home:
         time.sleep(self.chance.random() * latest)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        self.note("killed")
         self.kills += 1
 
     def on_disk(self):
@@ -233,6 +243,7 @@ class Home:
     def look(self, second):
         """A second goes by in which somebody watches."""
         stood = self.on_disk()
+        self.note("a second begins")
         if second:
             if self.watching is None:
                 self.watching = self.watch()
@@ -246,10 +257,12 @@ class Home:
             while self.chance.random() < 0.4:
                 self.kill(self.watch("--once"), 0.15)
             self.run("watch", "--once")
+        self.note("it is over")
         self.expected |= stood
 
     def stop(self):
         if self.watching is not None:
+            self.note("asked to end")
             self.watching.send_signal(signal.SIGTERM)
             if self.watching.wait(timeout=60) != 0:
                 raise SystemExit(f"FOUND: a watch that was asked to end: {self.watching.returncode}")
@@ -275,6 +288,13 @@ class Home:
                     marks.append(preview[:12])
             yield name, marks[::-1]
 
+    def story(self, mark):
+        """What happened to who watched while this record was new."""
+        session = self.sessions[int(mark[1:5])]
+        written = session.written[mark]
+        near = (f"{at - written:+.3f} {what}" for at, what in self.happened if -2 < at - written < 8)
+        return f"{mark} was written to {session.path.name} at {written:.3f}: " + ", ".join(near)
+
     def check(self):
         found, faults = set(), []
         for name, marks in self.paths():
@@ -284,6 +304,7 @@ class Home:
         lost = sorted(self.expected - found)
         if lost:
             faults.append(f"{len(lost)} of {len(self.expected)} records are not here: {lost[:5]}")
+            faults += [self.story(mark) for mark in lost[:5]]
         for fault in faults:
             print(f"FOUND: {fault}; {self.root}")
         return not faults
