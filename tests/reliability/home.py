@@ -13,6 +13,7 @@ Exit status: 0 nothing found, 1 something found. --tract names the program.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -270,16 +271,14 @@ class Home:
 
     def paths(self):
         """The marks on each path of each session, oldest first."""
-        database = sqlite3.connect(self.root / ".tract/tract.db")
-        # All of one moment: somebody may be watching.
-        database.execute("BEGIN")
-        commits = {
-            row[0]: row[1:]
-            for row in database.execute(
-                "SELECT commits.id, commits.parent, preview FROM commits LEFT JOIN contents ON contents.id = content"
-            )
-        }
-        tips = database.execute("SELECT name, target FROM refs WHERE name LIKE 'refs/sessions/%'").fetchall()
+        # Nobody reads for longer than it takes: the journal could not be folded in.
+        with contextlib.closing(sqlite3.connect(self.root / ".tract/tract.db")) as database:
+            # All of one moment: somebody may be watching.
+            database.execute("BEGIN")
+            messages = "SELECT commits.id, commits.parent, preview FROM commits LEFT JOIN contents ON contents.id = content"
+            commits = {row[0]: row[1:] for row in database.execute(messages)}
+            tips = "SELECT name, target FROM refs WHERE name LIKE 'refs/sessions/%'"
+            tips = database.execute(tips).fetchall()
         for name, at in tips:
             marks = []
             while at is not None:
