@@ -100,14 +100,13 @@ pub fn adopt(
         added,
         ..
     } = onto;
-    tx.begin_operation(now, what)?;
+    tx.begin_moves(now, what)?;
     if let Some(tip) = chain.tip().filter(|_| added > 0) {
         tx.set_reference(branch, Some(&RefValue::Commit(tip)))?;
     }
     for pair in pairs {
         tx.put_adopted(session, pair)?;
     }
-    tx.drop_idle_operation()?;
     tx.commit()?;
     Ok(added)
 }

@@ -499,7 +499,7 @@ impl Intake<'_> {
             true => tx.references(RefName::HEADS)?,
             false => Vec::new(),
         };
-        tx.begin_operation(self.request.now, self.request.what)?;
+        tx.begin_moves(self.request.now, self.request.what)?;
         let mut reports = Vec::with_capacity(self.sessions.len());
         if let (Some(source), Some(from), [session]) = (source, &self.file.file, &self.sessions[..])
             && self.file.redacted.is_none()
@@ -542,7 +542,6 @@ impl Intake<'_> {
             let head = RefValue::Symbolic(branch.clone());
             tx.set_reference(&RefName::head(), Some(&head))?;
         }
-        tx.drop_idle_operation()?;
         tx.commit()?;
         Ok(ImportReport {
             format,

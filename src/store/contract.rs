@@ -713,15 +713,13 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
         set(&RefName::head(), Some(&value(root)));
         set(&branch("a"), Some(&value(root)));
         set(&branch("a"), None);
-        tx.drop_idle_operation().expect("done");
         (one, two)
     });
     assert!(one < two);
     writing(&*store, |tx| {
-        tx.begin_operation(Millis(3), "idle").expect("kept");
-        tx.set_reference(&main, Some(&value(tip))).expect("kept");
-        tx.drop_idle_operation().expect("done");
         assert!(tx.set_reference(&main, None).is_err(), "none is open");
+        tx.begin_moves(Millis(3), "idle").expect("kept");
+        tx.set_reference(&main, Some(&value(tip))).expect("kept");
     });
     let move_of =
         |operation, name: &RefName, old: Option<&RefValue>, new: Option<&RefValue>| ReflogRow {

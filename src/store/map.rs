@@ -63,6 +63,8 @@ struct MapSession<'a> {
     store: &'a Map,
     maps: RefCell<Maps>,
     operation: Cell<Option<u64>>,
+    /// An operation that comes with the first move: its time and what it is.
+    coming: RefCell<Option<(Millis, String)>>,
     writes: bool,
 }
 
@@ -80,6 +82,7 @@ impl Map {
             store: self,
             maps: RefCell::new(self.kept.borrow().clone()),
             operation: Cell::new(None),
+            coming: RefCell::default(),
             writes,
         }
     }
@@ -909,39 +912,42 @@ impl RefsMut for MapSession<'_> {
             reversal,
         });
         self.operation.set(Some(id));
+        self.coming.take();
         Ok(id)
     }
 
-    fn drop_idle_operation(&self) -> Result<()> {
-        let maps = &mut *self.maps.borrow_mut();
-        if let Some(id) = self.operation.get()
-            && !maps.reflog.iter().any(|row| row.operation == id)
-        {
-            maps.operations.pop();
-            self.operation.set(None);
-        }
+    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
+        self.operation.set(None);
+        self.coming.replace(Some((time, what.to_owned())));
         Ok(())
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
-        let operation = self.operation.get().ok_or_else(|| missing("operation"))?;
+        if self.operation.get().is_none() && self.coming.borrow().is_none() {
+            return Err(missing("operation"));
+        }
         if let Some(RefValue::Commit(commit)) = new {
             self.need(commit)?;
         }
+        if self.reference(name)?.as_ref() == new {
+            return Ok(());
+        }
+        if let Some((time, what)) = self.coming.take() {
+            self.begin_operation(time, &what)?;
+        }
+        let operation = self.operation.get().ok_or_else(|| missing("operation"))?;
         let maps = &mut *self.maps.borrow_mut();
         let old = match new {
             Some(value) => maps.refs.insert(name.clone(), value.clone()),
             None => maps.refs.remove(name),
         };
-        if old.as_ref() != new {
-            let (name, new) = (name.clone(), new.cloned());
-            maps.reflog.push(ReflogRow {
-                operation,
-                name,
-                old,
-                new,
-            });
-        }
+        let (name, new) = (name.clone(), new.cloned());
+        maps.reflog.push(ReflogRow {
+            operation,
+            name,
+            old,
+            new,
+        });
         Ok(())
     }
 

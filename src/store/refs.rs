@@ -137,8 +137,8 @@ pub trait RefsMut: Refs {
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
 
-    /// Takes the open operation back if it has moved no ref: then nothing was done.
-    fn drop_idle_operation(&self) -> Result<()>;
+    /// Opens an operation that comes with the first move under it: where no ref moves, nothing was done.
+    fn begin_moves(&self, time: Millis, what: &str) -> Result<()>;
 
     /// Marks `purge`, an operation, as one, and takes the words of those before it. Why files could not be
     /// read is forgotten with them.

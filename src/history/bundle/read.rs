@@ -97,10 +97,9 @@ impl Repo {
         progress: &mut dyn FnMut(usize),
     ) -> Result<Unbundled> {
         let tx = self.store.write()?;
-        tx.begin_operation(call.now, call.what)?;
+        tx.begin_moves(call.now, call.what)?;
         let mut brought = take_in(&*tx, input, progress)?;
         brought.place(&*tx)?;
-        tx.drop_idle_operation()?;
         tx.commit()?;
         Ok(brought.done)
     }

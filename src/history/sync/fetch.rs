@@ -117,7 +117,7 @@ impl Repo {
         };
         done.carried = peer.bring(&mut here, wants.collect(), options.sources, progress)?;
         let tx = self.store.write()?;
-        tx.begin_operation(call.now, call.what)?;
+        tx.begin_moves(call.now, call.what)?;
         let mut landing = Landing {
             tx: &*tx,
             done: &mut done,
@@ -127,7 +127,6 @@ impl Repo {
         if options.follow == Follow::Head {
             landing.own(&theirs, call, options)?;
         }
-        tx.drop_idle_operation()?;
         tx.commit()?;
         Ok(done)
     }

@@ -82,12 +82,11 @@ impl Peer for Here<'_> {
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
         let tx = self.repo.store.write()?;
-        tx.begin_operation((self.now)(), what)?;
+        tx.begin_moves((self.now)(), what)?;
         for to in moves {
             refuse_name(&to.name)?;
             apply(&*tx, to)?;
         }
-        tx.drop_idle_operation()?;
         tx.commit()
     }
 

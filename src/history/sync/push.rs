@@ -206,7 +206,7 @@ impl Repo {
             return Ok(());
         };
         let tx = self.store.write()?;
-        tx.begin_operation(call.now, call.what)?;
+        tx.begin_moves(call.now, call.what)?;
         for row in &done.refs {
             let Ok(name) = RefName::of_remote(remote, &row.name) else {
                 continue;
@@ -215,7 +215,6 @@ impl Repo {
                 tx.set_reference(&name, row.new.map(RefValue::Commit).as_ref())?;
             }
         }
-        tx.drop_idle_operation()?;
         tx.commit()
     }
 

@@ -57,11 +57,10 @@ impl Repo {
         let tx = self.store.write()?;
         let is_there = tx.config()?.iter().any(|(of, _)| *of == key(name));
         tx.set_config(&key(name), None)?;
-        tx.begin_operation(call.now, call.what)?;
+        tx.begin_moves(call.now, call.what)?;
         for (name, _) in seen(&*tx, name)? {
             tx.set_reference(&name, None)?;
         }
-        tx.drop_idle_operation()?;
         tx.commit()?;
         Ok(is_there)
     }

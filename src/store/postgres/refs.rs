@@ -189,6 +189,7 @@ impl RefsMut for Session<'_> {
             Reversal::Undo(id) => (Some(number(id)), None),
             Reversal::Redo(id) => (None, Some(number(id))),
         };
+        self.drop_idle_operation()?;
         let id = self.next_id("operations");
         self.execute(
             "INSERT INTO operations (id, time, what, undoes, redoes) VALUES ($1, $2, $3, $4, $5)",
@@ -198,17 +199,9 @@ impl RefsMut for Session<'_> {
         Ok(id.cast_unsigned())
     }
 
-    fn drop_idle_operation(&self) -> Result<()> {
-        let Some(operation) = self.operation.get() else {
-            return Ok(());
-        };
-        let sql = "DELETE FROM operations WHERE id = $1
-             AND NOT EXISTS (SELECT 1 FROM reflog WHERE operation = $1) RETURNING id";
-        if self.first(sql, &[&operation], |_| Ok(()))?.is_some() {
-            // Their row has no gap.
-            self.give_back("operations");
-            self.operation.set(None);
-        }
+    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
+        self.begin_operation(time, what)?;
+        self.may_be_idle.set(true);
         Ok(())
     }
 

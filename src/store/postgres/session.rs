@@ -59,6 +59,8 @@ pub(super) struct Session<'a> {
     is_over: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
+    /// Whether it goes again if it has moved no ref.
+    pub(super) may_be_idle: Cell<bool>,
     /// The newest purge, once someone asked.
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
@@ -134,6 +136,7 @@ impl<'a> Session<'a> {
             transaction,
             is_over: Cell::new(false),
             operation: Cell::new(None),
+            may_be_idle: Cell::new(false),
             last_purge: Cell::new(None),
             block: RefCell::default(),
             ids: RefCell::default(),
@@ -166,11 +169,25 @@ impl<'a> Session<'a> {
         *id
     }
 
-    /// Takes the last number back: its row is gone, and nobody has seen it.
-    pub(super) fn give_back(&self, table: &'static str) {
-        if let Some(id) = self.ids.borrow_mut().get_mut(table) {
-            *id -= 1;
+    /// Takes the open operation back if it is to go where it has moved no ref, and has moved none.
+    pub(super) fn drop_idle_operation(&self) -> Result<()> {
+        let operation = self
+            .operation
+            .get()
+            .filter(|_| self.may_be_idle.replace(false));
+        let Some(operation) = operation else {
+            return Ok(());
+        };
+        let sql = "DELETE FROM operations WHERE id = $1
+             AND NOT EXISTS (SELECT 1 FROM reflog WHERE operation = $1) RETURNING id";
+        if self.first(sql, &[&operation], |_| Ok(()))?.is_some() {
+            // Their row has no gap, and nobody has seen this number.
+            if let Some(id) = self.ids.borrow_mut().get_mut("operations") {
+                *id -= 1;
+            }
+            self.operation.set(None);
         }
+        Ok(())
     }
 
     pub(super) fn saw(&self, hash: CommitHash, place: Place) {
@@ -346,6 +363,7 @@ pub(super) fn place_of(row: &Row) -> Result<usize> {
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
         self.send()?;
+        self.drop_idle_operation()?;
         let sql = "UPDATE tract_repository SET writes = writes + 1; COMMIT";
         let done = self.link().batch(sql);
         match done {

@@ -417,37 +417,28 @@ impl RefsMut for Session<'_> {
             params![id, time.0, what, undoes, redoes],
         )?;
         self.operation.set(Some(id));
+        self.coming.take();
         u64::try_from(id).map_err(Error::store)
     }
 
-    fn drop_idle_operation(&self) -> Result<()> {
-        let Some(operation) = self.operation.get() else {
-            return Ok(());
-        };
-        let sql = concat!(
-            "SELECT 1 FROM reflog WHERE operation = ?1 AND ",
-            intact!(reflog),
-            " LIMIT 1"
-        );
-        if self.first(sql, [operation], |_| Ok(()))?.is_none() {
-            self.execute("DELETE FROM operations WHERE id = ?1", [operation])?;
-            // Nobody has seen its number, and their row has no gap.
-            let sql = "UPDATE sqlite_sequence SET seq = ?1 - 1 WHERE name = 'operations'";
-            self.execute(sql, [operation])?;
-            self.operation.set(None);
-            self.memo.forget();
-        }
+    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
+        self.operation.set(None);
+        self.coming.replace(Some((time, what.to_owned())));
         Ok(())
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
-        let Some(operation) = self.operation.get() else {
+        if self.operation.get().is_none() && self.coming.borrow().is_none() {
             return Err(Error::store("no operation is open to log the move under"));
-        };
+        }
         let old = self.reference(name)?;
         if old.as_ref() == new {
             return Ok(());
         }
+        if let Some((time, what)) = self.coming.take() {
+            self.begin_operation(time, &what)?;
+        }
+        let operation = self.operation.get();
         let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<RefName>)> {
             Ok(match value {
                 Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),

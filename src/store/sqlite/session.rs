@@ -13,6 +13,7 @@ use super::dictionary::Dictionary;
 use super::memo::Memo;
 use super::{Sqlite, engine, waited};
 use crate::error::{Error, Result};
+use crate::model::Millis;
 use crate::store::Tx;
 
 /// A statement about many keys, which stand one after the other in its first parameter: a table
@@ -51,6 +52,8 @@ pub(super) struct Session<'a> {
     committed: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
+    /// One that comes with the first move: its time and what it is.
+    pub(super) coming: RefCell<Option<(Millis, String)>>,
     /// The newest purge, once someone asked: each message that comes in does.
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
@@ -98,6 +101,7 @@ impl<'a> Session<'a> {
             writes,
             committed: Cell::new(false),
             operation: Cell::new(None),
+            coming: RefCell::default(),
             last_purge: Cell::new(None),
             block: RefCell::new(None),
             newest_dictionary: RefCell::default(),
