@@ -52,6 +52,7 @@ mod openai_agents;
 mod openai_stream;
 mod opencode;
 mod pi;
+mod places;
 mod qwen;
 mod recorded;
 pub(crate) mod records;
@@ -68,6 +69,7 @@ mod spans;
 mod sse;
 #[cfg(test)]
 mod standing;
+mod states;
 mod straight;
 mod stream;
 mod swe_agent;

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use super::Descent;
 use super::format::{Everywhere, Format, Home, Shape};
 use super::head::Keys;
+use super::places;
 
 /// The member that holds a thread's messages.
 const MESSAGES: &str = "messages";
@@ -108,7 +109,7 @@ impl Env {
     /// The working directory, where it is one.
     fn cwd(&self) -> Option<String> {
         let uri = self.initial.trees.first()?.uri.as_deref()?;
-        Some(uri.strip_prefix("file://")?.to_owned())
+        uri.starts_with("file://").then(|| places::path(uri))
     }
 
     fn model(&self) -> Option<&str> {

@@ -17,6 +17,7 @@ mod tests;
 mod write;
 
 use super::format::{Everywhere, Format, Home, Shape};
+use super::places;
 use super::spans::{members, skip_space};
 use crate::wire::json::string;
 
@@ -71,29 +72,5 @@ fn directory(text: &str) -> Option<String> {
         .into_iter()
         .find(|(key, _)| key == "workspaceDirectory");
     let own = serde_json::from_str(text.get(own?.1)?).ok();
-    Some(path(&string(own)?))
-}
-
-/// A path that may be written as an address.
-fn path(place: &str) -> String {
-    let Some(rest) = place.strip_prefix("file://") else {
-        return place.to_owned();
-    };
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut left = rest.as_bytes();
-    while let Some((first, behind)) = left.split_first() {
-        let digits = behind.get(..2).filter(|_| *first == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                left = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                left = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| rest.to_owned())
+    Some(places::path(&string(own)?))
 }

@@ -4,8 +4,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::item::{Item, Told, told};
-use super::path;
 use crate::error::Result;
+use crate::interop::places;
 use crate::interop::records::Held;
 use crate::interop::spans::{elements, members};
 use crate::interop::{
@@ -39,7 +39,7 @@ pub(super) fn import(
         match (key.as_str(), word) {
             ("sessionId", Some(id)) => id.clone_into(&mut start.id),
             ("title", Some(title)) => end.title = Some(title.to_owned()),
-            ("workspaceDirectory", Some(place)) => end.cwd = Some(path(place)),
+            ("workspaceDirectory", Some(place)) => end.cwd = Some(places::path(place)),
             ("sessionId" | "title" | "workspaceDirectory", None) => {}
             _ => end.other(key),
         }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::interop::states::Said;
 use crate::model::{Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Object, Raw, decode, quoted, string, tight, word};
@@ -10,14 +11,6 @@ use crate::wire::media::attachment;
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "langchain";
-
-/// What a record says.
-pub(super) struct Said {
-    pub(super) message: Message,
-    pub(super) usage: Option<Usage>,
-    /// The model that replied, as JSON.
-    pub(super) model: Option<String>,
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
