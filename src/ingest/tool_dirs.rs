@@ -137,18 +137,27 @@ impl ToolDirs {
             let mut sessions = files(directory, home);
             sessions.retain(|path| !is_agents(path, format));
             if let Some(tables) = &format.tables {
-                let path = directory.join(tables.file);
-                match database::sessions(&path) {
-                    Ok(stored) => {
-                        let stored = stored.unwrap_or_default();
-                        // What the tool has taken into it goes on there.
-                        sessions.retain(|path| stored.iter().all(|(_, it)| it.id != stem(path)));
-                        let own = database::own(&stored).into_iter();
-                        let own = own.filter(|(_, session)| is_meant(session));
-                        found
-                            .extend(own.map(|(path, it)| of(path.clone(), database::modified(it))));
+                // One for all, or one for each further down.
+                let (mut databases, others): (Vec<PathBuf>, Vec<PathBuf>) = sessions
+                    .into_iter()
+                    .partition(|path| is_database_name(path));
+                databases.push(directory.join(tables.file));
+                sessions = others;
+                for path in databases {
+                    match database::sessions(&path) {
+                        Ok(stored) => {
+                            let stored = stored.unwrap_or_default();
+                            // What the tool has taken into it goes on there.
+                            sessions
+                                .retain(|path| stored.iter().all(|(_, it)| it.id != stem(path)));
+                            let own = database::own(&stored).into_iter();
+                            let own = own.filter(|(_, session)| is_meant(session));
+                            let own =
+                                own.map(|(path, it)| of(path.clone(), database::modified(it)));
+                            found.extend(own);
+                        }
+                        Err(_) => found.extend(file(path)),
                     }
-                    Err(_) => found.extend(file(path)),
                 }
             }
             found.extend(sessions.into_iter().filter_map(file));
