@@ -5,15 +5,15 @@ use std::fmt;
 use super::format::Format;
 use super::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
-    claude_stream, codex, codex_exec, continue_dev, copilot_cli, cursor, droid, event_log, gemini,
-    goose, kimi, kiro, langgraph, llm, openai, openai_agents, openai_stream, opencode, pi, qwen,
-    responses, responses_stream, roo, swe_agent, vscode_chat,
+    claude_stream, codex, codex_exec, continue_dev, copilot_cli, cursor, cursor_cli, droid,
+    event_log, gemini, goose, kimi, kiro, langgraph, llm, openai, openai_agents, openai_stream,
+    opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 36] = [
+pub static FORMATS: [&Format; 37] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -37,6 +37,7 @@ pub static FORMATS: [&Format; 36] = [
     &amp::AMP,
     &langgraph::LANGGRAPH,
     &cursor::CURSOR,
+    &cursor_cli::CURSOR_CLI,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,

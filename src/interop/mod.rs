@@ -30,6 +30,7 @@ mod contract;
 mod conversations;
 mod copilot_cli;
 mod cursor;
+mod cursor_cli;
 mod descent;
 mod droid;
 mod event_log;

@@ -55,6 +55,7 @@ WORDS = {
     "amp": ["interop/amp", "wire/anthropic"],
     "langgraph": ["interop/langgraph"],
     "cursor": ["interop/cursor"],
+    "cursor_cli": ["interop/cursor_cli", "interop/states"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

@@ -707,6 +707,122 @@ fn chats_of_cursor_come_in_from_both_of_its_databases() {
     insta::assert_snapshot!(sandbox.tract(&["import", "other.vscdb"]));
 }
 
+/// A conversation of Cursor's command line, whose database holds all that goes by a hash.
+struct Chat {
+    rows: Connection,
+    about: Value,
+    /// The directory that it ran in, as an address.
+    workspace: String,
+}
+
+impl Chat {
+    fn at(path: &Path, about: Value, workspace: &Path) -> Self {
+        let tables = "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
+             CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);";
+        Self {
+            rows: rows_of(path, tables, &[]),
+            about,
+            workspace: format!("file://{}", workspace.display()),
+        }
+    }
+
+    /// Keeps bytes by a name that stands for their hash.
+    fn keep(&self, number: usize, bytes: &[u8]) -> Vec<u8> {
+        let id: Vec<u8> = (0..32).map(|at| (number * 37 + at) as u8).collect();
+        let name: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let put = "INSERT OR REPLACE INTO blobs VALUES (?, ?)";
+        self.rows.execute(put, params![name, bytes]).expect("kept");
+        id
+    }
+
+    /// A field of a record, with its length.
+    fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+        let (number, mut length) = (u64::from(number) << 3 | 2, bytes.len());
+        let mut field = vec![number as u8];
+        while length > 0x7f {
+            field.push((length & 0x7f) as u8 | 0x80);
+            length >>= 7;
+        }
+        field.push(length as u8);
+        [&field, bytes].concat()
+    }
+
+    /// Has these messages stand now, behind what summaries stand for.
+    fn stand(&mut self, messages: &[Vec<u8>], archives: &[Vec<u8>]) {
+        let mut state: Vec<u8> = messages.iter().flat_map(|id| Self::field(1, id)).collect();
+        // How many tokens there are.
+        state.extend([0x2a, 4, 0x08, 0xac, 0x02, 0]);
+        state.extend(Self::field(9, self.workspace.as_bytes()));
+        state.extend([0x50, 1]);
+        state.extend(archives.iter().flat_map(|id| Self::field(13, id)));
+        let root = self.keep(1_000 + state.len(), &state);
+        let root: String = root.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.about["latestRootBlobId"] = root.into();
+        let digits: String = self
+            .about
+            .to_string()
+            .bytes()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let put = "INSERT OR REPLACE INTO meta VALUES ('0', ?)";
+        self.rows.execute(put, [digits]).expect("kept");
+    }
+}
+
+#[test]
+fn conversations_of_cursors_command_line_come_in_as_the_model_has_them() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let text = include_str!("../data/cursor-cli/chat.json");
+    let fixture: Value = serde_json::from_str(text).expect("JSON");
+    let mut about = fixture["cursor_agent"].clone();
+    about.as_object_mut().expect("one").remove("workspace");
+    about["blobEncryptionKey"] = "k3y".into();
+    let id = about["agentId"].as_str().expect("an id").to_owned();
+    let folder = sandbox.home().join(".cursor/chats/0f0f").join(&id);
+    let mut chat = Chat::at(&folder.join("store.db"), about, &sandbox.work());
+    let messages = listed(&fixture, "messages");
+    let ids: Vec<Vec<u8>> = messages
+        .iter()
+        .enumerate()
+        .map(|(at, message)| chat.keep(at, message.to_string().as_bytes()))
+        .collect();
+    let place = folder.join("store.db").to_string_lossy().into_owned();
+    let import = || sandbox.tract(&["import", &place]).replace(&place, "STORE");
+    // Before anything was summed up.
+    chat.stand(&ids[..5], &[]);
+    // It is the session of this directory.
+    insta::assert_snapshot!(sandbox.tract(&["import"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "5e0f0c1e"]));
+    chat.stand(&ids[..7], &[]);
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+    // A summary, what it stands for, and what was said since.
+    let mut archive: Vec<u8> = ids[2..7].iter().flat_map(|id| Chat::field(1, id)).collect();
+    archive.extend(Chat::field(2, b"12 sacks."));
+    archive.extend(Chat::field(4, &ids[7]));
+    let archive = chat.keep(500, &archive);
+    let now: Vec<Vec<u8>> = ids[..2].iter().chain(&ids[7..]).cloned().collect();
+    chat.stand(&now, std::slice::from_ref(&archive));
+    insta::assert_snapshot!(sandbox.tract(&["watch", "--once"]));
+    insta::assert_snapshot!(sandbox.tract(&["log", "--oneline"]));
+    // The key that is beside it is not kept.
+    let kept = || sandbox.query("SELECT fingerprint FROM sources ORDER BY id");
+    let before = kept();
+    chat.about["blobEncryptionKey"] = "0th3r".into();
+    chat.stand(&now, std::slice::from_ref(&archive));
+    insta::assert_snapshot!(import());
+    assert_eq!(kept(), before);
+    // What is put together of the rows says what the fixture says.
+    sandbox.write("chat.json", text);
+    insta::assert_snapshot!(sandbox.tract(&["import", "chat.json"]));
+    // One that is gone is named; and a database in which nothing was said has no conversation.
+    let gone = "DELETE FROM blobs WHERE data LIKE '%Oak.%'";
+    assert_eq!(chat.rows.execute(gone, []).expect("gone"), 1);
+    insta::assert_snapshot!(import());
+    chat.stand(&[], &[]);
+    insta::assert_snapshot!(import());
+}
+
 /// Rows with these columns of each in place of others.
 fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
     let mut rows = rows.to_vec();

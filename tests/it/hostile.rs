@@ -483,6 +483,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_conversation_of_cursors_command_line_holds(input in changed("cursor_cli")) {
+        (target("cursor_cli").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_thread_of_langgraph_holds(input in changed("langgraph")) {
         (target("langgraph").hold)(&input.0, Care::of(&input.0));
     }

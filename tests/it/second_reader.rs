@@ -60,6 +60,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "amp",
         "langgraph",
         "cursor",
+        "cursor-cli",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 33] = [
+pub const TARGETS: [Target; 34] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -253,6 +253,12 @@ pub const TARGETS: [Target; 33] = [
         folders: &["cursor"],
         made: Vec::new,
         hold: |bytes, care| session("cursor", bytes, care),
+    },
+    Target {
+        name: "cursor_cli",
+        folders: &["cursor-cli"],
+        made: Vec::new,
+        hold: |bytes, care| session("cursor-cli", bytes, care),
     },
     Target {
         name: "roo",

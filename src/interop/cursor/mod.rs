@@ -3,7 +3,7 @@
 //!
 //! A transcript has calls without ids and no results: none are made up. What the editor puts around a prompt, and
 //! from when on it sends a summary instead of what was said, it does not keep. Deliberately absent: the stores of its
-//! command line (`store.db`) and its transcripts in plain text, which have no form that can be told from what is
+//! command line (`cursor_cli`); its transcripts in plain text, which have no form that can be told from what is
 //! said in them; and any writing: the tool is closed.
 //!
 //! # Source

@@ -1,0 +1,187 @@
+//! A message in the form of the framework that the tool is made with (AI SDK).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::interop::states::Said;
+use crate::model::{Media, MediaSource, Message, Part, Role, depth};
+use crate::wire::Notes;
+use crate::wire::json::{Object, Raw, decode, string, tight, word};
+use crate::wire::media::attachment;
+
+/// Whose opaque blocks these are.
+const PROVIDER: &str = "cursor";
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Record<'a> {
+    role: Raw<'a>,
+    content: Raw<'a>,
+    #[serde(rename = "providerOptions")]
+    options: Raw<'a>,
+    missing: Raw<'a>,
+    unread: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Block<'a> {
+    r#type: Raw<'a>,
+    text: Raw<'a>,
+    signature: Raw<'a>,
+    tool_call_id: Raw<'a>,
+    tool_name: Raw<'a>,
+    args: Raw<'a>,
+    result: Raw<'a>,
+    is_error: Raw<'a>,
+    #[serde(rename = "experimental_content")]
+    content: Raw<'a>,
+    image: Raw<'a>,
+    data: Raw<'a>,
+    mime_type: Raw<'a>,
+    filename: Raw<'a>,
+}
+
+/// Reads a record.
+pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
+    let record: Record<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+    if let Some(id) = string(record.missing) {
+        return Err(format!("a message that is not in the database: {id}"));
+    }
+    if let Some(id) = string(record.unread) {
+        return Err(format!("a message that is no JSON object: {id}"));
+    }
+    let role = match word(record.role).as_deref() {
+        Some("system") => Role::System,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool") => Role::Tool,
+        role => return Err(format!("unknown role '{}'", role.unwrap_or_default())),
+    };
+    let mut found = Notes::default();
+    let has_failed = has_failed(record.options);
+    let parts = match string(record.content) {
+        Some(text) => vec![Part::text(text)],
+        None => {
+            let blocks: Vec<&RawValue> = decode(record.content).unwrap_or_default();
+            let part = |raw| part(raw, has_failed, &mut found);
+            blocks.into_iter().map(part).collect()
+        }
+    };
+    let message = Message::new(role, parts);
+    depth::check_message(&message).map_err(|error| error.to_string())?;
+    notes.merge(found);
+    Ok(Said {
+        message,
+        usage: None,
+        model: None,
+    })
+}
+
+/// Whether the tool says beside a result that its call failed.
+fn has_failed(options: Raw<'_>) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Options {
+        cursor: Cursor,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Cursor {
+        #[serde(rename = "highLevelToolCallResult")]
+        result: Outcome,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Outcome {
+        is_error: Option<bool>,
+    }
+    let options: Options = decode(options).unwrap_or_default();
+    options.cursor.result.is_error == Some(true)
+}
+
+fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
+    let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
+    let kind = string(block.r#type).unwrap_or_default();
+    let known = match kind.as_str() {
+        "text" => string(block.text).map(Part::text),
+        // Whose the seal is is not said.
+        "reasoning" => string(block.text).map(|text| Part::Thinking {
+            text,
+            signature: string(block.signature).filter(|seal| !seal.is_empty()),
+            provider: None,
+        }),
+        "tool-call" => Some(Part::ToolCall {
+            id: string(block.tool_call_id).unwrap_or_default(),
+            name: string(block.tool_name).unwrap_or_default(),
+            arguments: json_or_text(block.args).unwrap_or_else(|| "{}".to_owned()),
+            kind: None,
+        }),
+        "tool-result" => Some(Part::ToolResult {
+            call: string(block.tool_call_id).unwrap_or_default(),
+            content: given(&block, notes),
+            is_error: has_failed || decode(block.is_error).unwrap_or_default(),
+        }),
+        "image" | "file" => media(&block, &kind),
+        _ => None,
+    };
+    known.unwrap_or_else(|| {
+        notes.opaque(if kind.is_empty() { "(no type)" } else { &kind });
+        Part::Opaque {
+            provider: PROVIDER.to_owned(),
+            data: match raw.get().starts_with('{') {
+                true => tight(raw.get()),
+                false => Object::new().raw("value", raw.get()).finish(),
+            },
+        }
+    })
+}
+
+/// What a call gave: its blocks where it has some, which are what is sent, else the value beside them.
+fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
+    let blocks: Vec<&RawValue> = decode(block.content).unwrap_or_default();
+    if blocks.is_empty() {
+        let text = json_or_text(block.result).filter(|text| !text.is_empty());
+        return text.map(Part::text).into_iter().collect();
+    }
+    let inside = |raw: &RawValue| {
+        let is_call = matches!(
+            word(decode::<Block<'_>>(Some(raw)).unwrap_or_default().r#type).as_deref(),
+            Some("tool-call" | "tool-result" | "reasoning")
+        );
+        match is_call {
+            // A result holds no calls.
+            true => Part::Opaque {
+                provider: PROVIDER.to_owned(),
+                data: tight(raw.get()),
+            },
+            false => part(raw, false, notes),
+        }
+    };
+    blocks.into_iter().map(inside).collect()
+}
+
+/// A text as it is, anything else as its JSON; none of nothing.
+fn json_or_text(raw: Raw<'_>) -> Option<String> {
+    let raw = raw.filter(|raw| raw.get() != "null")?;
+    Some(string(Some(raw)).unwrap_or_else(|| tight(raw.get())))
+}
+
+/// A picture or a file, by its address or its bytes.
+fn media(block: &Block<'_>, kind: &str) -> Option<Part> {
+    let held = string(block.image).or_else(|| string(block.data))?;
+    let (media_type, name) = (string(block.mime_type), string(block.filename));
+    let part = match held.contains(':') {
+        true => attachment(held, media_type, name),
+        false => Part::File(Media {
+            media_type,
+            name,
+            detail: None,
+            source: MediaSource::Base64(held),
+        }),
+    };
+    Some(match part {
+        Part::File(media) if kind == "image" => Part::Image(media),
+        part => part,
+    })
+}
