@@ -34,11 +34,11 @@ pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure
         false => here(app)?,
     };
     if found.is_empty() && is_everywhere {
-        let failure = Failure::refused(format!("no {} sessions", tools()));
+        let failure = Failure::refused("no tool has left sessions");
         return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
     }
     if found.is_empty() {
-        let what = format!("no {} sessions of {}", tools(), app.cwd()?.display());
+        let what = format!("no tool has left sessions of {}", app.cwd()?.display());
         if !app.tool_dirs()?.sessions().is_empty() {
             let hint = "tract import --all --list shows those of every directory";
             return Err(Failure::refused(what).with_hint(hint));

@@ -204,7 +204,7 @@ fn of_a_directory_without_sessions_it_is_said_where_there_are_some() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code, OpenCode, Copilot CLI, pi, VS Code's chat, Continue, Droid, Kimi Code, Goose, llm, Kiro CLI, Amp or Cursor sessions of [SANDBOX]/work
+    error: no tool has left sessions of [SANDBOX]/work
     hint: tract import --all --list shows those of every directory
     ");
 }

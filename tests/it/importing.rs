@@ -105,7 +105,7 @@ fn what_is_no_session_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no Claude Code, Codex, Gemini CLI, Qwen Code, Kilo Code, OpenCode, Copilot CLI, pi, VS Code's chat, Continue, Droid, Kimi Code, Goose, llm, Kiro CLI, Amp or Cursor sessions of [SANDBOX]/work
+    error: no tool has left sessions of [SANDBOX]/work
     hint: tract import PATH, or tract demo to look around first
     ");
     assert!(!sandbox.work().join(".tract").exists());
