@@ -133,7 +133,11 @@ impl Conversation {
         let mut stored = StoredSession {
             id: self.id()?.to_owned(),
             cwd: self.workspace.as_deref().map(places::path),
-            updated: self.about.get("createdAt")?.as_i64()?,
+            updated: self
+                .about
+                .get("createdAt")
+                .and_then(Value::as_i64)
+                .unwrap_or_default(),
             ..StoredSession::default()
         };
         for size in sizes {
