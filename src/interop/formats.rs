@@ -7,13 +7,13 @@ use super::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, cursor, cursor_cli, droid,
     event_log, gemini, goose, kimi, kiro, langgraph, llm, openai, openai_agents, openai_stream,
-    opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat,
+    opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat, zed,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 37] = [
+pub static FORMATS: [&Format; 38] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -38,6 +38,7 @@ pub static FORMATS: [&Format; 37] = [
     &langgraph::LANGGRAPH,
     &cursor::CURSOR,
     &cursor_cli::CURSOR_CLI,
+    &zed::ZED,
     &roo::ROO,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,

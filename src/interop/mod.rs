@@ -76,6 +76,7 @@ mod stream;
 mod swe_agent;
 mod vscode_chat;
 mod ways;
+mod zed;
 
 use std::collections::BTreeMap;
 use std::io;

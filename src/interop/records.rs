@@ -20,7 +20,7 @@ use crate::model::Span;
 use crate::wire::json::{Object, Raw, array, decode};
 
 /// The longest document that is read: 1 GiB, for it is held in memory whole.
-const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
+pub(super) const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 /// How much of a document over several lines says what it is: 64 KiB.
 const BEGINNING_BYTES: u64 = 64 << 10;
 /// How often progress is told, in lines.

@@ -56,6 +56,7 @@ WORDS = {
     "langgraph": ["interop/langgraph"],
     "cursor": ["interop/cursor"],
     "cursor_cli": ["interop/cursor_cli", "interop/states"],
+    "zed": ["interop/zed"],
     "roo": ["interop/roo", "wire/anthropic"],
     "chatgpt": ["interop/chatgpt"],
     "claude_ai": ["interop/claude_ai"],

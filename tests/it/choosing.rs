@@ -251,7 +251,7 @@ fn a_known_format_that_is_not_read_is_called_by_its_name() {
     exit code: 1
     --- stderr
     error: antigravity.jsonl: an Antigravity session, which tract does not read
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
     exit code: 1

@@ -823,6 +823,77 @@ fn conversations_of_cursors_command_line_come_in_as_the_model_has_them() {
     insta::assert_snapshot!(import());
 }
 
+#[test]
+fn threads_of_zed_come_in_from_their_database() {
+    let sandbox = Sandbox::new();
+    let thread: Value =
+        serde_json::from_str(include_str!("../data/zed/thread.json")).expect("JSON");
+    let path = sandbox.home().join(".local/share/zed/threads/threads.db");
+    let tables = "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT NOT NULL, updated_at TEXT NOT NULL,
+           data_type TEXT NOT NULL, data BLOB NOT NULL);
+         ALTER TABLE threads ADD COLUMN parent_id TEXT;
+         ALTER TABLE threads ADD COLUMN folder_paths TEXT;
+         ALTER TABLE threads ADD COLUMN folder_paths_order TEXT;
+         ALTER TABLE threads ADD COLUMN created_at TEXT;";
+    let open = rows_of(&path, tables, &[]);
+    let put = |id: &str, parent: Option<&str>, minute: u32, kind: &str, data: &[u8]| {
+        let add =
+            "INSERT OR REPLACE INTO threads VALUES (?1, 'Sacks', ?2, ?3, ?4, ?5, ?6, '0', ?2)";
+        let time = format!("2026-03-02T08:{minute}:00+00:00");
+        let row = params![id, time, kind, data, parent, "/home/mara/mill"];
+        open.execute(add, row).expect("written");
+    };
+    let packed =
+        |thread: &Value| zstd::encode_all(thread.to_string().as_bytes(), 3).expect("packed");
+    // As it was before its last turn.
+    let mut shorter = thread.clone();
+    shorter["messages"]
+        .as_array_mut()
+        .expect("messages")
+        .truncate(4);
+    put(
+        "child",
+        Some("one"),
+        11,
+        "json",
+        include_bytes!("../data/zed/older.json"),
+    );
+    put("one", None, 12, "zstd", &packed(&shorter));
+    put("spoilt", None, 13, "zstd", b"no frame");
+    put(
+        "draft",
+        None,
+        14,
+        "zstd",
+        &packed(&json!({"title": "", "messages": [], "version": "0.3.0"})),
+    );
+    let before = files(&path);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all", "--list"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]));
+    assert_eq!(files(&path), before, "as it was");
+    let short = history(&sandbox, "zed", "one");
+    insta::assert_snapshot!(sandbox.tract(&["log", "refs/sessions/zed/child"]));
+    // It goes on where it was, whatever was summed up since.
+    put("one", None, 15, "zstd", &packed(&thread));
+    insta::assert_snapshot!(sandbox.tract(&["import", path.to_str().expect("text")]));
+    let long = history(&sandbox, "zed", "one");
+    assert!(long.ends_with(&short), "{short}{long}");
+    insta::assert_snapshot!(sandbox.tract(&["compile", "refs/sessions/zed/one"]));
+    // A thread in a file of its own says the same.
+    sandbox.write("thread.json", thread.to_string());
+    sandbox.ok(&["import", "thread.json"]);
+    assert_eq!(history(&sandbox, "zed", "thread"), long);
+    // A thread has its newest model alone, whichever made the replies before.
+    let mut other = thread.clone();
+    other["model"]["model"] = json!("gpt-5");
+    put("one", None, 16, "zstd", &packed(&other));
+    let again = sandbox.tract(&["import", &format!("{}/one", path.display())]);
+    assert!(
+        again.contains("Nothing new in zed \"Sacks in the mill\""),
+        "{again}"
+    );
+}
+
 /// Rows with these columns of each in place of others.
 fn without(rows: &[Value], left_out: &[&str]) -> Vec<Value> {
     let mut rows = rows.to_vec();

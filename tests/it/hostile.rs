@@ -492,6 +492,15 @@ proptest! {
     #![proptest_config(laws(64))]
 
     #[test]
+    fn a_changed_thread_of_zed_holds(input in changed("zed")) {
+        (target("zed").hold)(&input.0, Care::of(&input.0));
+    }
+}
+
+proptest! {
+    #![proptest_config(laws(64))]
+
+    #[test]
     fn a_changed_thread_of_langgraph_holds(input in changed("langgraph")) {
         (target("langgraph").hold)(&input.0, Care::of(&input.0));
     }

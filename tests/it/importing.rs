@@ -89,13 +89,13 @@ fn what_is_no_session_is_refused() {
     exit code: 1
     --- stderr
     error: notes.txt: not a session in a known format
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @r"
     exit code: 1
     --- stderr
     error: empty.jsonl: the file is empty
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @r"
     exit code: 1

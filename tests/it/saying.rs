@@ -77,7 +77,7 @@ fn a_broken_file_is_said_to_be_broken_and_where() {
     exit code: 1
     --- stderr
     error: bad.jsonl: not a session in a known format
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "bad.json"]), @r"
     exit code: 2

@@ -61,6 +61,7 @@ fn what_is_sound_is_sound_to_a_second_reader() {
         "langgraph",
         "cursor",
         "cursor-cli",
+        "zed",
     ] {
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

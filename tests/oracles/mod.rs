@@ -121,7 +121,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// All there are.
-pub const TARGETS: [Target; 34] = [
+pub const TARGETS: [Target; 35] = [
     Target {
         name: "claude_code",
         folders: &["claude-code"],
@@ -259,6 +259,12 @@ pub const TARGETS: [Target; 34] = [
         folders: &["cursor-cli"],
         made: Vec::new,
         hold: |bytes, care| session("cursor-cli", bytes, care),
+    },
+    Target {
+        name: "zed",
+        folders: &["zed"],
+        made: Vec::new,
+        hold: |bytes, care| session("zed", bytes, care),
     },
     Target {
         name: "roo",
