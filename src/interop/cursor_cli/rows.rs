@@ -104,7 +104,7 @@ impl Conversation {
             return Ok(None);
         };
         let of = |number: u64| parts.iter().filter(move |it| it.0 == number).map(|it| it.1);
-        let place = of(OF_WORKSPACES).last().map(String::from_utf8_lossy);
+        let place = of(OF_WORKSPACES).next_back().map(String::from_utf8_lossy);
         let mut archives = Vec::new();
         let mut met = HashSet::new();
         for id in of(OF_ARCHIVES).filter(|id| met.insert(*id)) {
@@ -162,7 +162,7 @@ impl Archive {
             let of = |number: u64| parts.iter().filter(move |it| it.0 == number).map(|it| it.1);
             Self {
                 messages: of(OF_SUMMED_UP).map(digits).collect(),
-                summary: of(OF_SUMMARY).last().map(digits),
+                summary: of(OF_SUMMARY).next_back().map(digits),
             }
         }))
     }
