@@ -739,10 +739,11 @@ impl Search for MapSession<'_> {
                     let pieces = searched(&message);
                     pieces.iter().any(|piece| literals.are_in(&piece.text))
                 });
+                let appended = row.appended();
                 hits.extend(contents.into_iter().map(|content| Hit {
                     tip,
                     commit: row.hash,
-                    content,
+                    content: Some(content).filter(|content| appended != Some(*content)),
                     depth: row.depth,
                 }));
             }

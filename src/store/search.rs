@@ -11,8 +11,8 @@ pub struct Hit {
     pub tip: usize,
     /// The commit: it appends the content, edits it in, or puts it in place.
     pub commit: CommitHash,
-    /// The content.
-    pub content: ContentHash,
+    /// The content; none: the one that the commit appends.
+    pub content: Option<ContentHash>,
     /// How many commits stand before it on its path.
     pub depth: u64,
 }

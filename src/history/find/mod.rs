@@ -14,14 +14,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::On;
 use crate::history::called::Callers;
 use crate::history::log::wanted;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
 use crate::model::{Commit, EntryId, Millis, Operation, RefName, Role};
-use crate::store::{CommitRow, Hit, View};
+use crate::store::{CommitRow, View};
 
 use merge::Merge;
 pub use pattern::{MatchedLine, Pattern};
@@ -182,13 +182,15 @@ impl Repo {
                 drop(view);
                 view = self.store.read()?;
             }
-            let Some((role, lines)) = read(&*view, &hit, &row, options)? else {
+            let Some(content) = hit.content.or(row.appended()) else {
                 continue;
             };
-            let entry = entry_of(&*view, &hit, &row.commit.operation)?;
+            let Some((role, lines)) = read(&*view, &content, &row, options)? else {
+                continue;
+            };
+            let entry = entry_of(&*view, &hit.commit, &content, &row.commit.operation)?;
             let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
-            let (number, hidden_by) =
-                visibility.of(&*view, hit.tip, entry, &hit.content, &parts)?;
+            let (number, hidden_by) = visibility.of(&*view, hit.tip, entry, &content, &parts)?;
             let (before, after) = match options.neighbours {
                 0 => Default::default(),
                 around => visibility.neighbours(&*view, hit.tip, &entry, around)?,
@@ -247,9 +249,15 @@ pub(crate) fn newest_containing(
 ) -> Result<Option<CommitHash>> {
     let pattern = Pattern::text(text)?;
     for hit in view.search(pattern.literals(), &[*tip])? {
-        if let Some(message) = view.content(&hit.content)?
-            && pattern.is_in(&message)
-        {
+        let content = match hit.content {
+            Some(content) => Some(content),
+            None => load::commit(view, &hit.commit)?.appended(),
+        };
+        let message = match content {
+            Some(content) => view.content(&content)?,
+            None => None,
+        };
+        if message.is_some_and(|message| pattern.is_in(&message)) {
             return Ok(Some(hit.commit));
         }
     }
@@ -284,7 +292,7 @@ fn ran_in(view: &dyn View, commit: &CommitHash, directory: &Path) -> Result<bool
 /// Who speaks and the lines that match, if this is what was asked for. Reads the body last.
 fn read(
     view: &dyn View,
-    hit: &Hit,
+    content: &ContentHash,
     row: &CommitRow,
     options: &FindOptions,
 ) -> Result<Option<(Role, Vec<MatchedLine>)>> {
@@ -298,36 +306,39 @@ fn read(
         return Ok(None);
     }
     if options.role.is_some() {
-        let found = view.content_row(&hit.content)?;
+        let found = view.content_row(content)?;
         if found.map(|row| row.role) != options.role {
             return Ok(None);
         }
     }
-    let message = load::content(view, &hit.content)?;
+    let message = load::content(view, content)?;
     let lines = options.pattern.lines(&message);
     let wanted = !lines.is_empty()
         && match &options.tool {
-            Some(tool) => {
-                Callers::new(view).has_to_do_with(tool, row.commit.parent, &hit.content)?
-            }
+            Some(tool) => Callers::new(view).has_to_do_with(tool, row.commit.parent, content)?,
             None => true,
         };
     Ok(wanted.then_some((message.role, lines)))
 }
 
 /// The entry to which a commit gives a content.
-fn entry_of(view: &dyn View, hit: &Hit, operation: &Operation) -> Result<EntryId> {
+fn entry_of(
+    view: &dyn View,
+    commit: &CommitHash,
+    content: &ContentHash,
+    operation: &Operation,
+) -> Result<EntryId> {
     let hide = match operation {
         Operation::Edit { target, .. } => return path::entry_of(view, *target),
         Operation::Hide(hide) => hide,
-        _ => return Ok(EntryId::of(hit.commit)),
+        _ => return Ok(EntryId::of(*commit)),
     };
     let (mut replacements, mut parts) = (hide.replacements.iter(), hide.parts.iter());
-    let replaced = replacements.position(|one| one.content == hit.content);
-    let stubbed = parts.find(|part| part.stub == Some(hit.content));
+    let replaced = replacements.position(|one| one.content == *content);
+    let stubbed = parts.find(|part| part.stub == Some(*content));
     Ok(match (replaced, stubbed) {
-        (Some(index), _) => EntryId::replacement(hit.commit, index, hide.replacements.len()),
+        (Some(index), _) => EntryId::replacement(*commit, index, hide.replacements.len()),
         (None, Some(part)) => part.entry,
-        (None, None) => EntryId::of(hit.commit),
+        (None, None) => EntryId::of(*commit),
     })
 }

@@ -83,12 +83,7 @@ impl Search for Session<'_> {
             let content = get(&row, 0)?;
             contents.insert(content);
             if let Some(commit) = get(&row, 1)? {
-                paths.hit(
-                    (commit, content),
-                    get(&row, 2)?,
-                    unsigned(&row, 3)?,
-                    &mut hits,
-                );
+                paths.hit((commit, None), get(&row, 2)?, unsigned(&row, 3)?, &mut hits);
             }
         }
         // The commits that name a content but append nothing.
@@ -97,7 +92,12 @@ impl Search for Session<'_> {
             let found = commit_row(&row, 0)?;
             for content in found.commit.operation.contents() {
                 if contents.contains(&content) {
-                    paths.hit((found.hash, content), get(&row, 3)?, found.depth, &mut hits);
+                    paths.hit(
+                        (found.hash, Some(content)),
+                        get(&row, 3)?,
+                        found.depth,
+                        &mut hits,
+                    );
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Paths {
     /// Takes a commit with a content down, if a path holds it: that to the first tip.
     fn hit(
         &self,
-        (commit, content): (CommitHash, ContentHash),
+        (commit, content): (CommitHash, Option<ContentHash>),
         lineage: i64,
         depth: u64,
         hits: &mut Vec<Hit>,

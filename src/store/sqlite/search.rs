@@ -1,7 +1,7 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rusqlite::{Row, params};
 
@@ -26,17 +26,15 @@ const AHEAD_BATCHES: usize = 8;
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
 pub(super) const INDEXED: &str = concat!(
-    "SELECT found.hash, commits.hash, lineage, depth
-     FROM search LEFT JOIN contents AS found ON found.id = search.rowid AND ",
-    intact!(contents "found"),
-    " LEFT JOIN commits ON commits.content = found.id AND ",
+    "SELECT search.rowid, commits.hash, lineage, depth
+     FROM search LEFT JOIN commits ON commits.content = search.rowid AND ",
     intact!(commits),
     " WHERE search MATCH ?1"
 );
 
 /// Contents that the index doesn't know yet, likewise.
 pub(super) const UNINDEXED: &str = concat!(
-    "SELECT found.hash, commits.hash, lineage, depth
+    "SELECT found.id, commits.hash, lineage, depth
      FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND ",
     intact!(commits),
     " WHERE found.id > ?1 AND ",
@@ -117,7 +115,7 @@ impl Search for Session<'_> {
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
         let mut found = Found {
             paths: Paths::to(self, tips)?,
-            contents: HashSet::new(),
+            contents: Vec::new(),
             hits: Vec::new(),
         };
         let mut known = 0;
@@ -253,8 +251,8 @@ fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
 /// What a search has found so far.
 struct Found {
     paths: Paths,
-    /// All contents that may match.
-    contents: HashSet<ContentHash>,
+    /// The ids of all contents that may match. Their names are not asked for: there may be many, and few are read.
+    contents: Vec<i64>,
     hits: Vec<Hit>,
 }
 
@@ -266,10 +264,9 @@ impl Found {
         params: impl rusqlite::Params,
     ) -> Result<()> {
         session.scan(sql, params, |row| {
-            let content = row.get(0)?;
-            self.contents.insert(content);
+            self.contents.push(row.get(0)?);
             if let Some(commit) = row.get(1)? {
-                self.hit(content, commit, row.get(2)?, unsigned(row, 3)?);
+                self.hit(None, commit, row.get(2)?, unsigned(row, 3)?);
             }
             Ok(true)
         })?;
@@ -278,19 +275,20 @@ impl Found {
 
     /// The commits that name a content but append nothing.
     fn others(&mut self, session: &Session<'_>) -> Result<()> {
-        session.scan(OTHERS, [], |row| {
-            let (lineage, found) = (row.get(0)?, commit_row(row, 1)?);
-            for content in found.commit.operation.contents() {
-                if self.contents.contains(&content) {
-                    self.hit(content, found.hash, lineage, found.depth);
+        self.contents.sort_unstable();
+        let all = session.all(OTHERS, [], |row| Ok((row.get(0)?, commit_row(row, 1)?)))?;
+        for (lineage, row) in all {
+            for content in row.commit.operation.contents() {
+                let id = session.content_id(&content)?;
+                if id.is_some_and(|id| self.contents.binary_search(&id).is_ok()) {
+                    self.hit(Some(content), row.hash, lineage, row.depth);
                 }
             }
-            Ok(true)
-        })?;
+        }
         Ok(())
     }
 
-    fn hit(&mut self, content: ContentHash, commit: CommitHash, lineage: i64, depth: u64) {
+    fn hit(&mut self, content: Option<ContentHash>, commit: CommitHash, lineage: i64, depth: u64) {
         if let Some(tip) = self.paths.first_with(lineage, number(depth)) {
             self.hits.push(Hit {
                 tip,
