@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::model::Millis;
+use crate::model::base64::{self, BYTES};
 
 /// The rows of a database at one moment.
 pub trait Rows {
@@ -127,6 +128,18 @@ fn depths(sessions: &[StoredSession]) -> HashMap<String, usize> {
         }
     }
     depths
+}
+
+/// What a column of a row that was [picked](Rows::picked) holds, a text or bytes, as bytes; nothing of anything else.
+pub(super) fn bytes(held: Option<&Value>) -> Vec<u8> {
+    match held {
+        Some(Value::String(text)) => text.clone().into_bytes(),
+        Some(Value::Object(object)) => {
+            let text = object.get(BYTES).and_then(Value::as_str);
+            text.and_then(base64::decode).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// A time as SQLite writes it (`2025-08-09 16:46:38`), which is in UTC, or with a zone.

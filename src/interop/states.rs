@@ -8,13 +8,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use imbl::Vector;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::calls::Calls;
-use super::records::Text;
+use super::records::{Held, Text};
+use super::spans::{Broken, elements, members};
 use super::ways::{Behind, Steps, Walker, Ways, walk};
 use super::{Action, Cover, HideStep, Moment, SessionEnd, Sink, Step, StepEntry};
 use crate::error::Result;
 use crate::model::{HideKind, Message, Millis, Settings, Usage};
+use crate::wire::Notes;
+use crate::wire::json::decode;
 
 /// What a message's record says.
 pub(super) struct Said {
@@ -22,6 +27,66 @@ pub(super) struct Said {
     pub(super) usage: Option<Usage>,
     /// The model that replied, as JSON.
     pub(super) model: Option<String>,
+}
+
+/// A message where it stands, and what it says; nothing of one that cannot be read.
+pub(super) type Placed = (Range<usize>, Option<Said>);
+
+/// The object of such a conversation, as far as it is whole.
+#[derive(Default)]
+pub(super) struct Document<A> {
+    /// What is known of the conversation.
+    pub(super) about: A,
+    messages: Vec<Range<usize>>,
+    /// Where the states stand.
+    pub(super) states: Vec<Range<usize>>,
+    /// What keeps the rest from being read.
+    pub(super) broken: Option<Broken>,
+}
+
+impl<A: Default + DeserializeOwned> Document<A> {
+    /// An object's members by their names: what is known of it, its messages, its states.
+    pub(super) fn of(held: &Held, [about, messages, states]: [&str; 3]) -> Self {
+        let text = held.text();
+        let (keys, broken) = members(text.bytes, held.start);
+        let mut document = Self {
+            broken,
+            ..Self::default()
+        };
+        for (key, at) in keys {
+            if key == about {
+                let decoded = text.decode(&at).ok();
+                let known = decoded.and_then(|(raw, _)| decode(Some(&raw)));
+                document.about = known.unwrap_or_default();
+            } else if key == messages || key == states {
+                let (found, torn) = elements(text.bytes, at.start);
+                document.broken = torn.or(document.broken);
+                match key == messages {
+                    true => document.messages = found,
+                    false => document.states = found,
+                }
+            }
+        }
+        document
+    }
+
+    /// Reads the messages.
+    pub(super) fn messages(
+        &mut self,
+        text: Text<'_>,
+        said: impl Fn(&RawValue, &mut Notes) -> Result<Said, String>,
+        end: &mut SessionEnd,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<Placed>> {
+        let (mut notes, mut found) = (Notes::default(), Vec::new());
+        for at in self.messages.drain(..) {
+            let read = |raw: &RawValue| said(raw, &mut notes);
+            let said = text.message(&at, &mut end.lone_surrogates, sink, read)?;
+            found.push((at, said));
+        }
+        end.opaque_blocks = notes.opaque_blocks;
+        Ok(found)
+    }
 }
 
 /// A state: how many messages of the one before it it has, and which follow.
@@ -39,7 +104,7 @@ pub(super) struct Kept {
 /// Tells of the way to the newest state, then of those that leave it.
 pub(super) fn tell(
     text: Text<'_>,
-    messages: Vec<(Range<usize>, Option<Said>)>,
+    messages: Vec<Placed>,
     states: Vec<Kept>,
     ways: Ways,
     end: SessionEnd,
@@ -67,7 +132,7 @@ struct State {
 
 struct Telling<'t, 's> {
     text: Text<'t>,
-    messages: Vec<(Range<usize>, Option<Said>)>,
+    messages: Vec<Placed>,
     states: Vec<Kept>,
     calls: Calls,
     steps: Steps<'s>,

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{BUBBLES, CHAT};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
-use crate::model::base64::{self, BYTES};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes};
 use crate::wire::json::{Object, array};
 
 /// How chats stand in a database.
@@ -54,19 +53,9 @@ const HEADERS: &str = "fullConversationHeadersOnly";
 /// The value under a key, which may be a text or bytes.
 fn value(rows: &dyn Rows, table: &str, key: &str) -> Result<Option<String>> {
     let found = rows.picked(table, &[VALUE], Some((KEY, key)), &[])?;
-    let held = found
-        .into_iter()
-        .next()
-        .and_then(|mut row| row.remove(VALUE));
-    Ok(match held {
-        Some(Value::String(text)) => Some(text),
-        Some(Value::Object(object)) => {
-            let bytes = object.get(BYTES).and_then(Value::as_str);
-            let bytes = bytes.and_then(base64::decode).unwrap_or_default();
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        }
-        _ => None,
-    })
+    let held = found.first().and_then(|row| row.get(VALUE));
+    let is_there = held.is_some_and(|held| held.is_string() || held.is_object());
+    Ok(is_there.then(|| String::from_utf8_lossy(&bytes(held)).into_owned()))
 }
 
 /// A chat of an older version, as far as it is here.

@@ -3,18 +3,15 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::said::said;
 use super::{AGENT, MESSAGES, STATES};
 use crate::error::Result;
 use crate::interop::places;
 use crate::interop::records::{Held, Text};
-use crate::interop::spans::{elements, members};
-use crate::interop::states::{Kept, tell};
+use crate::interop::states::{Document, Kept, tell};
 use crate::interop::ways::Ways;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode};
 
 /// What the tool calls a conversation that has no name.
@@ -27,27 +24,8 @@ pub(super) fn import(
 ) -> Result<()> {
     let held = Held::read(input)?;
     let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let (mut about, mut messages, mut states) = (Agent::default(), Vec::new(), Vec::new());
-    for (key, at) in keys {
-        match key.as_str() {
-            AGENT => {
-                let decoded = text.decode(&at).ok();
-                about = decoded
-                    .and_then(|(raw, _)| decode(Some(&raw)))
-                    .unwrap_or_default();
-            }
-            MESSAGES | STATES => {
-                let (found, torn) = elements(text.bytes, at.start);
-                broken = torn.or(broken);
-                match key.as_str() {
-                    MESSAGES => messages = found,
-                    _ => states = found,
-                }
-            }
-            _ => {}
-        }
-    }
+    let mut document: Document<Agent> = Document::of(&held, [AGENT, MESSAGES, STATES]);
+    let about = std::mem::take(&mut document.about);
     let mut end = SessionEnd::lacking(&["tool definitions"]);
     end.title = about
         .name
@@ -57,23 +35,16 @@ pub(super) fn import(
     sink.session(SessionStart::new(
         id.unwrap_or_else(|| options.stem.to_owned()),
     ))?;
-    let mut notes = Notes::default();
-    let mut read_messages = Vec::new();
-    for at in messages {
-        let read = |raw: &RawValue| said(raw, &mut notes);
-        let found = text.message(&at, &mut end.lone_surrogates, sink, read)?;
-        read_messages.push((at, found));
-    }
-    end.opaque_blocks = notes.opaque_blocks;
+    let messages = document.messages(text, said, &mut end, sink)?;
     let mut kept = Vec::new();
-    for at in states {
+    for at in document.states {
         kept.push(state(text, at, sink)?);
     }
-    held.end(broken, sink)?;
-    sink.progress(text.bytes.len() as u64, read_messages.len() as u64);
+    held.end(document.broken, sink)?;
+    sink.progress(text.bytes.len() as u64, messages.len() as u64);
     let parents = (0..kept.len()).map(|at| at.checked_sub(1)).collect();
     let (ways, _) = Ways::of(parents);
-    tell(text, read_messages, kept, ways, end, sink)
+    tell(text, messages, kept, ways, end, sink)
 }
 
 #[derive(Default, Deserialize)]

@@ -9,8 +9,7 @@ use super::protobuf::fields;
 use super::{AGENT, DATABASE, MESSAGES, STATES};
 use crate::error::Result;
 use crate::interop::places;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
-use crate::model::base64::{self, BYTES};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes};
 use crate::wire::json::{Object, array, is_object};
 
 /// How the conversation stands in the database.
@@ -44,18 +43,7 @@ const OF_SUMMARY: u64 = 4;
 /// What is under a hash.
 fn blob(rows: &dyn Rows, id: &str) -> Result<Option<Vec<u8>>> {
     let found = rows.picked(BLOBS, &[DATA], Some((ID, id)), &[])?;
-    let held = found
-        .into_iter()
-        .next()
-        .and_then(|mut row| row.remove(DATA));
-    Ok(match held {
-        Some(Value::String(text)) => Some(text.into_bytes()),
-        Some(Value::Object(object)) => {
-            let bytes = object.get(BYTES).and_then(Value::as_str);
-            bytes.and_then(base64::decode)
-        }
-        _ => None,
-    })
+    Ok(found.first().map(|row| bytes(row.get(DATA))))
 }
 
 /// A hash in digits.
@@ -63,8 +51,8 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of digits.
-fn bytes(digits: &str) -> Option<Vec<u8>> {
+/// The bytes that digits stand for.
+fn of_digits(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
     pairs.map(byte).collect()
@@ -89,7 +77,7 @@ impl Conversation {
         let found = rows.picked(META, &[VALUE], Some((KEY, "0")), &[])?;
         let value = found.first().and_then(|row| row.get(VALUE)?.as_str());
         let about = value
-            .and_then(bytes)
+            .and_then(of_digits)
             .and_then(|text| serde_json::from_slice(&text).ok());
         let Some(mut about): Option<Map<String, Value>> = about else {
             return Ok(None);

@@ -4,18 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::said::said;
 use super::{CHECKPOINTS, MESSAGES, THREAD};
 use crate::error::Result;
 use crate::interop::records::{Held, Text};
-use crate::interop::spans::{elements, members};
-use crate::interop::states::{Kept, tell};
+use crate::interop::states::{Document, Kept, tell};
 use crate::interop::ways::Ways;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
 use crate::model::Millis;
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
 
 pub(super) fn import(
@@ -25,27 +22,8 @@ pub(super) fn import(
 ) -> Result<()> {
     let held = Held::read(input)?;
     let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let (mut about, mut messages, mut checkpoints) = (Thread::default(), Vec::new(), Vec::new());
-    for (key, at) in keys {
-        match key.as_str() {
-            THREAD => {
-                let decoded = text.decode(&at).ok();
-                about = decoded
-                    .and_then(|(raw, _)| decode(Some(&raw)))
-                    .unwrap_or_default();
-            }
-            MESSAGES | CHECKPOINTS => {
-                let (found, torn) = elements(text.bytes, at.start);
-                broken = torn.or(broken);
-                match key.as_str() {
-                    MESSAGES => messages = found,
-                    _ => checkpoints = found,
-                }
-            }
-            _ => {}
-        }
-    }
+    let mut document: Document<Thread> = Document::of(&held, [THREAD, MESSAGES, CHECKPOINTS]);
+    let about = std::mem::take(&mut document.about);
     let mut end = SessionEnd::lacking(&["tool definitions"]);
     if about.of_graphs_inside > 0 {
         let kind = "checkpoint of a graph inside".to_owned();
@@ -55,23 +33,16 @@ pub(super) fn import(
     sink.session(SessionStart::new(
         id.unwrap_or_else(|| options.stem.to_owned()),
     ))?;
-    let mut notes = Notes::default();
-    let mut read_messages = Vec::new();
-    for at in messages {
-        let read = |raw: &RawValue| said(raw, &mut notes);
-        let found = text.message(&at, &mut end.lone_surrogates, sink, read)?;
-        read_messages.push((at, found));
-    }
-    end.opaque_blocks = notes.opaque_blocks;
+    let messages = document.messages(text, said, &mut end, sink)?;
     let mut records = Vec::new();
-    for at in checkpoints {
+    for at in document.states {
         records.push(Checkpoint::read(text, at, sink)?);
     }
-    held.end(broken, sink)?;
+    held.end(document.broken, sink)?;
     sink.progress(text.bytes.len() as u64, records.len() as u64);
     let ways = ways(text, &records, sink)?;
     let states = records.into_iter().map(|it| it.kept).collect();
-    tell(text, read_messages, states, ways, end, sink)
+    tell(text, messages, states, ways, end, sink)
 }
 
 #[derive(Default, Deserialize)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::msgpack;
-use crate::model::base64::{self, BYTES};
+use crate::interop::rows::bytes;
 
 /// The channel that holds the messages, by the framework's own habit.
 pub(super) const HABIT: &str = "messages";
@@ -22,14 +22,7 @@ impl State {
     ///
     /// Why it cannot be read, in words.
     pub(super) fn of(kind: Option<&str>, held: &Value) -> Result<Self, String> {
-        let bytes = match held {
-            Value::String(text) => text.as_bytes().to_vec(),
-            Value::Object(object) => {
-                let text = object.get(BYTES).and_then(Value::as_str);
-                text.and_then(base64::decode).unwrap_or_default()
-            }
-            _ => Vec::new(),
-        };
+        let bytes = bytes(Some(held));
         let state = match kind {
             Some("msgpack") => msgpack::read(&bytes)?,
             // The first versions name no kind.

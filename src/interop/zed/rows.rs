@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 use super::{DATABASE, ROW};
 use crate::error::Result;
 use crate::interop::records::DOCUMENT_BYTES_MAX;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, starters_first, time};
-use crate::model::base64::{self, BYTES};
+use crate::interop::rows::{
+    Rows, StoredSession, Tables, WithDocument, bytes, starters_first, time,
+};
 use crate::wire::json::Object;
 
 /// How threads stand in the database.
@@ -98,13 +99,7 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     let Some(row) = found.into_iter().next() else {
         return Ok(None);
     };
-    let packed = match row.get(DATA) {
-        Some(Value::String(text)) => text.clone().into_bytes(),
-        held => {
-            let bytes = held.and_then(|held| held.get(BYTES)?.as_str());
-            bytes.and_then(base64::decode).unwrap_or_default()
-        }
-    };
+    let packed = bytes(row.get(DATA));
     let size_bytes = packed.len() as u64;
     let (json, damage) = match text(&row, KIND) {
         Some("zstd") => unpacked(&packed, DOCUMENT_BYTES_MAX),
