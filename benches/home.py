@@ -113,11 +113,11 @@ def main():
     env = {**PLAIN, "HOME": str(home)}
     rows = [("work", "tract", "grep -rlF", "")]
 
-    def once(what, *command):
+    def once(what, *command, beside=None):
         began = time.monotonic()
         subprocess.run([tract, *command], cwd=work, env=env, check=True, capture_output=True)
         seconds = time.monotonic() - began
-        rows.append((what, f"{seconds:.1f} s", "", f"{files / seconds / 1e6:.0f} MB/s"))
+        rows.append((what, f"{seconds:.1f} s", "", beside or f"{files / seconds / 1e6:.0f} MB/s"))
         note(" | ".join(rows[-1]))
 
     def often(what, *command):
@@ -147,7 +147,7 @@ def main():
     for rank in (20_000, 1_000, 100, 10):
         search(f"find, the {rank:,}th word", words.around(rank))
     often("status", "status")
-    once("the first branch, which sums up", "branch")
+    once("the first branch, which sums up", "branch", beside=f"{asked.sessions:,} sessions")
     often("branch", "branch")
     rows.append(("room", f"{room / 1e6:,.0f} MB", f"{files / 1e6:,.0f} MB of files", f"{room / files:.2f} ×"))
     rows.append(("room, with the index", f"{disk(work / '.tract') / 1e6:,.0f} MB", "", f"{disk(work / '.tract') / files:.2f} ×"))
