@@ -43,6 +43,12 @@ pub fn text_at(text: &str, key: &str) -> Option<String> {
     Some(block.get(key)?.as_str()?.to_owned())
 }
 
+/// A string as it is, any other value as its JSON; none of nothing.
+pub fn text_or_json(raw: Raw<'_>) -> Option<String> {
+    let raw = raw.filter(|raw| raw.get() != "null")?;
+    Some(string(Some(raw)).unwrap_or_else(|| tight(raw.get())))
+}
+
 /// Whether `text` is a JSON object.
 pub fn is_object(text: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(text).is_ok()

@@ -13,7 +13,7 @@ use crate::interop::records::{Held, Text};
 use crate::interop::spans::{elements, members};
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
-use crate::wire::json::{Raw, decode, quoted, string, tight};
+use crate::wire::json::{Raw, decode, quoted, string, text_or_json};
 
 pub(super) fn import(
     input: &dyn Input,
@@ -162,7 +162,7 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
             *made += 1;
             format!("call-{made}")
         });
-        let arguments = not_empty(tool.raw_args).or_else(|| json_or_text(tool.params));
+        let arguments = not_empty(tool.raw_args).or_else(|| said_or_json(tool.params));
         result = given(&tool, &id);
         parts.push(Part::ToolCall {
             id,
@@ -189,8 +189,8 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
 
 /// What a call gave; none while it is to come.
 fn given(tool: &Tool<'_>, id: &str) -> Option<Part> {
-    let result = json_or_text(tool.result);
-    let error = json_or_text(tool.error);
+    let result = said_or_json(tool.result);
+    let error = said_or_json(tool.error);
     let status = string(tool.status).unwrap_or_default();
     let is_error = error.is_some() || ["error", "cancelled"].contains(&status.as_str());
     let is_over = is_error || result.is_some() || status == "completed";
@@ -201,11 +201,9 @@ fn given(tool: &Tool<'_>, id: &str) -> Option<Part> {
     })
 }
 
-/// A text as it is, anything else as its JSON; none of nothing.
-fn json_or_text(raw: Raw<'_>) -> Option<String> {
-    let raw = raw.filter(|raw| raw.get() != "null")?;
-    let text = string(Some(raw)).unwrap_or_else(|| tight(raw.get()));
-    Some(text).filter(|text| !text.is_empty())
+/// A text as it is, anything else as its JSON; none of nothing, nor of an empty text.
+fn said_or_json(raw: Raw<'_>) -> Option<String> {
+    text_or_json(raw).filter(|text| !text.is_empty())
 }
 
 /// A thought, which is a text or has one.

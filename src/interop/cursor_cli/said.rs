@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::interop::states::Said;
 use crate::model::{Media, MediaSource, Message, Part, Role, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, string, tight, word};
+use crate::wire::json::{Object, Raw, decode, string, text_or_json, tight, word};
 use crate::wire::media::attachment;
 
 /// Whose opaque blocks these are.
@@ -114,7 +114,7 @@ fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
         "tool-call" => Some(Part::ToolCall {
             id: string(block.tool_call_id).unwrap_or_default(),
             name: string(block.tool_name).unwrap_or_default(),
-            arguments: json_or_text(block.args).unwrap_or_else(|| "{}".to_owned()),
+            arguments: text_or_json(block.args).unwrap_or_else(|| "{}".to_owned()),
             kind: None,
         }),
         "tool-result" => Some(Part::ToolResult {
@@ -141,7 +141,7 @@ fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
 fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
     let blocks: Vec<&RawValue> = decode(block.content).unwrap_or_default();
     if blocks.is_empty() {
-        let text = json_or_text(block.result).filter(|text| !text.is_empty());
+        let text = text_or_json(block.result).filter(|text| !text.is_empty());
         return text.map(Part::text).into_iter().collect();
     }
     let inside = |raw: &RawValue| {
@@ -159,12 +159,6 @@ fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
         }
     };
     blocks.into_iter().map(inside).collect()
-}
-
-/// A text as it is, anything else as its JSON; none of nothing.
-fn json_or_text(raw: Raw<'_>) -> Option<String> {
-    let raw = raw.filter(|raw| raw.get() != "null")?;
-    Some(string(Some(raw)).unwrap_or_else(|| tight(raw.get())))
 }
 
 /// A picture or a file, by its address or its bytes.
