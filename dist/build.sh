@@ -1,0 +1,51 @@
+#!/bin/sh
+# Makes an archive of tract for this platform, with its checksum in SHA256SUMS beside it:
+# the program, manual pages, completions, README, CHANGELOG, LICENSE and the installer.
+#
+# usage: dist/build.sh [--binary FILE] [--target NAME] [OUT]
+#   --binary FILE  pack this program instead of building one (the profile `dist` takes minutes)
+#   --target NAME  the platform's name in the archive's name; without it, what rustc says of this machine
+#   OUT            the directory to write to; without it, target/dist-archives
+set -eu
+cd "$(dirname "$0")/.."
+
+binary= target= out=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --binary) binary=$2; shift 2 ;;
+        --target) target=$2; shift 2 ;;
+        -*) echo "dist/build.sh: unknown option $1" >&2; exit 2 ;;
+        *) out=$1; shift ;;
+    esac
+done
+
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+target=${target:-$(rustc -vV | sed -n 's/^host: //p')}
+out=${out:-target/dist-archives}
+case $target in *windows*) suffix=.exe ;; *) suffix= ;; esac
+
+if [ -z "$binary" ]; then
+    cargo build --locked --profile dist --bin tract
+    binary=${CARGO_TARGET_DIR:-target}/dist/tract$suffix
+fi
+# The completions name the program by its path, which is another one where it is installed.
+binary=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary")
+
+name=tract-$version-$target
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir -p "$out" "$stage/$name/completions"
+cp "$binary" "$stage/$name/tract$suffix"
+chmod 755 "$stage/$name/tract$suffix"
+"$binary" --quiet man "$stage/$name/man/man1"
+"$binary" completions bash | sed "s|$binary|tract|g" > "$stage/$name/completions/tract.bash"
+"$binary" completions zsh | sed "s|$binary|tract|g" > "$stage/$name/completions/_tract"
+"$binary" completions fish | sed "s|$binary|tract|g" > "$stage/$name/completions/tract.fish"
+cp README.md CHANGELOG.md LICENSE dist/install.sh "$stage/$name/"
+
+tar -C "$stage" -czf "$out/$name.tar.gz" "$name"
+
+# One line for each archive in the directory.
+if command -v sha256sum >/dev/null; then sum='sha256sum'; else sum='shasum -a 256'; fi
+(cd "$out" && $sum tract-*.tar.gz > SHA256SUMS)
+echo "$out/$name.tar.gz"
