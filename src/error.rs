@@ -29,7 +29,7 @@ pub enum Error {
         place: PathBuf,
     },
     /// What bears a repository's name and can be none.
-    #[error("{} is no repository: {reason}", path.display())]
+    #[error("{} is not a repository: {reason}", path.display())]
     NoDirectory {
         /// The `.tract`, or its database.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("nothing to undo")]
     NothingToUndo,
     /// An undo right after an operation that wrote something elsewhere and moved nothing here.
-    #[error("'{what}' moved nothing that an undo could take back")]
+    #[error("'{what}' changed nothing here that undo could reverse")]
     NothingMoved {
         /// The operation.
         what: String,
@@ -140,13 +140,13 @@ pub enum Error {
         branch: String,
     },
     /// Not a hash's hex digits.
-    #[error("'{text}' is no hash")]
+    #[error("'{text}' is not a hash")]
     InvalidHash {
         /// What was given.
         text: String,
     },
     /// Not a ref's name.
-    #[error("'{name}' is no valid name: {reason}")]
+    #[error("'{name}' is not a valid name: {reason}")]
     InvalidRefName {
         /// What was given.
         name: String,
@@ -319,16 +319,13 @@ pub enum Error {
         detail: String,
     },
     /// A bundle that goes on from commits which are not here.
-    #[error(
-        "the bundle goes on from commits that are not here: {}",
-        short(commits)
-    )]
+    #[error("the bundle builds on commits that are not here: {}", short(commits))]
     MissingCommits {
         /// Their hashes.
         commits: Vec<String>,
     },
     /// A ref that was to go on only, and would lose commits.
-    #[error("'{name}' has commits that are not on the way to the new one")]
+    #[error("'{name}' would lose commits")]
     NotForward {
         /// The ref.
         name: String,
@@ -339,7 +336,7 @@ pub enum Error {
         /// What it said.
         what: String,
         /// What kind of trouble that is.
-        trouble: Trouble,
+        trouble: PeerTrouble,
     },
     /// Another repository that fell silent, or says what cannot be. Hostile until escaped.
     #[error("the other side {detail}")]
@@ -358,6 +355,14 @@ pub enum Error {
     ForeignDatabase {
         /// The file.
         path: PathBuf,
+    },
+    /// An older tract wrote this database, in a format that was never released.
+    #[error("the repository has format {found}; this program knows only {known}")]
+    OlderDatabase {
+        /// Its format.
+        found: u32,
+        /// The one that is known here.
+        known: u32,
     },
     /// A newer tract wrote this database.
     #[error("the repository has format {found}; this program knows up to {known}")]
@@ -397,10 +402,10 @@ pub enum Error {
         reason: String,
     },
     /// The connection to a server was lost.
-    #[error("the connection to the server was lost{}", became(*is_made))]
+    #[error("the connection to the server was lost{}", became(*during))]
     Disconnected {
-        /// Whether what was to be written is; none: it could not be found out.
-        is_made: Option<bool>,
+        /// What was being done then, and what became of it.
+        during: Interrupted,
     },
     /// Something that the programs of a database's server do.
     #[error("{what} is for the server's own programs to make")]
@@ -413,9 +418,20 @@ pub enum Error {
     Store(#[source] Source),
 }
 
+/// What a lost connection interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// Nothing was being written. What was written before stands.
+    Reading,
+    /// A transaction, of which nothing remains.
+    Undone,
+    /// A commit, and nobody could say whether it was made.
+    InDoubt,
+}
+
 /// What kind of trouble another repository has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum PeerTrouble {
     /// It does not allow what was asked.
     Refused,
     /// What it keeps, or what was sent, is damaged.
@@ -456,19 +472,21 @@ pub enum Refusal {
         last: usize,
     },
     /// A reset to before the first commit, off every branch.
-    #[error("HEAD is detached, and has to be on a commit")]
+    #[error("HEAD is detached, so it must stay on a commit")]
     DetachedRoot,
     /// A restore of a message that nothing hides.
-    #[error("no hide covers that message")]
+    #[error("that message is not hidden")]
     NotHidden,
     /// A restore of a message that only its priority hides.
-    #[error("no hide covers that message: its priority is skip")]
+    #[error("that message is skipped, not hidden by a command")]
     Skipped,
     /// A move to before what is not in the context, or is itself moved.
-    #[error("that message is not in the context to put anything before it, or is itself put there")]
+    #[error(
+        "nothing can be put before that message: it is not in the context, or was itself moved there"
+    )]
     NoPlace,
     /// A restore of a part that nothing hides.
-    #[error("no hide covers that part")]
+    #[error("that part is not hidden")]
     PartNotHidden,
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]
@@ -486,7 +504,7 @@ pub enum Refusal {
     #[error("nothing to compact: at most one message since the last summary")]
     CompactedAlready,
     /// A span from or to a hidden message.
-    #[error("an end of the span is not in the context")]
+    #[error("one end of the span is not in the context")]
     EndNotVisible,
     /// A span from a message to an earlier one.
     #[error("the span ends before it begins")]
@@ -553,12 +571,11 @@ impl Error {
     }
 }
 
-/// What became of what was to be written.
-fn became(is_made: Option<bool>) -> &'static str {
-    match is_made {
-        Some(true) => "",
-        Some(false) => "; nothing was written",
-        None => ", and whether the last change was made is not known",
+fn became(during: Interrupted) -> &'static str {
+    match during {
+        Interrupted::Reading => "",
+        Interrupted::Undone => "; nothing was written",
+        Interrupted::InDoubt => ", and whether the last change was made is not known",
     }
 }
 

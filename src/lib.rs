@@ -1,20 +1,65 @@
 //! Version control for the context of conversations with language models.
+//!
+//! A [`Repo`] keeps conversations: every message is a commit, and what hides messages is a commit, too. A
+//! [`Context`] is what a model would be sent at a commit, and [`compile()`] makes a provider's request of it.
+//!
+//! ```
+//! use tract::{Call, CommitOptions, Draft, Message, On, Repo, RequestOptions, Role, compile};
+//!
+//! let repo = Repo::ephemeral()?;
+//! let draft = Draft::append(Message::text(Role::User, "Name a river."));
+//! repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+//!
+//! let tip = repo.head(&On::Head)?.commit().expect("a commit was made");
+//! let messages = repo.messages(&repo.context(&tip)?)?;
+//! let request = compile(&messages, &Default::default(), &RequestOptions::default())?;
+//! assert!(request.payload.contains("Name a river."));
+//! # Ok::<(), tract::Error>(())
+//! ```
+//!
+//! The names in this documentation are the ones to depend on. The modules are public for the program `tract`, and
+//! change with it. The library never prints, reads the environment or asks the time: callers say who acts and when.
 
+#[doc(hidden)]
 pub mod compile;
+#[doc(hidden)]
 pub mod context;
+#[doc(hidden)]
 pub mod diff;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
 pub mod history;
+#[doc(hidden)]
 pub mod ingest;
+#[doc(hidden)]
 pub mod interop;
+#[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
 pub mod render;
+#[doc(hidden)]
 pub mod store;
+#[doc(hidden)]
 pub mod tree;
+#[doc(hidden)]
 pub mod wire;
 
+pub use compile::{Compiled, Notice, Provider, RequestOptions, compile};
+pub use context::{Context, Entry};
 pub use error::{Error, Result};
+pub use hash::{CommitHash, ContentHash};
+pub use history::surgery::{Marker, Prune, Reach, Truncate};
+pub use history::{
+    Call, CommitOptions, Committed, Expect, LogOptions, LogRow, On, OperationEntry, Repo, Status,
+    Surgery, SurgeryOptions, TokenBudget, Visitor,
+};
+pub use ingest::{ImportReport, ImportRequest, ImportedSession, import};
+pub use model::{
+    Draft, Encoding, Head, Message, Millis, Part, RefName, RefValue, Role, Settings, TokenCount,
+};
 
 #[cfg(test)]
 #[path = "../tests/conditions.rs"]

@@ -451,6 +451,8 @@ class Checker:
     def check(self):
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
+        if self.all("PRAGMA user_version")[0][0] != 20:
+            raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":
                 self.fault("file: " + line)
@@ -600,7 +602,8 @@ class Checker:
         log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog ORDER BY id"
         for name, *values in self.all(log):
             moves.setdefault(name, []).append((tuple(values[:2]), tuple(values[2:])))
-        for name in sorted(set(moves) | set(self.refs)):
+        # A damaged name may be none at all.
+        for name in sorted(set(moves) | set(self.refs), key=str):
             at = (None, None)
             for old, new in moves.get(name, []):
                 if old != at:

@@ -34,7 +34,7 @@ struct Server {
 }
 
 /// The folder of the server's programs, if it is installed.
-fn programs() -> Option<PathBuf> {
+pub fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(&path).map(|folder| folder.join("initdb"));
     let mut debian: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
@@ -51,7 +51,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// A shell that runs as somebody whom the server lets run it: it refuses root.
-fn shell() -> Command {
+pub fn shell() -> Command {
     let is_root = Command::new("id").arg("-u").output();
     let is_root = is_root.is_ok_and(|id| id.stdout == b"0\n");
     if !is_root {

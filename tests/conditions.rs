@@ -5,15 +5,29 @@ use std::path::PathBuf;
 
 use proptest::test_runner::{Config, FileFailurePersistence};
 
+/// What `cargo test` tries of everything that can be tried more or less often.
+const SHARE: (u32, u32) = (1, 16);
+
+/// How much is tried: `TRACT_LAWS` is a whole number or a fraction, such as 100 or 1/4.
+#[allow(dead_code)]
+pub fn share() -> (u32, u32) {
+    let Ok(text) = std::env::var("TRACT_LAWS") else {
+        return SHARE;
+    };
+    let (times, part) = text.split_once('/').unwrap_or((&text, "1"));
+    let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+    let share = number(times).zip(number(part));
+    share.expect("TRACT_LAWS is a whole number or a fraction")
+}
+
 /// The configuration of a law that takes `full` cases to be trusted.
 ///
-/// `cargo test` tries a quarter of them; where `TRACT_LAWS` holds a number, as in `.ci/run`, it
-/// is that many times `full`. What a law finds is kept in a file beside the law, and tried first.
+/// `cargo test` tries a sixteenth of them, `.ci/run` a quarter, `.ci/long` all. The cases differ from run to
+/// run, unless `PROPTEST_RNG_SEED` holds a number. What a law finds is kept in a file beside the law, and
+/// tried first.
 pub fn laws(full: u32) -> Config {
-    let cases = match std::env::var("TRACT_LAWS") {
-        Ok(times) => full * times.parse::<u32>().expect("TRACT_LAWS is a whole number"),
-        Err(_) => full.div_ceil(4),
-    };
+    let (times, part) = share();
+    let cases = (full * times).div_ceil(part);
     Config {
         cases,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("found"))),
@@ -21,14 +35,25 @@ pub fn laws(full: u32) -> Config {
     }
 }
 
-/// A number that is another one in each run where `TRACT_HUNT` is set.
+/// A number that is another one in each run, unless `PROPTEST_RNG_SEED` holds one.
 #[allow(dead_code)]
 pub fn chance() -> u64 {
     use std::hash::BuildHasher;
-    match std::env::var_os("TRACT_HUNT") {
-        Some(_) => std::hash::RandomState::new().hash_one(0),
-        None => 0,
-    }
+    let seed = std::env::var("PROPTEST_RNG_SEED").ok();
+    let seed = seed.and_then(|seed| seed.parse().ok());
+    seed.unwrap_or_else(|| std::hash::RandomState::new().hash_one(0))
+}
+
+/// The share that is tried of things that stand in a list: each so many, from a place on that is left to
+/// chance.
+#[allow(dead_code)]
+pub fn sample<T>(all: Vec<T>) -> impl Iterator<Item = T> {
+    let (times, part) = share();
+    let each = (part / times).max(1) as usize;
+    let from = (chance() % each as u64) as usize;
+    // A list that is shorter than that still gives one.
+    let from = from % all.len().max(1);
+    all.into_iter().skip(from).step_by(each)
 }
 
 /// Whether repositories are to be on a server of the tests' own: `TRACT_TEST_ENGINE=postgres`.

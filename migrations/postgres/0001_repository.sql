@@ -1,5 +1,5 @@
--- A repository is a schema. Its tables are those of the engine in a file (see the migrations beside this
--- folder for what each of them is for), with what a server does otherwise:
+-- A repository is a schema. Its tables are those of the engine in a file (the file above this folder
+-- says what each of them is for), with what a server does otherwise:
 --
 -- All text is bytea: what people and programs say may hold any character, which a server's own text may
 -- not, and neither its encoding nor its collation has a say in what is kept or in what order it comes.
@@ -21,7 +21,7 @@ CREATE TABLE tract_repository (
     last_check  bigint,
     owes_scrub  bigint
 );
-INSERT INTO tract_repository (format) VALUES (1);
+INSERT INTO tract_repository (format) VALUES (3);
 
 CREATE TABLE contents (
     id         bigint PRIMARY KEY,
@@ -234,3 +234,19 @@ CREATE TABLE followed (
 );
 CREATE UNIQUE INDEX followed_by_path ON followed (sha256(path));
 CREATE INDEX followed_by_source ON followed (source);
+
+-- The tools' files that could not be read when they were last looked at, since when, and why; a purge empties it.
+CREATE TABLE unread (
+    path bytea  NOT NULL,
+    why  bytea  NOT NULL,
+    time bigint NOT NULL
+);
+CREATE UNIQUE INDEX unread_by_path ON unread (sha256(path));
+
+-- What the newest transactions left as they were committed. Where a connection is lost at COMMIT, its token
+-- tells whether the commit was made: a number would not do, for a server that has crashed, or a replica that
+-- takes its place, gives the numbers of lost transactions to others.
+CREATE TABLE transactions (
+    number bigint PRIMARY KEY,
+    token  uuid   NOT NULL
+);

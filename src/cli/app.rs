@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
@@ -158,8 +160,8 @@ pub struct App {
     pub globals: Globals,
     /// What was found around the program.
     pub env: Environment,
-    /// When it acted so far, see [`App::made`].
-    times: RefCell<Vec<Millis>>,
+    /// The operations that were committed through each repository that it opened, see [`App::made`].
+    operations: RefCell<Vec<Arc<AtomicU64>>>,
     /// The repository in memory, once there is one: it is the same for every command that is run.
     memory: OnceCell<Rc<Repo>>,
 }
@@ -168,44 +170,50 @@ impl App {
     /// Before a command is run.
     pub fn new(mut ui: Ui, globals: Globals, env: Environment) -> Self {
         ui.name_branch(globals.on.clone().or_else(|| env.branch.clone()));
-        let times = RefCell::default();
         Self {
             ui,
             globals,
             env,
-            times,
+            operations: RefCell::default(),
             memory: OnceCell::new(),
         }
     }
 
     /// What this command has changed, for one that failed afterwards: the disk or whoever reads may
-    /// fail when the change is there to stay. None: nothing, or it cannot be told any more.
+    /// fail when the change is there to stay. None: nothing.
     pub fn made(&self) -> Option<String> {
-        let times = self.times.borrow();
-        if times.is_empty() {
+        let is_made = |operations: &Arc<AtomicU64>| operations.load(Ordering::Relaxed) > 0;
+        if !self.operations.borrow().iter().any(is_made) {
             return None;
         }
-        // Others may have acted meanwhile; they act at other milliseconds.
-        let (repo, on) = (self.repo().ok()?, self.on().ok()?);
-        let newest = repo.operations(16).ok()?;
-        let own = newest
-            .iter()
-            .any(|entry| times.contains(&entry.operation.time));
-        let at = match repo.head(&on).ok()?.commit() {
-            Some(commit) => format!("is now {}", commit.short()),
-            None => "has no commits now".to_owned(),
+        let on = self.on().ok()?;
+        // What was made is told as made, even if nobody can read it now.
+        let at = match self.repo().and_then(|repo| Ok(repo.head(&on)?.commit())) {
+            Ok(Some(commit)) => format!("is now {}", commit.short()),
+            Ok(None) => "has no commits now".to_owned(),
+            Err(_) => "cannot be read now".to_owned(),
         };
-        own.then(|| format!("{on} {at}"))
+        Some(format!("{on} {at}"))
+    }
+
+    /// Remembers what is committed through a repository.
+    fn note(&self, repo: &Repo) {
+        let mut operations = self.operations.borrow_mut();
+        // Those that are closed and did nothing have nothing to tell any more.
+        operations.retain(|one| Arc::strong_count(one) > 1 || one.load(Ordering::Relaxed) > 0);
+        // Nor does it matter how many there are that did something.
+        let did = |one: &Arc<AtomicU64>| one.load(Ordering::Relaxed) > 0;
+        if !operations.iter().any(did) {
+            operations.push(repo.operations_committed());
+        }
     }
 
     /// The time. Asked for each time, so that a long command's later commits are later.
     pub fn now(&self) -> Millis {
-        let now = self.env.clock.unwrap_or_else(|| {
+        self.env.clock.unwrap_or_else(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);
             Millis(since.map_or(0, |since| since.as_millis() as i64))
-        });
-        self.times.borrow_mut().push(now);
-        now
+        })
     }
 
     /// What times are read against: ages on a terminal, exact in a pipe.
@@ -283,13 +291,16 @@ impl App {
                 return Ok(Rc::clone(repo));
             }
             let repo = Rc::new(Repo::ephemeral()?);
+            self.note(&repo);
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
         let visitor = self.visitor()?;
-        Ok(Rc::new(match self.named_repo()? {
+        let repo = match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
-        }))
+        };
+        self.note(&repo);
+        Ok(Rc::new(repo))
     }
 
     /// Who opens repositories, and which of others' they call safe: by their own configuration, or
@@ -340,6 +351,7 @@ impl App {
             found => return Ok((found?, false)),
         }
         let (repo, is_new) = Repo::init_as(&place, &self.visitor()?)?;
+        self.note(&repo);
         Ok((Rc::new(repo), is_new))
     }
 

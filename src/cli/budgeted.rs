@@ -138,7 +138,7 @@ impl Held {
         let Some(first) = self.commits.first() else {
             return;
         };
-        let line = Line::from("the message was committed all the same, as ");
+        let line = Line::from("the message was committed anyway, as ");
         app.ui.complain(line + Label::Hash.of(first.hash.short()));
         app.ui.advise(smaller);
     }
@@ -200,7 +200,7 @@ fn compact(
             Ok(done.surgery.commits.last().map(|last| last.hash))
         }
         Err(why) => {
-            app.ui.warn("the context is over budget still");
+            app.ui.warn("the context is still over budget");
             // What to do about it is said below.
             app.ui.complain(why.line());
             Err(why)

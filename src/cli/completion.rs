@@ -42,6 +42,7 @@ fn with_names(command: Command) -> Command {
         match () {
             () if is("REV") || is("A..B") => arg.add(ArgValueCompleter::new(revisions)),
             () if is("BRANCH") || is("REF") => arg.add(ArgValueCompleter::new(branches)),
+            () if is("COMMAND") => arg.add(ArgValueCompleter::new(commands)),
             () if is("FILE") || is("PATH") => arg.value_hint(ValueHint::AnyPath),
             () if is("DIR") => arg.value_hint(ValueHint::DirPath),
             () => arg,
@@ -84,6 +85,17 @@ fn revisions(current: &OsStr) -> Vec<CompletionCandidate> {
         }));
     }
     found
+}
+
+/// Commands, for help.
+fn commands(current: &OsStr) -> Vec<CompletionCandidate> {
+    let root = root();
+    let shown = root.get_subcommands().filter(|one| !one.is_hide_set());
+    let named = shown.filter_map(|one| {
+        let about = one.get_about().map(ToString::to_string);
+        candidate(one.get_name(), current, about.unwrap_or_default())
+    });
+    named.collect()
 }
 
 /// Branches.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tract::Error;
-use tract::error::{Refusal, Trouble};
+use tract::error::{Interrupted, PeerTrouble, Refusal};
 use tract::hash::HashPrefix;
-use tract::interop::formats;
+use tract::interop::FORMATS;
 use tract::model::{Role, nearest};
 use tract::render::{Label, Line, grouped, plural};
 
@@ -123,12 +123,22 @@ impl Failure {
                 let what = format!("standard output: {}", reason(&error));
                 (Exit::NotAllowed, what, no_room(&error))
             }
+            // That nothing was written is true of the last transaction alone.
+            Self::Tract(Error::Disconnected {
+                during: Interrupted::Undone,
+            }) if made.is_some() => {
+                let during = Interrupted::Reading;
+                let error = Error::Disconnected { during };
+                (exit(&error), sentence(&error), hint(&error))
+            }
             Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
         };
         let hint = match made {
             None => hint,
             Some(made) if is_output => Some(format!("the change was made: {made}")),
-            Some(made) => Some(format!("what was done before stands: {made}; tract reflog")),
+            Some(made) => Some(format!(
+                "what was done before that stays: {made}; tract reflog"
+            )),
         };
         // Each is one line, whatever was typed or is called so; only a list of candidates has more.
         ui.complain(Label::Error.of("error:") + " " + what);
@@ -168,13 +178,14 @@ fn exit(error: &Error) -> Exit {
         | Error::Overtaken { .. }
         | Error::RefMoved { .. }
         | Error::Peer {
-            trouble: Trouble::Lost,
+            trouble: PeerTrouble::Lost,
             ..
         } => Exit::Lost,
         Error::Damaged { .. }
         | Error::NoDirectory { .. }
         | Error::Unfinished { .. }
         | Error::ForeignDatabase { .. }
+        | Error::OlderDatabase { .. }
         | Error::NewerDatabase { .. }
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }
@@ -182,7 +193,7 @@ fn exit(error: &Error) -> Exit {
         | Error::BrokenFile { .. }
         | Error::TornFile { .. }
         | Error::Peer {
-            trouble: Trouble::Damaged,
+            trouble: PeerTrouble::Damaged,
             ..
         } => Exit::Damaged,
         Error::UnknownRole { .. }
@@ -303,35 +314,35 @@ fn hint(error: &Error) -> Option<String> {
             })
         }
         Error::BeyondFirst { first, .. } => Some(format!("the first is {first}")),
-        Error::RefExists { name } => Some(format!("another name, or look at it: tract log {name}")),
+        Error::RefExists { name } => Some(format!("choose another name, or look at it: tract log {name}")),
         Error::NoPreviousPosition => {
-            Some("`tract checkout -` works once HEAD has moved; tract branch lists places".into())
+            Some("`tract checkout -` works once HEAD has moved; tract branch lists the branches".into())
         }
-        Error::Purged => Some("a purge is for good".into()),
+        Error::Purged => Some("a purge cannot be undone".into()),
         Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
-            Some("tract reflog lists what was done".into())
+            Some("tract reflog lists past commands".into())
         }
         Error::NothingMoved { before, .. } => Some(match before {
             Some(id) => format!(
-                "the session that it wrote is the tool's; tract undo {id} takes back the command before"
+                "the session file that it wrote belongs to the tool; tract undo {id} reverses the command before it"
             ),
             None => {
-                "the session that it wrote is the tool's; tract reflog lists what was done".into()
+                "the session file that it wrote belongs to the tool; tract reflog lists past commands".into()
             }
         }),
         Error::NothingToRedo { since: Some(_) } => Some(
-            "its commits would be run over; tract undo takes it back, tract reflog has the rest"
+            "a redo would lose its commits; tract undo reverses it, tract reflog lists the rest"
                 .into(),
         ),
         Error::NothingToRedo { since: None } => {
-            Some("redo takes back what undo did, and nothing is undone".into())
+            Some("redo reverses an undo, and there is none to reverse".into())
         }
         Error::InvalidRefName { .. } => Some("such as fix-parser or ideas/one".into()),
         Error::OperationSuperseded { .. } => {
             Some("tract restore REV un-hides what one commit hid, and later messages stay".into())
         }
         Error::SeveralMessages { .. } => Some(
-            "one message of them: its object alone; all of them, on branches: tract import FILE"
+            "for one message, give its JSON object alone; for all of them, on branches: tract import FILE"
                 .into(),
         ),
         Error::EmptyBranch { .. } => Some("tract import, or tract commit -r user -m \"…\"".into()),
@@ -351,14 +362,14 @@ fn hint(error: &Error) -> Option<String> {
             Some("parts are counted from 0, as tract show prints them".into())
         }
         Error::Refused(Refusal::NoPlace) => {
-            Some("a message that is seen, such as :5; tract log says their numbers".into())
+            Some("name a visible message, such as :5; tract log shows the numbers".into())
         }
-        Error::Essential { .. } => Some("--force drops it all the same".into()),
+        Error::Essential { .. } => Some("--force drops it anyway".into()),
         Error::EmptyMessage => {
             Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
         }
         Error::TooDeep { .. } => {
-            Some("as text it goes at any depth: tract commit -r ROLE -F FILE".into())
+            Some("a plain text may have any depth: tract commit -r ROLE -F FILE".into())
         }
         Error::DetachedHead { .. } => {
             Some("to go on from here and keep both: tract checkout -b NAME".into())
@@ -366,7 +377,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::RefMoved { .. } => {
             Some("someone else committed first: look at `tract log`, then try again".into())
         }
-        Error::Overtaken { .. } => Some("try again: it goes on from what is here now".into()),
+        Error::Overtaken { .. } => Some("try again: it continues from what is here now".into()),
         Error::Busy { .. } => Some("try again".into()),
         Error::OverBudget { .. } => Some("tract status -v says what fills the context".into()),
         Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
@@ -381,14 +392,11 @@ fn hint(error: &Error) -> Option<String> {
             Some(format!("gunzip -c {path} | tract import -"))
         }
         Error::BrokenFile { .. } => {
-            Some("mend it there; --format F reads what can be read of it as F".into())
+            Some("fix the file there; --format F reads as much of it as possible, as F".into())
         }
-        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => {
-            let names = formats::names();
-            Some(format!("known formats: {names} (see tract import --help)"))
-        }
+        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(known_formats()),
         Error::TornFile { .. } => {
-            Some("copy it again from where it was written: it ends in the middle".into())
+            Some("the file ends in the middle: copy it again from where it was written".into())
         }
         Error::StrictImport { .. } => {
             Some("without --strict, the good part comes in and the problems are listed".into())
@@ -406,18 +414,22 @@ fn hint(error: &Error) -> Option<String> {
             Some("nothing was written; tract bundle makes one where the commits are".into())
         }
         Error::MissingCommits { .. } => {
-            Some("nothing was written; a bundle of the branch, not of a range, brings all".into())
+            Some("nothing was written; a bundle of the whole branch, not of a range, has them".into())
         }
         Error::NotForward { .. } => {
-            Some("tract pull brings what is there; --force-with-lease lets it go".into())
+            Some("tract pull gets those commits; --force-with-lease gives them up there".into())
         }
         Error::BrokenPeer { .. } => {
-            Some("what has arrived is kept; the same command goes on from there".into())
+            Some("what has arrived is kept; the same command continues from there".into())
         }
         Error::Peer {
-            trouble: Trouble::Lost,
+            trouble: PeerTrouble::Lost,
             ..
-        } => Some("try again: it goes on from what is there now".into()),
+        } => Some("try again: it continues from what is there now".into()),
+        Error::OlderDatabase { .. } => Some(
+            "nothing was changed; the program that made it can make a bundle of it: tract bundle"
+                .into(),
+        ),
         Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
         Error::NotBuilt { what: "S3" } => Some(
             "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature".into(),
@@ -428,10 +440,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::Unreachable { .. } => {
             Some("is the server running, and may you log in? psql says more".into())
         }
-        Error::Disconnected { is_made: Some(_) } => Some("try again".into()),
-        Error::Disconnected { is_made: None } => {
-            Some("tract log says what is there; then try again".into())
-        }
+        Error::Disconnected {
+            during: Interrupted::InDoubt,
+        } => Some("tract log says what is there; then try again".into()),
+        Error::Disconnected { .. } => Some("try again".into()),
         Error::ServersOwn { .. } => Some(
             "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
                 .into(),
@@ -449,4 +461,10 @@ fn no_room(error: &io::Error) -> Option<String> {
 
 fn too_short(text: &str) -> bool {
     text.len() < HashPrefix::MIN_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Where the formats are listed, for a hint.
+pub fn known_formats() -> String {
+    let count = FORMATS.len();
+    format!("tract import --help lists the {count} formats that are known")
 }

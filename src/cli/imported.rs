@@ -18,6 +18,8 @@ use crate::cli::{App, Failure, listing};
 const LISTED: usize = 5;
 /// Files beyond which they are not told of one by one.
 const FILES_LISTED: usize = 20;
+/// The columns of the names below a session.
+const NAME_COLS: usize = 27;
 
 /// Says what an import of files found and did: all of it of the only one, a line each of some, the
 /// sum of many.
@@ -103,8 +105,7 @@ fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
         number => line += &format!(", {}", plural(number, "compaction")),
     }
     app.ui.status(line);
-    app.ui
-        .hint("tract branch lists them; with -v each is said as it comes in");
+    app.ui.hint("tract branch lists them; -v reports each one");
 }
 
 /// Says where HEAD went from a branch without commits.
@@ -119,7 +120,10 @@ pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<(), Failu
     ) = (before, &after)
         && was != branch
     {
-        let line = Line::from(format!("HEAD left {}, which is empty, for ", was.short()));
+        let line = Line::from(format!(
+            "HEAD moved from {}, which is empty, to ",
+            was.short()
+        ));
         app.ui.status(line + Label::Branch.of(branch.short()));
     }
     Ok(())
@@ -162,7 +166,7 @@ fn tell(
             && session.outcome != Outcome::Unchanged
         {
             app.ui.status(format!(
-                "  by its own links {} of {} can be reached; all {} are here",
+                "  its own links reach only {} of {}; all {} are here",
                 grouped(severed.reached),
                 plural(severed.all, "record"),
                 grouped(severed.all)
@@ -276,10 +280,10 @@ fn headline(
 /// Why a branch does not follow its session.
 fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String, Failure> {
     let why = match repo.is_fork(branch, &session.name)? {
-        true => "left it earlier",
+        true => "left the session earlier",
         false => "has commits of its own",
     };
-    Ok(format!("; {} {why} and stays", branch.short()))
+    Ok(format!("; {} {why}, so it stays", branch.short()))
 }
 
 /// A sentence about a session: what comes before its name and behind it.
@@ -315,7 +319,8 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
         if session.further.len() > shown.len() {
             text += &format!(", and {} more", session.further.len() - shown.len());
         }
-        app.ui.status(format!("  further branches       {text}"));
+        app.ui
+            .status(format!("  {:NAME_COLS$}  {text}", "further branches"));
     }
     let others: u64 = session.end.other_records.values().sum();
     let others = match is_verbose || others == 0 {
@@ -323,11 +328,11 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
         false => vec![format!("{} (-v lists them)", plural(others, "record"))],
     };
     let lines = [
-        ("no messages, kept  ", others),
-        ("kept opaque        ", counted(&session.end.opaque_blocks)),
-        ("not in the file    ", session.end.absent.clone()),
+        ("kept, not shown as messages", others),
+        ("kept opaque", counted(&session.end.opaque_blocks)),
+        ("not in the file", session.end.absent.clone()),
         (
-            "lone surrogates    ",
+            "lone surrogates",
             match session.end.lone_surrogates {
                 0 => Vec::new(),
                 count => vec![format!("{} became U+FFFD", grouped(count))],
@@ -335,7 +340,7 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
         ),
     ];
     for (name, items) in lines.iter().filter(|(_, items)| !items.is_empty()) {
-        let head = format!("  {name}    ").into();
+        let head = format!("  {name:NAME_COLS$}  ").into();
         for line in table::folded(head, items, ",", app.ui.width_cols()) {
             app.ui.status(line);
         }
@@ -410,19 +415,20 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
             let session = listing::shown_name(&session.name, true);
             let session = session.trim_end_matches('…');
             app.ui.hint(format!(
-                "what came in is there all the same: tract log {session}"
+                "the new messages are in the session: tract log {session}"
             ));
         }
         BranchOutcome::Stays(branch) => {
             let branch = branch.short();
             app.ui.hint(format!(
-                "what is new goes after your commits with tract import --onto {branch}"
+                "to put the new messages after your commits: tract import --onto {branch}"
             ));
         }
         BranchOutcome::Follows(branch) if !is_here(repo, branch)? => {
             let branch = branch.short();
-            app.ui
-                .hint(format!("HEAD stayed; tract --on {branch} status"));
+            app.ui.hint(format!(
+                "HEAD stayed where it was; to look: tract --on {branch} status"
+            ));
         }
         _ => {}
     }

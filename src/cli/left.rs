@@ -34,11 +34,11 @@ pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure
         false => here(app)?,
     };
     if found.is_empty() && is_everywhere {
-        let failure = Failure::refused("no tool has left sessions");
+        let failure = Failure::refused("no sessions of any known tool");
         return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
     }
     if found.is_empty() {
-        let what = format!("no tool has left sessions of {}", app.cwd()?.display());
+        let what = format!("no sessions of any known tool in {}", app.cwd()?.display());
         if !app.tool_dirs()?.sessions().is_empty() {
             let hint = "tract import --all --list shows those of every directory";
             return Err(Failure::refused(what).with_hint(hint));
@@ -97,7 +97,7 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
         0 | 1 => Ok(found.pop()),
         count => {
             let what = format!(
-                "'{typed}' begins the ids of {}",
+                "'{typed}' fits the ids of {}",
                 plural(count as u64, "session")
             );
             Err(Failure::refused(what).with_hint("tract import lists them; type more of the id"))

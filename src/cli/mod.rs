@@ -18,6 +18,7 @@ mod example;
 mod exec;
 mod failure;
 mod follow;
+mod help;
 mod imported;
 mod incoming;
 mod input;
@@ -60,46 +61,13 @@ use tract::model::nearest;
 
 use app::{App, Environment};
 use failure::{Exit, Failure};
+use help::{root, shown};
 use listing::Listing;
 use shell::shell_word;
 use summariser::Summariser;
 use template::Template;
 use typed::Typed;
 use ui::{ColorChoice, Ui};
-
-/// The commands as help shows them, in groups.
-const GROUPS: [(&str, &[&str]); 9] = [
-    (
-        "Bring in, take out",
-        &[
-            "init", "import", "watch", "export", "resume", "record", "demo",
-        ],
-    ),
-    ("Look", &["status", "log", "show", "view", "diff", "find"]),
-    ("Write", &["commit", "annotate", "chat"]),
-    (
-        "Make it smaller",
-        &["prune", "drop", "truncate", "compact", "clear", "redact"],
-    ),
-    (
-        "Go back",
-        &[
-            "undo", "redo", "restore", "pick", "reset", "checkout", "branch", "tag", "reflog",
-        ],
-    ),
-    ("Send", &["compile"]),
-    (
-        "Share",
-        &[
-            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle",
-        ],
-    ),
-    (
-        "Look after",
-        &["fsck", "du", "gc", "backup", "purge", "config"],
-    ),
-    ("For shells", &["rev-parse", "completions", "man", "help"]),
-];
 
 /// What people type who know other tools.
 const SYNONYMS: [(&str, &str); 16] = [
@@ -121,48 +89,9 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("switch", "checkout"),
 ];
 
-/// All arguments, with the help in groups, a line for each command.
-fn root() -> clap::Command {
-    let command = Cli::command();
-    let about = |name: &str| match name {
-        "help" => "Say more about a command, as --help after it does".to_owned(),
-        name => {
-            let found = command
-                .get_subcommands()
-                .find(|command| command.get_name() == name);
-            let about = found.and_then(clap::Command::get_about);
-            about.map(ToString::to_string).unwrap_or_default()
-        }
-    };
-    let mut groups = String::new();
-    for (title, names) in GROUPS {
-        groups += &format!("{title}\n");
-        for name in names {
-            groups += &format!("  {name:<12} {}\n", about(name));
-        }
-    }
-    let template = format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\n{{options}}\n\n\
-         `tract COMMAND --help` says more, with an example.\n"
-    );
-    command.help_template(template)
-}
-
-/// The same as its help is shown in so many columns.
-fn shown(cols: usize) -> clap::Command {
-    let laid_out = |command: clap::Command| match command.get_after_help() {
-        Some(examples) => {
-            let examples = example::laid_out(&examples.to_string(), cols);
-            command.after_help(examples)
-        }
-        None => command,
-    };
-    root().term_width(cols).mut_subcommands(laid_out)
-}
-
 /// Version control for the context of conversations with language models
 #[derive(Debug, Parser)]
-#[command(name = "tract", version)]
+#[command(name = "tract", version, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -298,16 +227,7 @@ fn number_wanted(error: &clap::Error, command: &clap::Command) -> Option<(String
 fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
     // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
-        let known = SYNONYMS.iter().find(|(other, _)| other == typed);
-        if let Some((_, ours)) = known {
-            return format!("did you mean {ours}?");
-        }
-        let root = root();
-        let names = root.get_subcommands().map(clap::Command::get_name);
-        return match nearest(typed, names) {
-            Some(name) => format!("did you mean {name}?"),
-            None => "tract --help".to_owned(),
-        };
+        return meant(typed);
     }
     let suggested = [
         ContextKind::SuggestedSubcommand,
@@ -337,6 +257,20 @@ fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
     format!("{} --help", name.join(" "))
 }
 
+/// The command that somebody means who typed one that there is not.
+fn meant(typed: &str) -> String {
+    let known = SYNONYMS.iter().find(|(other, _)| *other == typed);
+    if let Some((_, ours)) = known {
+        return format!("did you mean {ours}?");
+    }
+    let root = root();
+    let names = root.get_subcommands().map(clap::Command::get_name);
+    match nearest(typed, names) {
+        Some(name) => format!("did you mean {name}?"),
+        None => "tract help --all lists every command".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,12 +280,12 @@ mod tests {
         let mut root = root();
         root.build();
         root.clone().debug_assert();
-        let grouped: Vec<&str> = GROUPS
+        let grouped: Vec<&str> = help::GROUPS
             .iter()
             .flat_map(|(_, names)| *names)
             .copied()
             .collect();
-        // What is hidden is a shorthand for another command.
+        // What is hidden is short for another command, or for programs alone.
         let shown = root
             .get_subcommands()
             .filter(|command| !command.is_hide_set());
@@ -361,7 +295,7 @@ mod tests {
             assert_eq!(times, 1, "{name} is in no group of the help, or in two");
             let help = command.get_after_help().map(ToString::to_string);
             let help = help.unwrap_or_default();
-            let has_example = name == "help" || help.contains(&format!("tract {name}"));
+            let has_example = help.contains(&format!("tract {name}"));
             assert!(has_example, "{name} lacks an example");
         }
         for (other, ours) in SYNONYMS {

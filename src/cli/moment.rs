@@ -17,7 +17,9 @@ pub fn read(
     };
     match calendar.read(text, edge) {
         Some(moment) => Ok(Some(moment)),
-        None => Err(Failure::usage(format!("'{text}' is no date and no age"))
-            .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y")),
+        None => Err(
+            Failure::usage(format!("'{text}' is neither a date nor an age"))
+                .with_hint("2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y"),
+        ),
     }
 }

@@ -83,7 +83,7 @@ impl Spool {
             return match kind.is_file() || kind.is_dir() {
                 true => Ok(None),
                 false => {
-                    let what = format!("{} is a device, no session file", path.display());
+                    let what = format!("{} is a device, not a session file", path.display());
                     Err(Failure::refused(what).with_hint("files, directories and pipes are read"))
                 }
             };

@@ -136,7 +136,7 @@ pub fn foretell(
     let ui = &mut app.ui;
     let how = List {
         limit: if ui.is_terminal() { LINES } else { usize::MAX },
-        others: "in a pipe all are listed: … | less",
+        others: "to list all: … | less",
         sum: true,
     };
     let lists = [
@@ -159,7 +159,9 @@ pub fn foretell(
     ui.print(format!("Tokens    {counts} ({})", signed(surgery.delta())))?;
     if let Some(count) = surgery.provider.count() {
         let [before, after] = [before, after].map(|size| grouped(count.of(size.tokens.tokens)));
-        ui.print(format!("          the provider's about {before} → {after}"))?;
+        ui.print(format!(
+            "          about {before} → {after} by the provider's count"
+        ))?;
     }
     ui.print_wrapped(format!("Cache     {}", kept(surgery)))?;
     let reach = |surgery: &Surgery| {

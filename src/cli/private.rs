@@ -100,7 +100,7 @@ pub fn place<T>(
         return Err(taken(path));
     }
     if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
-        return Err(Failure::usage(format!("{} is no file", path.display())));
+        return Err(Failure::usage(format!("{} is not a file", path.display())));
     }
     let mut draft = path.as_os_str().to_owned();
     draft.push(format!(".new-{}", random_name::<4>()?));

@@ -101,7 +101,7 @@ impl Opening {
             }
             (Some(format), _) | (None, Some(format)) if format.events.is_some() => Ok(format),
             (_, Some(format)) => {
-                let what = format!("standard input is {format}, which is a session and no stream");
+                let what = format!("standard input is {format}, a session and not a stream");
                 Err(Failure::refused(what).with_hint("tract import FILE takes in what is whole"))
             }
             (_, None) if self.bytes.trim_ascii().is_empty() => {
@@ -109,7 +109,7 @@ impl Opening {
                     .with_hint(format!("known streams: {names}")))
             }
             (_, None) => Err(
-                Failure::refused("standard input is no stream in a known format")
+                Failure::refused("standard input is not a stream in a known format")
                     .with_hint(format!("known streams: {names}")),
             ),
         }

@@ -100,7 +100,7 @@ impl Template {
 }
 
 fn unknown(what: &str) -> Failure {
-    Failure::usage(format!("'{what}' is no field of a template"))
+    Failure::usage(format!("'{what}' is not a field of a template"))
         .with_hint("%H %h %P %r %o %k %t %T %s %d %i %c, %n, %xNN and %%; see tract log --help")
 }
 

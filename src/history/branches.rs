@@ -3,6 +3,7 @@
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
+use crate::history::counts::Counts;
 use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
@@ -96,8 +97,16 @@ impl Repo {
         let mut new_totals = Vec::new();
         for (name, tip) in tips {
             let view = self.store.read()?;
-            let total = totals::at_commit(&*view, &tip, encoding)?;
+            let total = totals::at_commit(&*view, &tip, &Counts::default(), encoding)?;
             drop(view);
+            let total = match total {
+                Some(total) => Some(total),
+                None => {
+                    let new = totals::catch_up(&*self.store, &tip, encoding)?;
+                    let view = self.store.read()?;
+                    totals::at_commit(&*view, &tip, &new, encoding)?
+                }
+            };
             let total = match total {
                 Some(total) => total,
                 None => {
@@ -325,8 +334,9 @@ mod tests {
             repo.store
                 .read()
                 .expect("a view")
-                .total(&tip, encoding)
+                .newest_total(&tip, encoding)
                 .expect("reads")
+                .map(|(_, total)| total)
         };
         assert_eq!(kept(), None);
         let rows = repo.branches(encoding).expect("listed");

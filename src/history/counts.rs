@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::context::{Context, Entry};
+use crate::context::{Context, Entry, Mask};
 use crate::error::{Error, Result};
-use crate::hash::ContentHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::load::{self, Fresh};
 use crate::history::repo::Repo;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, TokenCount};
+use crate::model::{Encoding, EntryId, Priority, TokenCount};
 use crate::store::{CountKey, Store, Tx, View};
 
 /// How many counts are written in one transaction.
@@ -220,6 +220,24 @@ impl Counts {
         Ok(all)
     }
 
+    /// The tokens of whole contents, counting what has no count yet, which is kept; no view may be open.
+    pub(crate) fn of_contents(
+        store: &dyn Store,
+        keys: &[(CommitHash, CountKey)],
+        encoding: Encoding,
+    ) -> Result<Self> {
+        let entry = |(commit, key): &(CommitHash, CountKey)| Entry {
+            id: EntryId::of(*commit),
+            content: key.content,
+            mask: Mask::default(),
+            priority: Priority::default(),
+            placed: None,
+            edited: false,
+        };
+        let entries: Vec<Entry> = keys.iter().map(entry).collect();
+        Self::of(store, &entries, encoding)
+    }
+
     /// Takes in what is known of more entries.
     pub(crate) fn add<'a>(
         &mut self,
@@ -232,6 +250,11 @@ impl Counts {
     /// The tokens of an entry, which must be one of those.
     pub(crate) fn get(&self, entry: &Entry) -> TokenCount {
         self.0[&key(entry)]
+    }
+
+    /// The tokens of what has this key, if they are among those.
+    pub(crate) fn find(&self, key: &CountKey) -> Option<TokenCount> {
+        self.0.get(key).copied()
     }
 }
 

@@ -240,10 +240,7 @@ fn beside(
         let holds = |message: &Message| strings(message).iter().any(|text| text.contains(title));
         !title.is_empty() && texts.iter().any(holds)
     };
-    for name in view.sessions()? {
-        let Some(session) = view.session(&name)? else {
-            continue;
-        };
+    for (name, session) in view.sessions()? {
         let is_said = session
             .title
             .iter()

@@ -126,9 +126,10 @@ impl Repo {
     /// The store's.
     pub fn last_check(&self) -> Result<(Option<Millis>, Option<Millis>)> {
         let view = self.store.read()?;
-        let oldest = view.collections()?.forgotten.unwrap_or(1);
+        let upkeep = view.upkeep()?;
+        let oldest = upkeep.collections.forgotten.unwrap_or(1);
         let first = view.operations(Some(oldest + 1), 1)?.pop();
-        Ok((view.last_check()?, first.map(|row| row.time)))
+        Ok((upkeep.last_check, first.map(|row| row.time)))
     }
 }
 

@@ -189,7 +189,7 @@ impl Repo {
 }
 
 fn collect(tx: &dyn Tx, expire: Expire, now: Millis) -> Result<Collected> {
-    let aside = tx.rows_aside()?;
+    let aside = tx.upkeep()?.rows_aside;
     if aside > 0 {
         return Ok(Collected {
             aside,
@@ -207,7 +207,7 @@ fn collect(tx: &dyn Tx, expire: Expire, now: Millis) -> Result<Collected> {
     tx.forget_unreached()?;
     collected.dropped = tx.drop_unreached()?;
     (collected.sources, collected.source_bytes) = tx.drop_older_sources()?;
-    for name in tx.sessions()? {
+    for (name, _) in tx.sessions()? {
         if load::tip(tx, &name)?.is_none() && tx.reflog(&name, 1)?.is_empty() {
             tx.forget_session(&name)?;
         }

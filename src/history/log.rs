@@ -134,7 +134,19 @@ impl Repo {
     ) -> Result<Vec<LogRow>> {
         let view = self.store.read()?;
         let listed = listed(&*view, tip, options)?;
-        let kept = totals::kept(&*view, &listed, options.encoding)?;
+        let encoding = options.encoding;
+        let kept = totals::kept(&*view, &listed, &Counts::default(), encoding)?;
+        let (view, kept) = match kept {
+            Some(sums) => (view, Some(sums)),
+            None => {
+                // Often only the newest have no count yet.
+                drop(view);
+                let new = totals::catch_up(&*self.store, tip, encoding)?;
+                let view = self.store.read()?;
+                let kept = totals::kept(&*view, &listed, &new, encoding)?;
+                (view, kept)
+            }
+        };
         let (rows, read, sums) = match kept {
             Some(sums) => {
                 let (rows, read) = headlines(&*view, listed, options.parts)?;

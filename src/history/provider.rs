@@ -8,7 +8,7 @@
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::counts::{Counting, key_of};
+use crate::history::counts::{Counting, Counts, key_of};
 use crate::history::repo::Repo;
 use crate::history::{load, totals};
 use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
@@ -214,7 +214,7 @@ fn before(
 
 /// What a context comes to: as it is kept, else summed up.
 fn total(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<u64> {
-    if let Some(total) = totals::at_commit(view, tip, encoding)? {
+    if let Some(total) = totals::at_commit(view, tip, &Counts::default(), encoding)? {
         return Ok(total.count().tokens);
     }
     let context = load::context(view, tip)?;

@@ -135,11 +135,10 @@ impl Repo {
                 purged.sources += 1;
             }
         }
-        for name in tx.sessions()? {
+        for (name, mut session) in tx.sessions()? {
             match load::tip(&*tx, &name)? {
                 None => tx.forget_session(&name)?,
                 Some(theirs) if tx.is_ancestor(&theirs, &tip)? => {
-                    let mut session = tx.session(&name)?.unwrap_or_default();
                     session.title = None;
                     session.cwd = None;
                     tx.put_session(&name, &session)?;

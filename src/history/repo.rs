@@ -1,6 +1,8 @@
 //! The repository: a directory `.tract/` with one database, a schema on a server, or one in memory.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use crate::context::{Context, Order};
 use crate::error::{Error, Result};
@@ -128,7 +130,7 @@ impl Repo {
     ///
     /// [`Error::NotOwned`] for a repository of another user that wasn't said to be safe;
     /// [`Error::NoRepository`], [`Error::NoDirectory`], [`Error::NoEntry`], [`Error::Unfinished`],
-    /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::NewerDatabase`]; what is refused is
+    /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::OlderDatabase`], [`Error::NewerDatabase`]; what is refused is
     /// left as it was.
     pub fn open_as(path: &Path, visitor: &Visitor) -> Result<Self> {
         if let Some(address) = server::address(path) {
@@ -176,6 +178,12 @@ impl Repo {
             address: None,
             own: true,
         }
+    }
+
+    /// How many operations were committed through this handle. Whoever holds the count sees it go on, also
+    /// after the repository is closed; what others commit is not in it.
+    pub fn operations_committed(&self) -> Arc<AtomicU64> {
+        self.store.operations_committed()
     }
 
     /// A repository in memory: the same code, gone with the process.

@@ -7,11 +7,12 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
+use crate::history::counts::{Counts, key_of};
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
-use crate::history::{called, load, path, provider};
+use crate::history::{called, load, path, provider, totals};
 use crate::model::{
     Encoding, EntryId, Head, HideKind, LargestEntry, RefName, RefValue, Role, Summed, TokenCount,
 };
@@ -135,7 +136,18 @@ impl Repo {
     fn summed_up(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Summed, ProviderSays)> {
         let view = self.store.read()?;
         let purge = view.last_purge()?;
-        let is_of_use = match kept(&*view, tip, encoding)? {
+        let mut found = kept(&*view, tip, &Counts::default(), encoding)?;
+        let mut view = view;
+        if let Kept::Uncounted { first } = found {
+            // Often only the newest have no count yet.
+            let keys = totals::appended_since(&*view, tip, first)?;
+            drop(view);
+            let keys = keys.unwrap_or_default();
+            let new = Counts::of_contents(&*self.store, &keys, encoding)?;
+            view = self.store.read()?;
+            found = kept(&*view, tip, &new, encoding)?;
+        }
+        let is_of_use = match found {
             Kept::Summary(summary, added, tail) => {
                 let provider = provider::says_of(&*view, tip, &tail, encoding)?;
                 drop(view);
@@ -145,6 +157,7 @@ impl Repo {
                 return Ok((*summary, provider));
             }
             Kept::Nothing { is_of_use } => is_of_use,
+            Kept::Uncounted { .. } => true,
         };
         let context = load::context(&*view, tip)?;
         drop(view);
@@ -207,6 +220,8 @@ pub(crate) fn sum_up(
 enum Kept {
     /// The summary at it, how many messages were added to the one that is kept, and the context's end.
     Summary(Box<Summed>, usize, Tail),
+    /// A summary, but not all that was appended from this depth on has a count.
+    Uncounted { first: u64 },
     /// Nothing, or nothing that holds: the newest commits are to be appends.
     Nothing {
         /// Whether they are, so that a summary made now will be used.
@@ -214,8 +229,8 @@ enum Kept {
     },
 }
 
-fn kept(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Kept> {
-    let newest = view.listing(tip, None, provider::COMMITS, encoding)?;
+fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> Result<Kept> {
+    let mut newest = view.listing(tip, None, provider::COMMITS, encoding)?;
     let is_of_use = newest.iter().all(|one| one.row.appended().is_some());
     let nothing = Ok(Kept::Nothing { is_of_use });
     let found = match is_of_use {
@@ -226,23 +241,38 @@ fn kept(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<Kept> {
         return nothing;
     };
     let added = newest
-        .iter()
-        .take_while(|one| one.row.depth > depth)
-        .count();
-    if newest.get(added).is_none_or(|one| one.row.depth != depth) {
-        return nothing;
+        .first()
+        .map_or(0, |one| (one.row.depth - depth) as usize);
+    if added >= newest.len() {
+        // A batch, or much that came in since.
+        newest = view.listing(tip, None, added + 1, encoding)?;
     }
-    let mut entries = Vec::with_capacity(newest.len());
+    let mut entries = Vec::with_capacity(provider::COMMITS);
     for (at, one) in newest.iter().enumerate().rev() {
-        let (Some(said), Some(count)) = (&one.said, one.count) else {
-            return nothing;
+        let Some(said) = one.said.as_ref().filter(|_| one.row.appended().is_some()) else {
+            // What the summary was made at may be anything else.
+            match at == added && at >= provider::COMMITS {
+                true => continue,
+                false => return nothing,
+            }
+        };
+        let Some(count) = one.count.or_else(|| new.find(&key_of(said.hash))) else {
+            let oldest = newest.last().map_or(0, |last| last.row.depth);
+            let first = match added < provider::COMMITS {
+                true => oldest,
+                false => depth + 1,
+            };
+            return Ok(Kept::Uncounted { first });
         };
         let entry = EntryId::of(one.row.hash);
-        entries.push((entry, count));
+        if at < provider::COMMITS {
+            entries.push((entry, count));
+        }
         if at < added {
             summary.add(entry, said.hash, said.role, count);
         }
     }
+    newest.truncate(provider::COMMITS);
     let tokens: u64 = entries.iter().map(|(_, count)| count.tokens).sum();
     let tail = Tail {
         before: (summary.total.messages as usize).saturating_sub(entries.len()),

@@ -81,11 +81,12 @@ pub(crate) struct Sums {
 
 /// The sums at these commits of one path, newest first, from totals that are kept; oldest first. Reads
 /// the totals, at most [`GAP`] commits before each that does not follow the one before it, and their
-/// counts.
+/// counts; `new` are counts that may not be kept.
 /// None where that is not enough to know them.
 pub(crate) fn kept(
     view: &dyn View,
     listed: &[ListedCommit],
+    new: &Counts,
     encoding: Encoding,
 ) -> Result<Option<Vec<Sums>>> {
     let mut sums: Vec<Sums> = Vec::with_capacity(listed.len());
@@ -96,15 +97,22 @@ pub(crate) fn kept(
         last = Some(row);
         let before = match (sums.last(), &row.commit.parent) {
             (Some(last), _) if follows => Some(last.at),
-            (_, Some(parent)) => at_commit(view, parent, encoding)?,
+            (_, Some(parent)) => at_commit(view, parent, new, encoding)?,
             (_, None) => Some(Total::default()),
         };
-        let at = match (row.appended().is_some(), before) {
-            (true, Some(mut total)) => one.count.map(|count| {
-                total.add(count);
-                total
-            }),
-            (false, Some(_)) => view.total(&row.hash, encoding)?,
+        let at = match (row.appended(), before) {
+            (Some(content), Some(mut total)) => {
+                let count = one.count.or_else(|| new.find(&key_of(content)));
+                count.map(|count| {
+                    total.add(count);
+                    total
+                })
+            }
+            (None, Some(_)) => {
+                let newest = view.newest_total(&row.hash, encoding)?;
+                let at = newest.filter(|(depth, _)| *depth == row.depth);
+                at.map(|(_, total)| total)
+            }
             (_, None) => None,
         };
         match (before, at) {
@@ -115,16 +123,37 @@ pub(crate) fn kept(
     Ok(Some(sums))
 }
 
-/// The total at a commit: the newest one that is kept, and the messages appended since.
+/// The total at a commit: the newest one that is kept, and the messages appended since. `new` are counts
+/// that may not be kept.
 pub(crate) fn at_commit(
     view: &dyn View,
     commit: &CommitHash,
+    new: &Counts,
     encoding: Encoding,
 ) -> Result<Option<Total>> {
+    let Some((mut total, keys)) = since(view, commit, encoding)? else {
+        return Ok(None);
+    };
+    let counts = keys.iter().zip(view.counts(&keys, encoding)?);
+    let counts = counts.map(|(key, count)| count.or_else(|| new.find(key)));
+    let counts: Option<Vec<TokenCount>> = counts.collect();
+    Ok(counts.map(|counts| {
+        total.extend(counts);
+        total
+    }))
+}
+
+/// The newest total that is kept on the path to a commit, and what was appended since, newest first. None
+/// where that is more than [`GAP`], or something else came since.
+fn since(
+    view: &dyn View,
+    commit: &CommitHash,
+    encoding: Encoding,
+) -> Result<Option<(Total, Vec<CountKey>)>> {
     let Some(row) = view.commit(commit)? else {
         return Ok(None);
     };
-    let (ahead, mut total) = match view.newest_total(commit, encoding)? {
+    let (ahead, total) = match view.newest_total(commit, encoding)? {
         Some((depth, total)) => (row.depth - depth, total),
         None => (row.depth + 1, Total::default()),
     };
@@ -137,14 +166,67 @@ pub(crate) fn at_commit(
     };
     let key = |row: &CommitRow| row.appended().map(key_of);
     let keys: Option<Vec<CountKey>> = since.iter().map(key).collect();
-    let Some(keys) = keys else {
-        return Ok(None);
+    Ok(keys.map(|keys| (total, keys)))
+}
+
+/// Counts what was appended since the newest total that is kept on the path to a commit, so that
+/// [`kept`] and [`at_commit`] are enough again: with totals on the way, where that is far. Counts nothing where something else came since, or
+/// where no total is near the root of a long path: the context is to be summed up there. No view may be open.
+pub(crate) fn catch_up(
+    store: &dyn Store,
+    commit: &CommitHash,
+    encoding: Encoding,
+) -> Result<Counts> {
+    let view = store.read()?;
+    let purge = view.last_purge()?;
+    let Some(row) = view.commit(commit)? else {
+        return Ok(Counts::default());
     };
-    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
-    Ok(counts.map(|counts| {
-        total.extend(counts);
-        total
-    }))
+    let (first, mut total) = match view.newest_total(commit, encoding)? {
+        Some((depth, total)) => (depth + 1, total),
+        None if row.depth < GAP => (0, Total::default()),
+        None => return Ok(Counts::default()),
+    };
+    let Some(keys) = appended_since(&*view, commit, first)? else {
+        return Ok(Counts::default());
+    };
+    drop(view);
+    let counts = Counts::of_contents(store, &keys, encoding)?;
+    if keys.len() as u64 > GAP {
+        let counted = keys.iter().zip(first..).map(|((commit, key), depth)| {
+            total.extend(counts.find(key));
+            let is_last = depth == row.depth;
+            (is_last || depth % GAP == 0).then_some((*commit, total))
+        });
+        let totals: Vec<(CommitHash, Total)> = counted.flatten().collect();
+        keep(store, purge, encoding, totals.into_iter());
+    }
+    Ok(counts)
+}
+
+/// The commits of a path from a depth on with what they append, oldest first; none where they are not all
+/// appends.
+pub(crate) fn appended_since(
+    view: &dyn View,
+    tip: &CommitHash,
+    first: u64,
+) -> Result<Option<Vec<(CommitHash, CountKey)>>> {
+    let (mut keys, mut next) = (Vec::new(), Some(*tip));
+    while let Some(from) = next.take() {
+        let rows = view.ancestors(&from, None, GAP as usize)?;
+        for row in rows {
+            if row.depth < first {
+                break;
+            }
+            let Some(content) = row.appended() else {
+                return Ok(None);
+            };
+            keys.push((row.hash, key_of(content)));
+            next = row.commit.parent.filter(|_| row.depth > first);
+        }
+    }
+    keys.reverse();
+    Ok(Some(keys))
 }
 
 /// The total at a commit where none is known: of its whole context, counting what has no count yet. And whether
@@ -165,8 +247,8 @@ pub(crate) fn of_context(
 /// How many messages are visible at a commit, where a total says so.
 pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option<usize>> {
     for encoding in Encoding::ALL {
-        if let Some(total) = at_commit(view, commit, encoding)? {
-            return Ok(Some(total.messages as usize));
+        if let Some((total, appended)) = since(view, commit, encoding)? {
+            return Ok(Some(total.messages as usize + appended.len()));
         }
     }
     Ok(None)

@@ -33,7 +33,6 @@ pub(super) enum Told<M = Message> {
     Session(SessionStart),
     Branch(BranchStart),
     Step(Step<M>),
-    Former(Step<M>),
     End(SessionEnd),
 }
 
@@ -124,7 +123,6 @@ impl Making<'_> {
             Told::Session(start) => Told::Session(start),
             Told::Branch(branch) => Told::Branch(branch),
             Told::Step(step) => Told::Step(step.with(|message| self.ready(message))),
-            Told::Former(step) => Told::Former(step.with(|message| self.ready(message))),
             Told::End(end) => Told::End(end),
         }
     }
@@ -227,11 +225,6 @@ impl Sink for Ahead<'_> {
     fn step(&mut self, step: Step) -> Result<()> {
         let bytes = bytes(&step);
         self.told(Told::Step(step), bytes)
-    }
-
-    fn formerly(&mut self, step: Step) -> Result<()> {
-        let bytes = bytes(&step);
-        self.told(Told::Former(step), bytes)
     }
 
     fn end(&mut self, end: SessionEnd) -> Result<()> {

@@ -349,7 +349,7 @@ pub fn session_meant(repo: &Repo, on: &On, revision: &str) -> Result<Option<RefN
         return Ok(Some(name));
     }
     let view = repo.store.read()?;
-    for session in view.sessions()? {
+    for (session, _) in view.sessions()? {
         if view.follower(&session)?.as_ref() == Some(&name) {
             return Ok(Some(session));
         }

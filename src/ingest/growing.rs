@@ -24,15 +24,10 @@ fn bring_in(repo: &Repo, path: &Path, reading: Reading) {
 }
 
 /// All that a repository has of sessions: refs, rows, kept bytes, records.
-fn kept(repo: &Repo) -> impl PartialEq + std::fmt::Debug {
+pub(super) fn kept(repo: &Repo) -> impl PartialEq + std::fmt::Debug {
     let view = repo.store.read().expect("a view");
     let refs = repo.references("refs/").expect("refs");
-    let rows: Vec<(RefName, Option<SessionRow>)> = view
-        .sessions()
-        .expect("names")
-        .into_iter()
-        .map(|name| (name.clone(), view.session(&name).expect("a row")))
-        .collect();
+    let rows: Vec<(RefName, SessionRow)> = view.sessions().expect("rows");
     let sources: Vec<_> = view.all_sources().expect("sources");
     let mut records = Vec::new();
     for (_, tip) in crate::history::load::tips(&*view, "refs/sessions/").expect("tips") {

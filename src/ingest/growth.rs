@@ -20,7 +20,7 @@ use crate::hash::{CommitHash, Fingerprint};
 use crate::history::erase::ERASED;
 use crate::history::{Repo, load};
 use crate::interop::{Action, Format, ImportOptions, Input, Midway, SessionEnd, Sink, Step};
-use crate::model::{Millis, RefName, Sealed, Settings, Span};
+use crate::model::{Millis, Sealed, Settings, Span};
 use crate::store::{CommitRow, FileStamp, FollowedFile, SessionRow, SourceRow, Store, View};
 
 /// How many commits before the end reading may begin, tried in this order.
@@ -31,23 +31,31 @@ const TOLD_AGAIN: usize = 3;
 const FRONT_BYTES: u64 = 4 << 10;
 const END_BYTES: u64 = 64 << 10;
 
-/// How a file that has grown is gone on with.
-pub(super) struct Growth {
-    /// The source that the file begins with.
+/// Where a session is gone on with whose source has grown.
+pub(super) struct Onward {
+    /// The source that it begins with.
     pub(super) source: SourceRow,
     /// The hash of its bytes.
     pub(super) hash: Fingerprint,
-    /// Where its session's ref is.
+    /// Where the session's ref is.
     pub(super) tip: CommitHash,
-    /// What is known of its session.
-    pub(super) session: SessionRow,
-    /// Where reading begins: the first record of this commit.
+    /// The commit before those that are told.
     pub(super) from: CommitHash,
-    offset: u64,
-    /// The commits after it, newest first.
-    pub(super) after: Vec<CommitRow>,
+    /// Whether that one is told once more, before them.
+    pub(super) is_told: bool,
     /// The settings in force at the end.
     pub(super) settings: Settings,
+}
+
+/// How a file that has grown is gone on with.
+pub(super) struct Growth {
+    /// From where: reading begins at the first record of that commit.
+    pub(super) onward: Onward,
+    /// What is known of its session.
+    pub(super) session: SessionRow,
+    offset: u64,
+    /// The commits after it, newest first.
+    after: Vec<CommitRow>,
     id: String,
     /// What that part of the end which is here already lacks.
     pub(super) absent: Vec<String>,
@@ -165,29 +173,34 @@ impl Growth {
             return Ok(None);
         }
         Ok(Some(Self {
-            hash,
-            tip,
             session,
-            from: tip,
             offset: source.size_bytes,
             after: Vec::new(),
-            settings: known.settings,
             id,
             absent: Vec::new(),
-            source,
+            onward: Onward {
+                source,
+                hash,
+                tip,
+                from: tip,
+                is_told: true,
+                settings: known.settings,
+            },
         }))
     }
 
     /// Has reading begin so many commits before the end, or fewer where no more can be told again; none where
     /// those are too few.
     fn go_back(&mut self, view: &dyn View, back: usize) -> Result<Option<Place>> {
-        let rows = view.ancestors(&self.tip, None, back + 2)?;
+        let rows = view.ancestors(&self.onward.tip, None, back + 2)?;
         let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         let spans: Vec<Vec<Span>> = view
             .records(&hashes)?
             .into_iter()
             .map(|records| {
-                let own = records.into_iter().find(|(of, _)| *of == self.source.id);
+                let own = records
+                    .into_iter()
+                    .find(|(of, _)| *of == self.onward.source.id);
                 own.map(|(_, spans)| spans).unwrap_or_default()
             })
             .collect();
@@ -204,7 +217,7 @@ impl Growth {
         };
         let before = spans.get(back + 1).into_iter().flatten();
         let is_apart = before.map(|span| span.offset + span.len).max() <= Some(offset);
-        self.from = rows[back].hash;
+        self.onward.from = rows[back].hash;
         self.offset = offset;
         self.after = rows[..back].to_vec();
         Ok(Some(Place {
@@ -230,7 +243,7 @@ impl Growth {
         let midway = Midway {
             offset: self.offset,
             id: &self.id,
-            settings: &self.settings,
+            settings: &self.onward.settings,
         };
         let options = ImportOptions {
             stem: &file.stem,
@@ -245,7 +258,7 @@ impl Growth {
     fn told_again(&self, file: &SessionInput<'_>) -> Result<Option<Vec<String>>> {
         let kept = UpTo {
             input: &*file.input,
-            size_bytes: self.source.size_bytes,
+            size_bytes: self.onward.source.size_bytes,
         };
         let mut told = ToldAgain {
             expected: &self.after,
@@ -261,11 +274,6 @@ impl Growth {
     /// How many bytes are looked at.
     pub(super) fn work_bytes(&self, file: &SessionInput<'_>) -> u64 {
         file.input.size_bytes().saturating_sub(self.offset)
-    }
-
-    /// The session's ref.
-    pub(super) fn name(&self) -> &RefName {
-        &self.source.session
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::Path as FilePath;
 
 use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
-use super::growth::Growth;
+use super::growth::{Growth, Onward};
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
 use super::report::{ImportReport, REDACTED};
@@ -92,14 +92,9 @@ pub enum Redaction {
 ///
 /// The store's.
 pub fn redacts(repo: &Repo) -> Result<bool> {
-    let view = repo.store.read()?;
-    for name in view.sessions()? {
-        let session = view.session(&name)?.unwrap_or_default();
-        if session.absent.iter().any(|it| it == REDACTED) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let sessions = repo.store.read()?.sessions()?;
+    let mut absent = sessions.iter().flat_map(|(_, session)| &session.absent);
+    Ok(absent.any(|it| it == REDACTED))
 }
 
 impl<'a> ImportRequest<'a> {
@@ -226,29 +221,13 @@ pub(super) fn take_in(
         let share = if holds { usize::MAX } else { SLICE_WORK };
         let bases = KeptBases::of(&*repo.store, file.format, &*file.input)?;
         let mut intake = Intake {
-            store: &*repo.store,
-            request,
-            file,
-            growth: None,
             holds,
-            upheaval: Upheaval::of(&*repo.store.read()?)?,
             slices: Slices::of(&*repo.store, share),
-            current: None,
-            sessions: Vec::new(),
-            problems: Problems::default(),
-            done: &mut done,
-            progress: &mut *progress,
+            ..Intake::of(repo, file, request, &mut done, &mut *progress)?
         };
         let upheaval = intake.upheaval;
-        let prepare = repo.store.preparing()?;
-        let making = Making {
-            counter: request.counter,
-            secrets: request.secrets,
-            redacts: file.redacted.is_some(),
-            prepare: &*prepare,
-        };
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
-        let read = read_ahead(file.input.size_bytes(), making, &mut intake, read);
+        let read = intake.read(file.input.size_bytes(), read);
         let read = read.and_then(|()| match strict {
             Some(path) => intake.problems.refuse(path),
             None => Ok(()),
@@ -277,33 +256,12 @@ fn grow(
     request: &ImportRequest<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<ImportReport>> {
-    let (mut done, store) = (Done::default(), &*repo.store);
-    // A little is one transaction.
-    let holds = growth.work_bytes(file) <= GROWN_BYTES;
-    let share = if holds { usize::MAX } else { SLICE_WORK };
-    let mut intake = Intake {
-        store,
-        request,
-        file,
-        growth: Some(growth),
-        holds,
-        upheaval: Upheaval::of(&*store.read()?)?,
-        slices: Slices::of(store, share),
-        current: None,
-        sessions: Vec::new(),
-        problems: Problems::default(),
-        done: &mut done,
-        progress,
-    };
-    let prepare = store.preparing()?;
-    let making = Making {
-        counter: request.counter,
-        secrets: request.secrets,
-        redacts: false,
-        prepare: &*prepare,
-    };
+    let mut done = Done::default();
+    let size_bytes = growth.work_bytes(file);
+    let intake = Intake::of(repo, file, request, &mut done, progress)?;
+    let mut intake = intake.onward(&growth.onward, size_bytes);
     let mut tells_all = false;
-    read_ahead(growth.work_bytes(file), making, &mut intake, |sink| {
+    intake.read(size_bytes, |sink| {
         tells_all = growth.read(file, sink)?;
         Ok(())
     })?;
@@ -312,17 +270,52 @@ fn grow(
     };
     // Which title counts, and how much is lacking in all, depends on what was said before.
     let known = &growth.session;
-    let is_titled = session.end.title.is_some() && known.title.is_some();
-    let is_retitled = is_titled && session.end.title != known.title;
-    if !tells_all || is_retitled || session.end.absent != growth.absent {
+    let is_titled = session.found.end.title.is_some() && known.title.is_some();
+    let is_retitled = is_titled && session.found.end.title != known.title;
+    if !tells_all || is_retitled || session.found.end.absent != growth.absent {
         return Ok(None);
     }
-    session.end.title = session.end.title.take().or_else(|| known.title.clone());
-    session.end.cwd = known.cwd.clone().or(session.end.cwd.take());
-    session.end.absent.clone_from(&known.absent);
+    session.found.end.title = session
+        .found
+        .end
+        .title
+        .take()
+        .or_else(|| known.title.clone());
+    session.found.end.cwd = known.cwd.clone().or(session.found.end.cwd.take());
+    session.found.end.absent.clone_from(&known.absent);
     #[cfg(test)]
     GROWN.set(GROWN.get() + 1);
     intake.finish().map(Some)
+}
+
+/// Takes in the end of what is kept up to somewhere: the one session that `tell` tells from there on.
+pub(super) fn take_in_end(
+    repo: &Repo,
+    file: &SessionInput<'_>,
+    onward: &Onward,
+    request: &ImportRequest<'_>,
+    tell: impl FnOnce(&mut dyn Sink) -> Result<()>,
+) -> Result<ImportReport> {
+    let (mut done, mut progress) = (Done::default(), |_| {});
+    let size_bytes = file.input.size_bytes() - onward.source.size_bytes;
+    let intake = Intake::of(repo, file, request, &mut done, &mut progress)?;
+    let mut intake = intake.onward(onward, size_bytes);
+    let upheaval = intake.upheaval;
+    let ended = match intake.read(size_bytes, tell) {
+        Ok(()) => intake.finish(),
+        Err(error) => {
+            drop(intake);
+            Err(error)
+        }
+    };
+    #[cfg(test)]
+    GROWN.set(GROWN.get() + u64::from(ended.is_ok()));
+    match ended {
+        Err(_) if Upheaval::of(&*repo.store.read()?)? != upheaval => Err(Error::Overtaken {
+            name: file.stem.clone(),
+        }),
+        ended => ended,
+    }
 }
 
 #[cfg(test)]
@@ -362,7 +355,7 @@ struct Intake<'a> {
     request: &'a ImportRequest<'a>,
     file: &'a SessionInput<'a>,
     /// Where it goes on, if it was here before and is not read whole.
-    growth: Option<&'a Growth>,
+    growth: Option<&'a Onward>,
     /// Whether nobody else may write from the first slice to the end.
     holds: bool,
     /// What it must not have come to since it began.
@@ -375,7 +368,60 @@ struct Intake<'a> {
     progress: &'a mut dyn FnMut(Progress),
 }
 
-impl Intake<'_> {
+impl<'a> Intake<'a> {
+    /// Of all of a file, in slices.
+    fn of(
+        repo: &'a Repo,
+        file: &'a SessionInput<'a>,
+        request: &'a ImportRequest<'a>,
+        done: &'a mut Done,
+        progress: &'a mut dyn FnMut(Progress),
+    ) -> Result<Self> {
+        let store = &*repo.store;
+        Ok(Self {
+            store,
+            request,
+            file,
+            growth: None,
+            holds: false,
+            upheaval: Upheaval::of(&*store.read()?)?,
+            slices: Slices::of(store, SLICE_WORK),
+            current: None,
+            sessions: Vec::new(),
+            problems: Problems::default(),
+            done,
+            progress,
+        })
+    }
+
+    /// Of its end, of so many bytes: a little is one transaction.
+    fn onward(self, onward: &'a Onward, size_bytes: u64) -> Self {
+        let holds = size_bytes <= GROWN_BYTES;
+        let share = if holds { usize::MAX } else { SLICE_WORK };
+        Self {
+            growth: Some(onward),
+            holds,
+            slices: Slices::of(self.store, share),
+            ..self
+        }
+    }
+
+    /// Takes what is told of so many bytes.
+    fn read(
+        &mut self,
+        size_bytes: u64,
+        tell: impl FnOnce(&mut dyn Sink) -> Result<()>,
+    ) -> Result<()> {
+        let prepare = self.store.preparing()?;
+        let making = Making {
+            counter: self.request.counter,
+            secrets: self.request.secrets,
+            redacts: self.file.redacted.is_some(),
+            prepare: &*prepare,
+        };
+        read_ahead(size_bytes, making, self, tell)
+    }
+
     /// Runs `act` on the current session inside the current slice.
     fn with_session(
         &mut self,
@@ -393,164 +439,236 @@ impl Intake<'_> {
         Ok(())
     }
 
-    /// Where each session belongs, and whether anything of them was purged.
-    fn place(&mut self, file: &SourceFile<'_>) -> Result<(Vec<Placement>, bool)> {
+    /// Places the sessions, keeps the source, moves the refs, and reports: all at once, unless that is much.
+    fn finish(mut self) -> Result<ImportReport> {
+        for session in &mut self.sessions {
+            let before = self.done.commits.entry(session.start.id.clone());
+            let before = before.or_default();
+            session.found.new_commits += *before;
+            *before = session.found.new_commits;
+        }
+        let input = &*self.file.input;
+        let file = match self.growth {
+            Some(growth) => SourceFile::grown(input, (growth.source.size_bytes, &growth.hash))?,
+            None => SourceFile::of(input)?,
+        };
+        let placed = self.place(&file)?;
+        let source = self.keep(&file, &placed)?;
+        self.move_refs(&file, placed, source)
+    }
+
+    /// Finds where each session belongs, and whether anything of them was purged.
+    fn place(&mut self, file: &SourceFile<'_>) -> Result<Placed> {
+        if !self.holds {
+            self.slices.end()?;
+        }
         if let Some(growth) = self.growth {
-            if !self.holds {
-                self.slices.end()?;
-            }
-            let placed = self
-                .sessions
-                .iter()
-                .map(|session| Placement::grown(growth.name(), growth.tip, session));
-            return Ok((placed.collect(), false));
+            let name = &growth.source.session;
+            let places = self.sessions.iter();
+            let places = places.map(|session| Placement::grown(name, growth.tip, session));
+            return Ok(Placed {
+                places: places.collect(),
+                is_purged: false,
+            });
         }
         let read;
         let view: &dyn View = match self.holds {
             true => self.slices.tx()?,
             false => {
-                self.slices.end()?;
                 read = self.store.read()?;
                 &*read
             }
         };
-        let mut placed = Vec::with_capacity(self.sessions.len());
-        let mut purged = false;
+        let mut placed = Placed::default();
         let path = self.file.file.as_ref().map(|(path, _)| path.as_str());
         for session in &self.sessions {
-            placed.push(Placement::of(view, self.file.format, session, file, path)?);
-            for tip in session.paths.iter().filter_map(|path| path.tip) {
-                purged = purged || holds_purged(view, &tip)?;
+            let place = Placement::of(view, self.file.format, session, file, path)?;
+            for tip in session.found.paths.iter().filter_map(|path| path.tip) {
+                placed.is_purged = placed.is_purged || holds_purged(view, &tip)?;
             }
-            let known = placed.last().map(|place| view.session(&place.name));
-            let known = known.transpose()?.flatten().unwrap_or_default();
-            purged = purged || known.absent.iter().any(|it| it == ERASED);
+            let known = view.session(&place.name)?.unwrap_or_default();
+            placed.is_purged |= known.absent.iter().any(|it| it == ERASED);
+            placed.places.push(place);
         }
-        Ok((placed, purged))
+        Ok(placed)
     }
 
-    /// Keeps the source, moves the refs, and reports: all at once, unless that is much.
-    fn finish(mut self) -> Result<ImportReport> {
-        for session in &mut self.sessions {
-            let before = self
-                .done
-                .commits
-                .entry(session.start.id.clone())
-                .or_default();
-            session.new_commits += *before;
-            *before = session.new_commits;
+    /// Keeps the source and the records behind commits; gives the source, if there is to be one.
+    fn keep(&mut self, file: &SourceFile<'_>, placed: &Placed) -> Result<Option<u64>> {
+        if !self.holds {
+            self.slices = Slices::of(self.store, SLICE_RECORDS);
         }
-        let SessionInput {
-            input,
-            format,
-            stem,
-            ..
-        } = self.file;
-        let file = match self.growth {
-            Some(growth) => SourceFile::grown(&**input, (growth.source.size_bytes, &growth.hash))?,
-            None => SourceFile::of(&**input)?,
-        };
-        let (placed, purged) = self.place(&file)?;
-        let mut slices = match self.holds {
-            true => self.slices,
-            false => Slices::of(self.store, SLICE_RECORDS),
-        };
-        let mut source = None;
+        let SessionInput { format, stem, .. } = self.file;
         // Of what stands in pieces in several records the file still says it.
-        let in_pieces = self.sessions.iter().any(|session| session.in_pieces);
+        let in_pieces = self.sessions.iter().any(|session| session.found.in_pieces);
+        let is_older = placed.places.iter().any(|place| place.is_older);
         // What was purged stays gone, and so would the file that held it.
-        if !purged && !in_pieces && !placed.iter().any(|place| place.is_older) {
-            let name = match &placed[..] {
-                [only] => only.name.clone(),
-                _ => RefName::session(format.name, stem),
-            };
-            let kept = file.keep(&mut slices, &name, format)?;
-            if kept.is_new {
-                self.done.source = Some(kept.source);
-            }
-            for session in &self.sessions {
-                file.keep_records(&mut slices, &kept, &session.records)?;
-            }
-            source = Some(kept.source);
+        if placed.is_purged || in_pieces || is_older {
+            return Ok(None);
         }
-        let tx = slices.last()?;
-        for place in &placed {
-            place.check(&*tx)?;
-        }
-        let is_kept = match source {
-            Some(source) => file.is_kept(&*tx, source)?,
-            None => true,
+        let name = match &placed.places[..] {
+            [only] => only.name.clone(),
+            _ => RefName::session(format.name, stem),
         };
-        if !is_kept || Upheaval::of(&*tx)? != self.upheaval {
-            return Err(Error::Overtaken { name: stem.clone() });
+        let kept = file.keep(&mut self.slices, &name, format)?;
+        if kept.is_new {
+            self.done.source = Some(kept.source);
         }
-        if let Some(begun) = self.done.source.filter(|_| purged) {
+        for session in &self.sessions {
+            file.keep_records(&mut self.slices, &kept, &session.found.records)?;
+        }
+        Ok(Some(kept.source))
+    }
+
+    /// Moves the refs, if all is still as it was when it was placed, and reports.
+    fn move_refs(
+        mut self,
+        file: &SourceFile<'_>,
+        placed: Placed,
+        source: Option<u64>,
+    ) -> Result<ImportReport> {
+        let slices = std::mem::replace(&mut self.slices, Slices::of(self.store, SLICE_WORK));
+        let tx = slices.last()?;
+        self.check(&*tx, file, &placed, source)?;
+        if let Some(begun) = self.done.source.filter(|_| placed.is_purged) {
             tx.purge_source(begun)?;
         }
+        let head = HeadBefore::of(&*tx, self.request)?;
         // All refs are looked at only where that matters: there may be thousands of them, and as many files.
-        let begins = !self.request.is_aside && self.request.branch.is_none();
-        let empty = begins && tx.references("refs/")?.is_empty();
-        // Where HEAD is and nothing is yet.
-        let unborn = match repo::head(&*tx, &On::Head)? {
-            Head::Attached { branch, tip: None } => Some(branch),
-            _ => None,
-        };
-        let branches = match unborn.is_some() && self.request.moves_head {
-            true => tx.references(RefName::HEADS)?,
-            false => Vec::new(),
+        let is_first = !self.request.is_aside && self.growth.is_none();
+        let begins = is_first && self.request.branch.is_none();
+        let first = match begins && tx.references("refs/")?.is_empty() {
+            true => Some(head.first_branch()),
+            false => None,
         };
         tx.begin_moves(self.request.now, self.request.what)?;
-        let mut reports = Vec::with_capacity(self.sessions.len());
-        if let (Some(source), Some(from), [session]) = (source, &self.file.file, &self.sessions[..])
-            && self.file.redacted.is_none()
-        {
-            let settings = session.settings.clone();
-            let remembered = file.remembered(from, source, settings, self.request.now);
-            let known = tx.followed(&remembered.path)?;
-            // When it was last looked at is no news.
-            let time = remembered.time;
-            let is_known = known.is_some_and(|known| FollowedFile { time, ..known } == remembered);
-            if !is_known && file.is_end_of(&*tx, source)? {
-                tx.put_followed(&remembered)?;
-            }
+        if let Some(source) = source {
+            self.remember(&*tx, file, source)?;
         }
-        for (index, (mut session, place)) in self.sessions.drain(..).zip(placed).enumerate() {
+        let mut reports = Vec::with_capacity(self.sessions.len());
+        for (index, (mut session, place)) in self.sessions.drain(..).zip(placed.places).enumerate()
+        {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),
-                (None, 0) if empty => Some(match &unborn {
-                    Some(branch) if self.request.moves_head => branch.short().to_owned(),
-                    _ => "main".to_owned(),
-                }),
+                (None, 0) => first.clone(),
                 (None, _) => None,
             };
-            if purged {
-                session.end.title = None;
+            if placed.is_purged {
+                session.found.end.title = None;
             }
             if self.file.redacted.is_some() {
-                session.end.absent.push(REDACTED.to_owned());
+                session.found.end.absent.push(REDACTED.to_owned());
             }
             reports.push(place.move_refs(&*tx, session, chosen.as_deref())?);
         }
-        let first = reports.iter().find_map(|session| session.branch.name());
-        let is_made = |branch: &RefName| branches.iter().all(|(other, _)| other != branch);
-        if let (Some(branch), Some(unborn)) = (first, &unborn)
-            && self.request.moves_head
-            && is_made(branch)
-            && branch != unborn
-        {
-            let head = RefValue::Symbolic(branch.clone());
-            tx.set_reference(&RefName::head(), Some(&head))?;
+        if let Some(branch) = reports.iter().find_map(|session| session.branch.name()) {
+            head.move_to(&*tx, branch)?;
         }
         tx.commit()?;
         Ok(ImportReport {
-            format,
+            format: self.file.format,
             sessions: reports,
             redacted: self.file.redacted.clone().unwrap_or_default(),
             problems: self.problems.first,
             problem_count: self.problems.count,
             notes: self.problems.notes,
         })
+    }
+
+    /// Refuses to go on if anything is elsewhere by now.
+    fn check(
+        &self,
+        tx: &dyn Tx,
+        file: &SourceFile<'_>,
+        placed: &Placed,
+        source: Option<u64>,
+    ) -> Result<()> {
+        for place in &placed.places {
+            place.check(tx)?;
+        }
+        let is_kept = match source {
+            Some(source) => file.is_kept(tx, source)?,
+            None => true,
+        };
+        match is_kept && Upheaval::of(tx)? == self.upheaval {
+            true => Ok(()),
+            false => Err(Error::Overtaken {
+                name: self.file.stem.clone(),
+            }),
+        }
+    }
+
+    /// Writes down how the file of the one session in it was, to go on with it.
+    fn remember(&self, tx: &dyn Tx, file: &SourceFile<'_>, source: u64) -> Result<()> {
+        let (Some(from), [session], None) =
+            (&self.file.file, &self.sessions[..], &self.file.redacted)
+        else {
+            return Ok(());
+        };
+        let settings = session.found.settings.clone();
+        let remembered = file.remembered(from, source, settings, self.request.now);
+        let known = tx.followed(&remembered.path)?;
+        // When it was last looked at is no news.
+        let time = remembered.time;
+        let is_known = known.is_some_and(|known| FollowedFile { time, ..known } == remembered);
+        match !is_known && file.is_end_of(tx, source)? {
+            true => tx.put_followed(&remembered),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Where the sessions of a file belong.
+#[derive(Default)]
+struct Placed {
+    places: Vec<Placement>,
+    /// Whether anything of them was purged.
+    is_purged: bool,
+}
+
+/// Where HEAD was before anything moved, if nothing is there yet.
+struct HeadBefore {
+    unborn: Option<RefName>,
+    /// Whether it goes to the branch that is made.
+    moves: bool,
+    /// The branches that there were, where that matters.
+    branches: Vec<RefName>,
+}
+
+impl HeadBefore {
+    fn of(tx: &dyn Tx, request: &ImportRequest<'_>) -> Result<Self> {
+        let unborn = match repo::head(tx, &On::Head)? {
+            Head::Attached { branch, tip: None } => Some(branch),
+            _ => None,
+        };
+        let moves = unborn.is_some() && request.moves_head;
+        let branches = match moves {
+            true => tx.references(RefName::HEADS)?,
+            false => Vec::new(),
+        };
+        Ok(Self {
+            unborn,
+            moves,
+            branches: branches.into_iter().map(|(name, _)| name).collect(),
+        })
+    }
+
+    /// What the first branch of all is called.
+    fn first_branch(&self) -> String {
+        match &self.unborn {
+            Some(branch) if self.moves => branch.short().to_owned(),
+            _ => "main".to_owned(),
+        }
+    }
+
+    /// Moves HEAD to a branch that was made, if nothing is where it is.
+    fn move_to(&self, tx: &dyn Tx, branch: &RefName) -> Result<()> {
+        if !self.moves || self.branches.contains(branch) || self.unborn.as_ref() == Some(branch) {
+            return Ok(());
+        }
+        let head = RefValue::Symbolic(branch.clone());
+        tx.set_reference(&RefName::head(), Some(&head))
     }
 }
 
@@ -575,11 +693,12 @@ impl Taker for Intake<'_> {
     fn take(&mut self, told: Told<Ready>) -> Result<()> {
         match told {
             Told::Session(start) => {
-                let (tool, counter) = (self.file.format.name, self.request.counter);
-                let mut session = Session::begin(self.slices.tx()?, tool, start, counter)?;
-                session.looked_for = self.request.secrets;
+                let (tool, request) = (self.file.format.name, self.request);
+                let (counter, secrets) = (request.counter, request.secrets);
+                let tx = self.slices.tx()?;
+                let mut session = Session::begin(tx, tool, start, counter, secrets)?;
                 if let Some(growth) = self.growth {
-                    session.go_on(growth.from, &growth.after, &growth.settings);
+                    session.go_on(growth.from, growth.is_told, &growth.settings);
                 }
                 self.current = Some(session);
                 Ok(())
@@ -589,10 +708,9 @@ impl Taker for Intake<'_> {
                 session.branch(branch)
             }),
             Told::Step(step) => self.with_session(|session, tx| session.step(tx, step)),
-            Told::Former(step) => self.with_session(|session, tx| session.former(tx, step)),
             Told::End(end) => {
                 self.with_session(|session, tx| {
-                    session.end = end;
+                    session.found.end = end;
                     session.settle(tx)?;
                     session.close();
                     Ok(())

@@ -12,8 +12,6 @@ mod collecting;
 #[cfg(test)]
 mod coming_back;
 pub mod database;
-#[cfg(test)]
-mod earlier;
 mod export;
 mod file;
 mod file_lines;
@@ -41,6 +39,8 @@ mod plain;
 mod purges;
 mod record;
 mod record_files;
+#[cfg(test)]
+mod recording;
 mod replay;
 mod report;
 mod resume;
@@ -53,6 +53,7 @@ mod slices;
 mod small_files;
 mod source;
 pub mod tool_dirs;
+mod trouble;
 mod unread;
 
 pub use adopt::adopt;
@@ -72,4 +73,5 @@ pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use said::{said, sent};
+pub use trouble::Trouble;
 pub use unread::{Unread, unread};

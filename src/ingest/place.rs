@@ -41,7 +41,7 @@ impl Placement {
         file: &SourceFile<'_>,
         path: Option<&str>,
     ) -> Result<Self> {
-        let tip = session.paths[0].tip;
+        let tip = session.found.paths[0].tip;
         let id = &session.start.id;
         let (known, free) = refs_of(view, format.name, id)?;
         let mut candidates = Vec::with_capacity(known.len());
@@ -62,7 +62,9 @@ impl Placement {
         }
         // What it begins with was here before, and is not any more.
         let has_lost = |old: &CommitHash| match tip {
-            Some(tip) if session.end.begins_in.is_some() => Ok(shares_nothing(view, old, &tip)?),
+            Some(tip) if session.found.end.begins_in.is_some() => {
+                Ok(shares_nothing(view, old, &tip)?)
+            }
             _ => Ok::<_, Error>(false),
         };
         for (name, old, sources) in &candidates {
@@ -128,7 +130,7 @@ impl Placement {
         Self {
             name: name.clone(),
             old: Some(old),
-            outcome: match session.paths[0].tip == Some(old) {
+            outcome: match session.found.paths[0].tip == Some(old) {
                 true => Outcome::Unchanged,
                 false => Outcome::Grown,
             },
@@ -159,30 +161,33 @@ impl Placement {
         mut session: Session,
         chosen: Option<&str>,
     ) -> Result<ImportedSession> {
+        let is_of_end = session.is_of_end();
         let left = match self.is_left {
-            true => std::mem::replace(&mut session.paths[0].tip, self.old),
+            true => std::mem::replace(&mut session.found.paths[0].tip, self.old),
             false => self.old,
         };
         if self.is_older {
-            session.paths.truncate(1);
-            session.paths[0].tip = self.old;
+            session.found.paths.truncate(1);
+            session.found.paths[0].tip = self.old;
         } else if !self.is_left {
             let known = tx.session(&self.name)?.unwrap_or_default();
             let erased = known.absent.into_iter().filter(|it| it == ERASED);
+            let end = &session.found.end;
             let row = SessionRow {
-                title: session.end.title.clone(),
-                cwd: session.end.cwd.clone(),
-                absent: session.end.absent.iter().cloned().chain(erased).collect(),
+                title: end.title.clone(),
+                cwd: end.cwd.clone(),
+                absent: end.absent.iter().cloned().chain(erased).collect(),
             };
             tx.put_session(&self.name, &row)?;
         }
-        let tip = session.paths[0].tip;
+        let tip = session.found.paths[0].tip;
         let agents = agents_branch(tx, &self.name, &session)?;
         if let (Some(left), Some(tip)) = (left, tip) {
             let goes_on = session.start.descent.goes_on(&session.start.id);
             // What came in without its beginning is on the new path, with it.
             if self.is_left || goes_on && !shares_nothing(tx, &left, &tip)? {
-                session.paths.extend(leaf(tx, &self.name, &left, &tip)?);
+                let leaf = leaf(tx, &self.name, &left, &tip)?;
+                session.found.paths.extend(leaf);
             }
         }
         let mut branch = BranchOutcome::None;
@@ -192,7 +197,7 @@ impl Placement {
         }
         let mut further = Vec::new();
         let end = tip;
-        for path in session.paths.drain(1..) {
+        for path in session.found.paths.drain(1..) {
             let (Some(mut name), Some(tip)) = (path.name, path.tip) else {
                 continue;
             };
@@ -232,15 +237,15 @@ impl Placement {
             name: self.name,
             outcome: self.outcome,
             kept: self.kept,
-            is_of_end: session.is_of_end,
-            messages: session.messages,
-            new_commits: session.new_commits,
-            secrets: session.secrets,
+            is_of_end,
+            messages: session.found.messages,
+            new_commits: session.found.new_commits,
+            secrets: session.found.secrets,
             tip,
-            hides: session.hides,
+            hides: session.found.hides,
             branch,
             further,
-            end: session.end,
+            end: session.found.end,
         })
     }
 }
@@ -257,7 +262,7 @@ fn in_files(
     file: &SourceFile<'_>,
     candidates: &[Candidate],
 ) -> Result<Option<Placement>> {
-    let (tip, start) = (session.paths[0].tip, &session.start);
+    let (tip, start) = (session.found.paths[0].tip, &session.start);
     for (name, old, sources) in candidates {
         let mut others = Vec::with_capacity(sources.len());
         for source in sources {
@@ -329,8 +334,9 @@ fn leaf(
 /// Whether the records of a source behind `old` reach as far as those behind the end of a session.
 fn reaches(view: &dyn View, old: &CommitHash, source: u64, session: &Session) -> Result<bool> {
     let end = |spans: &[Span]| spans.iter().map(|span| span.offset + span.len).max();
-    let tip = session.paths[0].tip;
+    let tip = session.found.paths[0].tip;
     let ours = session
+        .found
         .records
         .iter()
         .rev()

@@ -1,22 +1,27 @@
 //! A stream on its way in while it comes.
 //!
 //! What came up to the end of a message goes the road of an import, so that what is stored is what
-//! an import of the same bytes would store. A session that goes on in a stream of its own is one
+//! an import of the same bytes would store. What was read of them stays, so that only what has come
+//! is read, and told from where it may change anything ([`GrowingStream`]); where its end does not tell
+//! all, the whole goes the same road once more. A session that goes on in a stream of its own is one
 //! with what is kept of it: the new bytes follow the kept ones. Deliberately absent: where bytes
 //! come from, when to commit, and how a tree is drawn; whoever records decides when it has the time.
 
-use std::borrow::Cow;
+use std::io;
 
-use super::import::{ImportRequest, take_in};
+use super::file::blocks;
+use super::growth::Onward;
+use super::import::{ImportRequest, take_in, take_in_end};
 use super::inspect::SessionInput;
-use super::report::ImportReport;
+use super::report::{ImportReport, ImportedSession};
 use super::session::refs_of;
 use super::source::kept_blocks;
 use crate::error::{Error, Result};
-use crate::hash::fingerprint;
+use crate::hash::{CommitHash, Fingerprint, fingerprint};
 use crate::history::Repo;
-use crate::interop::{EventStream, Format, Problem};
-use crate::model::Millis;
+use crate::interop::{EventStream, Format, GrowingStream, Input, Problem};
+use crate::model::{Millis, Settings};
+use crate::store::SourceRow;
 use crate::tree::{Fold, NodeId, Rest, Tree};
 
 /// The longest line that is waited for: 64 MiB.
@@ -72,6 +77,8 @@ pub struct Recorder<'a> {
     /// What is committed.
     committed: Mark,
     before: Before,
+    /// What was read of all that is kept of the session; none where it is to be read anew.
+    trail: Option<Trail>,
     report: Option<ImportReport>,
     new_commits: u64,
 }
@@ -110,6 +117,7 @@ impl<'a> Recorder<'a> {
             still: Mark::default(),
             committed: Mark::default(),
             before: Before::Unknown,
+            trail: None,
             report: None,
             new_commits: 0,
         })
@@ -232,14 +240,23 @@ impl<'a> Recorder<'a> {
 
     fn keep(&mut self, end: usize, now: Millis) -> Result<()> {
         self.look_back()?;
-        let Some(whole) = self.whole(end) else {
+        let trail = self.trail.take();
+        let is_joined = trail.as_ref().is_some_and(|trail| trail.before > 0);
+        let Some(whole) = self.whole(end, is_joined) else {
             // All of it is here from before.
             return Ok(());
         };
+        let trail = trail.filter(|trail| trail.is_of(&whole));
+        let trail = trail.or_else(|| Trail::of(self.request.format, &whole));
+        let mut trail = trail.filter(|_| whole.ends_a_line());
+        #[cfg(test)]
+        if READS_ALL.get() {
+            trail = None;
+        }
         let file = SessionInput {
             redacted: None,
             file: None,
-            input: Box::new(whole.as_ref()),
+            input: Box::new(whole),
             problems: Vec::new(),
             format: self.request.format,
             stem: self.stem(),
@@ -251,8 +268,21 @@ impl<'a> Recorder<'a> {
             moves_head: self.request.moves_head,
             ..ImportRequest::at(now, self.request.what)
         };
-        let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
+        let last = self.report.as_ref();
+        let trailed = trail.as_mut();
+        let trailed = trailed.map(|trail| trail.go_on(self.repo, &file, &request, last));
+        let report = match trailed.transpose()?.flatten() {
+            Some(report) => report,
+            None => {
+                let report = take_in(self.repo, &file, &request, None, &mut |_| {})?;
+                if let Some(trail) = &mut trail {
+                    trail.begin(self.repo, &file, &report)?;
+                }
+                report
+            }
+        };
         drop(file);
+        self.trail = trail;
         let sessions = report.sessions.iter();
         self.new_commits += sessions.map(|session| session.new_commits).sum::<u64>();
         // A stream without a message stores nothing.
@@ -293,17 +323,23 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// The session's bytes up to `end` of the stream; none if no more than was kept before.
-    fn whole(&self, end: usize) -> Option<Cow<'_, [u8]>> {
+    /// The session's bytes up to `end` of the stream; none if no more than was kept before. They were joined to
+    /// what was kept already, or not.
+    fn whole(&self, end: usize, is_joined: bool) -> Option<Joined<'_>> {
         let now = &self.bytes[..end];
+        let own = Some(Joined::of(b"", now));
         let Before::Kept(before) = &self.before else {
-            return Some(now.into());
+            return own;
         };
+        // What did not begin with it does not begin with it later.
+        if is_joined {
+            return Some(Joined::of(before, now));
+        }
         if before.starts_with(now) && before.len() > now.len() && end < self.bytes.len() {
             return None;
         }
         if before.starts_with(now) || now.starts_with(before) || self.stream.session().is_none() {
-            return Some(now.into());
+            return own;
         }
         // A part of what was kept, once more: whole records of it.
         let again = memchr::memmem::find_iter(before, now).any(|at| {
@@ -312,12 +348,217 @@ impl<'a> Recorder<'a> {
             is_begun && (now.ends_with(b"\n") || behind.is_empty() || behind.starts_with(b"\n"))
         });
         if again {
-            return (end == self.bytes.len()).then_some(Cow::Borrowed(&before[..]));
+            return (end == self.bytes.len()).then_some(Joined::of(b"", before));
         }
+        Some(Joined::of(before, now))
+    }
+}
+
+/// What was kept of a session before, and what came of it since, on lines of its own.
+#[derive(Clone, Copy)]
+struct Joined<'a>([&'a [u8]; 3]);
+
+impl<'a> Joined<'a> {
+    fn of(before: &'a [u8], now: &'a [u8]) -> Self {
         let gap: &[u8] = match before.last() {
-            Some(b'\n') => b"",
+            None | Some(b'\n') => b"",
             _ => b"\n",
         };
-        Some([before, gap, now].concat().into())
+        Self([before, gap, now])
+    }
+
+    /// How much was kept before.
+    fn before(&self) -> usize {
+        let [before, gap, _] = self.0;
+        before.len() + gap.len()
+    }
+
+    fn ends_a_line(&self) -> bool {
+        self.0[2].ends_with(b"\n")
+    }
+}
+
+impl Input for Joined<'_> {
+    fn size_bytes(&self) -> u64 {
+        self.0.iter().map(|piece| piece.len() as u64).sum()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut from = usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut got = 0;
+        for piece in self.0 {
+            let rest = &piece[from.min(piece.len())..];
+            from = from.saturating_sub(piece.len());
+            let count = rest.len().min(buffer.len() - got);
+            buffer[got..got + count].copy_from_slice(&rest[..count]);
+            got += count;
+        }
+        #[cfg(test)]
+        TAKEN_BYTES.set(TAKEN_BYTES.get() + got as u64);
+        Ok(got)
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes were taken out of streams.
+    pub(super) static TAKEN_BYTES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    /// Whether all of a stream is read at each commit.
+    pub(super) static READS_ALL: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// What was read of a stream, and which commits it has become.
+struct Trail {
+    stream: GrowingStream,
+    /// How much was kept of the session before.
+    before: usize,
+    /// The hash of what was read.
+    hash: Fingerprint,
+    hashed_bytes: u64,
+    /// None where its commits are not its messages one by one.
+    commits: Option<Committed>,
+}
+
+/// The commits of a stream's messages.
+struct Committed {
+    /// What is kept of its bytes.
+    source: SourceRow,
+    id: String,
+    tip: CommitHash,
+    all: Vec<CommitHash>,
+}
+
+impl Trail {
+    fn of(format: &Format, whole: &Joined<'_>) -> Option<Self> {
+        Some(Self {
+            stream: GrowingStream::of(format)?,
+            before: whole.before(),
+            hash: Fingerprint::default(),
+            hashed_bytes: 0,
+            commits: None,
+        })
+    }
+
+    /// Whether this is what it has read, and more.
+    fn is_of(&self, whole: &Joined<'_>) -> bool {
+        self.before == whole.before() && self.stream.size_bytes() <= whole.size_bytes()
+    }
+
+    /// Commits what may be new at the end of the stream; none, and nothing is changed, where that does not
+    /// tell it.
+    fn go_on(
+        &mut self,
+        repo: &Repo,
+        file: &SessionInput<'_>,
+        request: &ImportRequest<'_>,
+        last: Option<&ImportReport>,
+    ) -> Result<Option<ImportReport>> {
+        self.stream.read(&*file.input)?;
+        let start = self.stream.session(&file.stem);
+        let commits = self.commits.take();
+        let commits = commits.filter(|commits| self.stream.is_plain() && commits.id == start.id);
+        let last = last.and_then(|report| report.sessions.first());
+        let (Some(mut commits), Some(last)) = (commits, last) else {
+            return Ok(None);
+        };
+        // What is erased stays so, and only who looks at all of a session knows.
+        if repo.store.read()?.last_purge()?.is_some() {
+            return Ok(None);
+        }
+        let Some(mut end) = self.stream.end() else {
+            return Ok(None);
+        };
+        let onward = Onward {
+            source: commits.source,
+            hash: self.hash.clone(),
+            tip: commits.tip,
+            from: commits.all[end.before - 1],
+            is_told: false,
+            settings: Settings::new(),
+        };
+        let steps = std::mem::take(&mut end.steps);
+        let count = steps.len();
+        let known = self.stream.known().clone();
+        let told = take_in_end(repo, file, &onward, request, |sink| {
+            sink.session(start)?;
+            for step in steps {
+                sink.step(step)?;
+            }
+            sink.end(known)
+        });
+        let mut report = match told {
+            Err(Error::Overtaken { .. }) => return Ok(None),
+            told => told?,
+        };
+        self.hash(&*file.input)?;
+        commits.all.truncate(end.before);
+        let [session] = &mut report.sessions[..] else {
+            return Ok(Some(report));
+        };
+        session.is_of_end = false;
+        session.hides.clone_from(&last.hides);
+        session.messages = (end.before + count - last.hides.len()) as u64;
+        self.stream.tell(end);
+        self.note(repo, session, commits.all, commits.id)?;
+        Ok(Some(report))
+    }
+
+    /// Writes down what all of the stream has become.
+    fn begin(&mut self, repo: &Repo, file: &SessionInput<'_>, report: &ImportReport) -> Result<()> {
+        if self.stream.size_bytes() < file.input.size_bytes() {
+            self.stream.read(&*file.input)?;
+        }
+        self.hash(&*file.input)?;
+        let ([session], true) = (&report.sessions[..], self.stream.is_plain()) else {
+            return Ok(());
+        };
+        let id = self.stream.session(&file.stem).id;
+        self.stream.tell_all();
+        self.note(repo, session, Vec::new(), id)
+    }
+
+    /// Takes the hash on to the end.
+    fn hash(&mut self, input: &dyn Input) -> Result<()> {
+        let size_bytes = input.size_bytes();
+        blocks(input, self.hashed_bytes, size_bytes, |block| {
+            self.hash.update(block);
+            Ok(())
+        })?;
+        self.hashed_bytes = size_bytes;
+        Ok(())
+    }
+
+    /// Writes down which commits the messages are, of which the first are known; nothing where they are not one
+    /// for one what its ref leads to, or where that is not what is kept.
+    fn note(
+        &mut self,
+        repo: &Repo,
+        session: &ImportedSession,
+        mut all: Vec<CommitHash>,
+        id: String,
+    ) -> Result<()> {
+        let view = repo.store.read()?;
+        let source = view.sources(&session.name)?.into_iter().next();
+        let is_kept = |source: &SourceRow| {
+            source.size_bytes == self.hashed_bytes && source.fingerprint == self.hash.value()
+        };
+        let (Some(tip), Some(source)) = (session.tip, source.filter(is_kept)) else {
+            return Ok(());
+        };
+        let messages = self.stream.messages();
+        let rows = view.ancestors(&tip, None, messages - all.len())?;
+        let follows = rows.last().map_or(Some(tip), |row| row.commit.parent);
+        if follows == all.last().copied() {
+            all.extend(rows.iter().rev().map(|row| row.hash));
+        }
+        if all.len() == messages && all.last() == Some(&tip) {
+            self.commits = Some(Committed {
+                source,
+                id,
+                tip,
+                all,
+            });
+        }
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
-use crate::interop::records::content;
+use crate::interop::records::{content, sends_callers};
 use crate::interop::{Format, RecordedRequest};
 use crate::model::Settings;
 
@@ -22,9 +22,9 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
     let view = repo.store.read()?;
     let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
     let mut known: HashMap<u64, bool> = HashMap::new();
-    let mut said = Contents::with_capacity(commits.len());
+    let mut kept = Vec::with_capacity(commits.len());
     for (entry, records) in context.entries.iter().zip(view.records(&commits)?) {
-        let mut contents = Vec::new();
+        let mut own = Vec::new();
         if !entry.edited && entry.mask.is_empty() && entry.placed.is_none() {
             for (source, spans) in records {
                 let is_sent = match known.get(&source) {
@@ -39,19 +39,24 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
                     }
                 };
                 if is_sent {
-                    let texts = texts(&*view, source, &spans)?;
-                    match provider {
-                        // There the items are what is sent.
-                        Provider::Responses => contents.extend(texts),
-                        _ => contents.extend(texts.iter().filter_map(|text| content(text))),
-                    }
+                    own = texts(&*view, source, &spans)?;
                     break;
                 }
             }
         }
-        said.push(contents);
+        kept.push(own);
     }
-    Ok(said)
+    if provider == Provider::Responses {
+        // There the items are what is sent.
+        return Ok(kept);
+    }
+    let mut newest = kept.iter().flatten().rev();
+    let callers = newest.find_map(|text| sends_callers(text)).unwrap_or(false);
+    let contents = |texts: Vec<String>| {
+        let contents = texts.iter().filter_map(|text| content(text, callers));
+        contents.collect()
+    };
+    Ok(kept.into_iter().map(contents).collect())
 }
 
 /// The request as a client sent it at a commit, where one is recorded behind it, of this provider, and the

@@ -1,15 +1,17 @@
 //! Whatever leaves redacted holds no secret, in any spelling, and is what it was but for that.
 
 use std::io::{Cursor, Write};
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use super::{ExportOptions, export};
+use super::{ExportOptions, export, redacts};
 use crate::history::{BundleTip, Call, CommitOptions, Named, On, Repo, SurgeryOptions};
 use crate::interop::Format;
 use crate::interop::redacted::Sieve;
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};
+use crate::store::SessionRow;
 
 /// A token as GitHub makes them, another one for each number.
 fn token(number: u8) -> String {
@@ -240,4 +242,22 @@ proptest! {
         prop_assert_eq!(&after, &redacted.collect::<Vec<_>>());
         prop_assert_eq!(counts.is_empty(), done.is_nothing());
     }
+}
+
+#[test]
+fn whether_any_session_came_without_its_secrets_is_one_question() {
+    let asked = |sessions: usize| {
+        let (repo, statements) = Repo::counting_statements();
+        let tx = repo.store.write().expect("a transaction");
+        for at in 0..sessions {
+            let name = RefName::session("openai", &format!("s{at}"));
+            let put = tx.put_session(&name, &SessionRow::default());
+            put.expect("kept");
+        }
+        tx.commit().expect("committed");
+        let before = statements.load(Ordering::Relaxed);
+        assert!(!redacts(&repo).expect("an answer"));
+        statements.load(Ordering::Relaxed) - before
+    };
+    assert_eq!(asked(3), asked(300));
 }

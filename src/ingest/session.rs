@@ -1,14 +1,12 @@
 //! One session on its way in: steps become commits, shared where the same history is here.
 
 mod deferred;
-mod earlier;
 mod own;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use self::deferred::Deferred;
-use self::earlier::{Known, Waiting};
 pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
 use super::ahead::{Ready, Worked, Working};
@@ -36,71 +34,88 @@ const LOOK_AHEAD: usize = 64;
 
 /// A session while its steps arrive.
 pub(super) struct Session<'a> {
-    tool: &'static str,
     pub(super) start: SessionStart,
+    mode: Mode,
     /// What each step made; none while it is deferred.
     made: Vec<Option<Made>>,
     /// Hides that the source tells no time of, until their time has come.
     deferred: VecDeque<Deferred>,
-    chain: Chain<'static>,
-    /// The first and the last entry of the order on the current path.
-    ends: Option<Interval>,
-    sharing: Sharing,
+    at: Position,
     /// What the session has here already, where anything ever was purged.
     own: Option<Own>,
+    messages: Messages<'a>,
+    /// What came of it so far.
+    pub(super) found: Found,
+    /// A measure of the work done since someone took it.
+    pub(super) work: usize,
+}
+
+/// How steps are held against the commits that are here.
+///
+/// A fork copies its parent's messages with new times, so their commits would differ. Found are
+/// the same commits only where the beginning, up to the first reply, is the same; a reply is as
+/// good as unique, a system prompt or a greeting is not.
+enum Mode {
+    /// It is not decided yet.
+    Undecided {
+        /// The steps held back meanwhile.
+        held: Vec<Step>,
+        /// What `resume` remembered of the session.
+        resumed: Option<ResumeRow>,
+    },
+    /// It begins as a copy: commits that are here are looked for by content.
+    Copy,
+    /// By their names.
+    Own,
+    /// It is gone on with behind a commit, which is the first step where it is named.
+    Onward(Option<CommitHash>),
+}
+
+/// Where the current path is.
+struct Position {
+    chain: Chain<'static>,
+    /// The first and the last entry of the order.
+    ends: Option<Interval>,
     beside: Beside,
-    /// What its own refs led to before; read once it matters.
-    known: Option<Known>,
-    /// Steps of which it is not known yet whether they belong to what is here.
-    waiting: Vec<Waiting>,
-    /// The steps that made nothing, for what is here goes on without them.
-    skipped: HashSet<usize>,
-    /// The places of parts, by step, where a message is here in an earlier form.
-    moved_parts: HashMap<usize, Vec<u32>>,
-    /// Steps held back while `sharing` is undecided; some have no number.
-    held: Vec<Held>,
+    /// The last commit, where it was made here and nobody else has written since: nothing follows it.
+    newest: Option<CommitHash>,
+}
+
+impl Position {
+    fn at(commit: Option<CommitHash>, ends: Option<Interval>, beside: Beside) -> Self {
+        Self {
+            chain: Chain::at(commit),
+            ends,
+            beside,
+            newest: None,
+        }
+    }
+}
+
+/// How messages are kept.
+struct Messages<'a> {
+    counter: Option<&'a Counter>,
+    /// Finds secrets in what is new, if they are looked for.
+    secrets: Option<&'a Secrets>,
+    /// What was worked out of messages that are not written yet.
+    working: Working,
+}
+
+/// What came of a session.
+#[derive(Default)]
+pub(super) struct Found {
     pub(super) paths: Vec<Path>,
     pub(super) records: Vec<(CommitHash, Vec<Span>)>,
     pub(super) new_commits: u64,
     pub(super) messages: u64,
     pub(super) hides: Vec<(HideKind, CommitHash, Option<CommitHash>)>,
     pub(super) end: SessionEnd,
-    resumed: Option<ResumeRow>,
-    counter: Option<&'a Counter>,
-    /// Finds secrets in what is new, if they are looked for.
-    pub(super) looked_for: Option<&'a Secrets>,
-    /// Those that were found.
+    /// The secrets in what is new.
     pub(super) secrets: SecretCounts,
     /// Whether any was left out of a message that stands in no record of its own.
     pub(super) in_pieces: bool,
-    /// A measure of the work done since someone took it.
-    pub(super) work: usize,
-    /// What was worked out of messages that are not written yet.
-    working: Working,
-    /// The last commit, where it was made here and nobody else has written since: nothing follows it.
-    newest: Option<CommitHash>,
     /// The settings in force on the main path, by the steps that were told.
     pub(super) settings: Settings,
-    /// Whether it is gone on with near its end.
-    pub(super) is_of_end: bool,
-    /// The commit of the first step, where that is here and only those after it are to come in.
-    begins_at: Option<CommitHash>,
-}
-
-/// A step that is held back.
-enum Held {
-    Step(Step),
-    /// What only earlier versions read.
-    Former(Step),
-}
-
-impl Held {
-    fn step(&self) -> Option<&Step> {
-        match self {
-            Self::Step(step) => Some(step),
-            Self::Former(_) => None,
-        }
-    }
 }
 
 /// A path through the session: the main one first.
@@ -123,18 +138,6 @@ struct Made {
     beside: Beside,
 }
 
-/// Whether commits that are here already are looked for by content.
-///
-/// A fork copies its parent's messages with new times, so their commits would differ. Found are
-/// the same commits only where the beginning, up to the first reply, is the same; a reply is as
-/// good as unique, a system prompt or a greeting is not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sharing {
-    Undecided,
-    Yes,
-    No,
-}
-
 impl<'a> Session<'a> {
     /// A session of `tool` that begins to arrive.
     pub(super) fn begin(
@@ -142,155 +145,131 @@ impl<'a> Session<'a> {
         tool: &'static str,
         start: SessionStart,
         counter: Option<&'a Counter>,
+        secrets: Option<&'a Secrets>,
     ) -> Result<Self> {
         Ok(Self {
-            resumed: tx.resumed(tool, &start.id)?,
+            mode: Mode::Undecided {
+                held: Vec::new(),
+                resumed: tx.resumed(tool, &start.id)?,
+            },
             own: Own::of(tx, tool, &start.id)?,
-            beside: Beside::After(None),
-            known: None,
-            waiting: Vec::new(),
-            skipped: HashSet::new(),
-            moved_parts: HashMap::new(),
-            tool,
             start,
             made: Vec::new(),
             deferred: VecDeque::new(),
-            chain: Chain::at(None),
-            ends: None,
-            sharing: Sharing::Undecided,
-            held: Vec::new(),
-            paths: vec![Path::default()],
-            records: Vec::new(),
-            new_commits: 0,
-            messages: 0,
-            hides: Vec::new(),
-            end: SessionEnd::default(),
-            counter,
-            looked_for: None,
-            secrets: SecretCounts::new(),
-            in_pieces: false,
+            at: Position::at(None, None, Beside::After(None)),
+            messages: Messages {
+                counter,
+                secrets,
+                working: Working::default(),
+            },
+            found: Found {
+                paths: vec![Path::default()],
+                ..Found::default()
+            },
             work: 0,
-            working: Working::default(),
-            newest: None,
-            settings: Settings::new(),
-            is_of_end: false,
-            begins_at: None,
         })
     }
 
-    /// Begins at a commit that is the first step; `after` are the commits behind it on the session's path, and
-    /// `settings` what is in force there.
-    pub(super) fn go_on(&mut self, at: CommitHash, after: &[CommitRow], settings: &Settings) {
-        (self.begins_at, self.is_of_end) = (Some(at), true);
-        self.resumed = None;
-        self.sharing = Sharing::No;
-        self.chain = Chain::at(Some(at));
-        self.beside = Beside::After(Some(at));
-        self.known = Some(Known::of_rows(after));
-        self.paths[0].tip = Some(at);
-        self.settings.clone_from(settings);
+    /// Begins behind a commit, which is the first step where `is_told`; `settings` are in force there.
+    pub(super) fn go_on(&mut self, at: CommitHash, is_told: bool, settings: &Settings) {
+        self.mode = Mode::Onward(is_told.then_some(at));
+        self.at = Position::at(Some(at), None, Beside::After(Some(at)));
+        self.found.paths[0].tip = Some(at);
+        self.found.settings.clone_from(settings);
+    }
+
+    /// Whether it is gone on with near its end.
+    pub(super) fn is_of_end(&self) -> bool {
+        matches!(self.mode, Mode::Onward(_))
     }
 
     /// From here on others may have written.
     pub(super) fn let_others_in(&mut self) {
-        self.newest = None;
+        self.at.newest = None;
     }
 
     /// Takes the next step.
     pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
         let step = step.with(|ready| {
-            self.in_pieces |= ready.in_pieces;
-            self.working.keep(ready)
+            self.found.in_pieces |= ready.in_pieces;
+            self.messages.working.keep(ready)
         });
-        if self.paths.len() == 1 {
+        if self.found.paths.len() == 1 {
             let settings = step.settings.iter();
-            self.settings
-                .extend(settings.map(|(key, value)| (key.clone(), value.clone())));
+            let settings = settings.map(|(key, value)| (key.clone(), value.clone()));
+            self.found.settings.extend(settings);
         }
-        if let Some(commit) = self.begins_at.take() {
-            let StepId(id) = self.number();
-            self.made[id] = Some(Made {
-                commit,
-                replacements: 0,
-                entry: Some(EntryId::of(commit)),
-                ends: None,
-                beside: Beside::After(Some(commit)),
-            });
-            return Ok(());
-        }
-        if self.sharing != Sharing::Undecided {
-            return self.take(tx, step);
-        }
-        let hide = matches!(&step.action, Action::Hide(_));
-        let ends = hide || is_reply(&step);
-        self.held.push(Held::Step(step));
-        let enough = match &self.resumed {
-            Some(resume) => self.held.len() as u64 >= resume.messages,
-            None => ends || self.held.len() >= LOOK_AHEAD,
+        let enough = match &mut self.mode {
+            Mode::Onward(first) => match first.take() {
+                Some(commit) => {
+                    self.made.push(Some(Made {
+                        commit,
+                        replacements: 0,
+                        entry: Some(EntryId::of(commit)),
+                        ends: None,
+                        beside: Beside::After(Some(commit)),
+                    }));
+                    return Ok(());
+                }
+                None => return self.take(tx, step),
+            },
+            Mode::Copy | Mode::Own => return self.take(tx, step),
+            Mode::Undecided { held, resumed } => {
+                let ends = matches!(&step.action, Action::Hide(_)) || is_reply(&step);
+                held.push(step);
+                match resumed {
+                    Some(resume) => held.len() as u64 >= resume.messages,
+                    None => ends || held.len() >= LOOK_AHEAD,
+                }
+            }
         };
         if enough { self.decide(tx) } else { Ok(()) }
-    }
-
-    /// Takes a message that only earlier versions read.
-    pub(super) fn former(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
-        let step = step.with(|ready| self.working.keep(ready));
-        if self.sharing == Sharing::Undecided {
-            self.held.push(Held::Former(step));
-            return Ok(());
-        }
-        self.take_former(tx, step)
     }
 
     /// Commits all that was held back: the path ends here.
     pub(super) fn settle(&mut self, tx: &dyn Tx) -> Result<()> {
         self.decide(tx)?;
-        // Nothing that was here comes after them.
-        self.end_waiting(tx, false)?;
         self.let_go(tx, None)
     }
 
     /// Lets go of what only further steps would need: a file may hold a million sessions.
     pub(super) fn close(&mut self) {
         self.made = Vec::new();
-        self.held = Vec::new();
         self.deferred = VecDeque::new();
-        self.known = None;
-        self.moved_parts = HashMap::new();
-        self.chain = Chain::ended(self.chain.tip());
+        self.at.chain = Chain::ended(self.at.chain.tip());
         self.own = None;
-        self.records.shrink_to_fit();
+        self.found.records.shrink_to_fit();
     }
 
     /// Decides whether the steps held back are somebody's copy, and lets them go.
     fn decide(&mut self, tx: &dyn Tx) -> Result<()> {
-        if self.sharing != Sharing::Undecided {
+        let Mode::Undecided { held, resumed } = &mut self.mode else {
             return Ok(());
-        }
-        let carries_on = match self.resumed.take() {
-            Some(resume) => self.carry_on(tx, &resume)?,
+        };
+        let (mut held, resumed) = (std::mem::take(held), resumed.take());
+        let carries_on = match resumed {
+            Some(resume) => self.carry_on(tx, &resume, &mut held)?,
             None => false,
         };
-        let mut steps = self.held.iter().filter_map(Held::step);
-        let copied = !carries_on && steps.any(is_reply) && self.prefix_is_here(tx)?;
-        self.sharing = if copied { Sharing::Yes } else { Sharing::No };
-        for held in std::mem::take(&mut self.held) {
-            match held {
-                Held::Step(step) => self.take(tx, step)?,
-                Held::Former(step) => self.take_former(tx, step)?,
-            }
+        let copied = !carries_on && held.iter().any(is_reply) && self.prefix_is_here(tx, &held)?;
+        self.mode = if copied { Mode::Copy } else { Mode::Own };
+        for step in held {
+            self.take(tx, step)?;
         }
         Ok(())
     }
 
     /// If the steps held back begin with what `resume` wrote, goes on from the commit whose
     /// context that was.
-    fn carry_on(&mut self, tx: &dyn Tx, resume: &ResumeRow) -> Result<bool> {
+    fn carry_on(&mut self, tx: &dyn Tx, resume: &ResumeRow, held: &mut Vec<Step>) -> Result<bool> {
         let count = usize::try_from(resume.messages).unwrap_or(usize::MAX);
-        let held = self.held.iter().filter_map(Held::step).take(count);
-        let contents = held.filter_map(|step| match &step.action {
-            Action::Append(message) => Some(message.hash()),
-            Action::Hide(_) => None,
-        });
+        let contents = held
+            .iter()
+            .take(count)
+            .filter_map(|step| match &step.action {
+                Action::Append(message) => Some(message.hash()),
+                Action::Hide(_) => None,
+            });
         let contents: Vec<ContentHash> = contents.collect();
         if contents.len() != count || digest(&contents) != resume.digest {
             return Ok(false);
@@ -299,18 +278,13 @@ impl<'a> Session<'a> {
         let order = load::order(tx, &resume.commit)?;
         let mut entries = order.entries().map(|entry| entry.id);
         let first = entries.next();
-        self.ends = first.map(|first| Interval {
+        let ends = first.map(|first| Interval {
             first,
             last: entries.next_back().unwrap_or(first),
         });
-        self.chain = Chain::at(Some(resume.commit));
-        self.beside = Beside::After(Some(resume.commit));
-        let mut rest = count;
-        self.held.retain(|held| {
-            let is_written = held.step().is_some() && rest > 0;
-            rest -= usize::from(is_written);
-            !is_written
-        });
+        let tip = Some(resume.commit);
+        self.at = Position::at(tip, ends, Beside::After(tip));
+        held.drain(..count);
         for at in 0..count {
             let entry = context.entries.get(at).map(|entry| entry.id);
             let commit = entry.map_or(resume.commit, |entry| entry.commit);
@@ -318,29 +292,26 @@ impl<'a> Session<'a> {
                 commit,
                 replacements: 0,
                 entry,
-                ends: self.ends,
+                ends,
                 beside: Beside::After(Some(commit)),
             }));
         }
-        self.messages += resume.messages;
-        self.paths[0].tip = Some(resume.commit);
+        self.found.messages += resume.messages;
+        self.found.paths[0].tip = tip;
         Ok(true)
     }
 
     /// Whether all steps held back, from a root on, are here with the same contents and settings.
-    fn prefix_is_here(&self, tx: &dyn Tx) -> Result<bool> {
+    fn prefix_is_here(&self, tx: &dyn Tx, held: &[Step]) -> Result<bool> {
         let (mut tip, mut beside) = (None, Beside::After(None));
-        let mut shared = false;
-        for step in self.held.iter().filter_map(Held::step) {
+        for step in held {
             let (step, next) = self.told(tx, beside, Cow::Borrowed(step))?;
-            let Some(found) = earlier::is_here(tx, tip.as_ref(), &step)? else {
+            let Some(row) = same_append(tx, tip.as_ref(), &step)? else {
                 return Ok(false);
             };
-            if found != tip {
-                (tip, beside, shared) = (found, next, true);
-            }
+            (tip, beside) = (Some(row.hash), next);
         }
-        Ok(shared)
+        Ok(tip.is_some())
     }
 
     /// The step with its messages in the form that they have here after `beside`.
@@ -367,62 +338,58 @@ impl<'a> Session<'a> {
             Some(StepId(step)) => self.made[..=step].iter().rev().flatten().next().copied(),
             None => None,
         };
-        self.sharing = Sharing::No;
-        self.chain = Chain::at(after.map(|made| made.commit));
-        self.beside = after.map_or(Beside::After(None), |made| made.beside);
-        self.ends = after.and_then(|made| made.ends);
-        self.paths.push(Path {
+        self.mode = Mode::Own;
+        let beside = after.map_or(Beside::After(None), |made| made.beside);
+        let (tip, ends) = (
+            after.map(|made| made.commit),
+            after.and_then(|made| made.ends),
+        );
+        self.at = Position::at(tip, ends, beside);
+        self.found.paths.push(Path {
             name: Some(branch.name),
             title: branch.title,
-            tip: self.chain.tip(),
+            tip,
         });
         Ok(())
     }
 
-    /// Writes down that a step made nothing.
-    fn skip(&mut self, StepId(id): StepId) {
-        self.made[id] = None;
-        self.skipped.insert(id);
-    }
-
     fn commit(&mut self, tx: &dyn Tx, id: StepId, step: Step) -> Result<()> {
         self.work += 1;
-        let (step, beside) = self.told(tx, self.beside, Cow::Owned(step))?;
+        let (step, beside) = self.told(tx, self.at.beside, Cow::Owned(step))?;
         let step = step.into_owned();
-        self.beside = beside;
-        if self.sharing == Sharing::Yes {
-            match same_append(tx, self.chain.tip().as_ref(), &step)? {
+        self.at.beside = beside;
+        if matches!(self.mode, Mode::Copy) {
+            match same_append(tx, self.at.chain.tip().as_ref(), &step)? {
                 Some(row) => {
-                    self.chain.follow(tx, row.hash, &row.commit)?;
+                    self.at.chain.follow(tx, row.hash, &row.commit)?;
                     return self.note(tx, id, step, (row.hash, &row.commit), false);
                 }
                 // Past the first difference the paths have parted, but for the vendor's own hides,
                 // which a copy repeats.
-                None if matches!(step.action, Action::Append(_)) => self.sharing = Sharing::No,
+                None if matches!(step.action, Action::Append(_)) => self.mode = Mode::Own,
                 None => {}
             }
         }
-        let mut draft = self.draft(id, &step)?;
-        if let Operation::Hide(hide) = &mut draft.operation {
-            self.as_it_was(tx, hide)?;
-        }
-        let commit = self.chain.commit_of(&draft, step.time);
-        let follows_newest = self.newest.is_some() && self.newest == commit.parent;
+        let draft = self.draft(id, &step)?;
+        let commit = self.at.chain.commit_of(&draft, step.time);
+        let follows_newest = self.at.newest.is_some() && self.at.newest == commit.parent;
         let is_new = follows_newest || tx.commit(&commit.hash())?.is_none();
         if is_new {
             for message in &draft.messages {
                 self.work += message.parts.len();
                 self.put(tx, message)?;
             }
-            self.chain.begins_with(self.ends.map(|ends| ends.first));
-            self.chain.add(tx, &draft.messages, &commit)?;
-            self.newest = Some(commit.hash());
-            self.new_commits += 1;
+            self.at
+                .chain
+                .begins_with(self.at.ends.map(|ends| ends.first));
+            self.at.chain.add(tx, &draft.messages, &commit)?;
+            self.at.newest = Some(commit.hash());
+            self.found.new_commits += 1;
         } else {
             for message in &draft.messages {
                 heal(tx, message)?;
             }
-            self.chain.follow(tx, commit.hash(), &commit)?;
+            self.at.chain.follow(tx, commit.hash(), &commit)?;
         }
         self.note(tx, id, step, (commit.hash(), &commit), is_new)
     }
@@ -430,30 +397,30 @@ impl<'a> Session<'a> {
     /// Keeps a message, and counts it if its tokens are wanted and not known.
     fn put(&mut self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
         let hash = message.hash();
-        let worked = self.working.take(&hash);
+        let worked = self.messages.working.take(&hash);
         let (count, is_new) = match worked {
             Some(Worked {
                 count,
                 prepared,
                 secrets,
             }) => {
-                let is_new = tx.put_prepared(message, prepared)?;
+                let is_new = tx.put_message(message, Some(prepared))?;
                 if is_new {
                     for (kind, count) in secrets {
-                        *self.secrets.entry(kind).or_default() += count;
+                        *self.found.secrets.entry(kind).or_default() += count;
                     }
                 }
                 (count, is_new)
             }
             None => {
                 let is_new = tx.put_content(message)?;
-                if let Some(secrets) = self.looked_for.filter(|_| is_new) {
-                    secrets.count(message.canonical().as_bytes(), &mut self.secrets);
+                if let Some(secrets) = self.messages.secrets.filter(|_| is_new) {
+                    secrets.count(message.canonical().as_bytes(), &mut self.found.secrets);
                 }
                 (None, is_new)
             }
         };
-        let Some(counter) = self.counter else {
+        let Some(counter) = self.messages.counter else {
             return Ok(());
         };
         let key = CountKey {
@@ -489,7 +456,7 @@ impl<'a> Session<'a> {
         (commit, made): (CommitHash, &Commit),
         is_new: bool,
     ) -> Result<()> {
-        let main = self.paths.len() == 1;
+        let main = self.found.paths.len() == 1;
         let mut replacements = 0;
         let mut placed = None;
         match &made.operation {
@@ -497,7 +464,7 @@ impl<'a> Session<'a> {
                 let entry = EntryId::of(commit);
                 placed = Some(entry);
                 self.add_entry(entry, None);
-                self.messages += u64::from(main);
+                self.found.messages += u64::from(main);
             }
             Operation::Hide(hide) => {
                 replacements = hide.replacements.len();
@@ -507,7 +474,7 @@ impl<'a> Session<'a> {
                     self.add_entry(entry, replacement.before);
                 }
                 if main {
-                    self.hides.push((hide.kind, commit, made.parent));
+                    self.found.hides.push((hide.kind, commit, made.parent));
                 }
             }
             _ => {}
@@ -516,22 +483,26 @@ impl<'a> Session<'a> {
             tx.put_usage(&commit, usage)?;
         }
         if !step.records.is_empty() {
-            self.records.push((commit, step.records));
+            self.found.records.push((commit, step.records));
         }
         self.made[id] = Some(Made {
             commit,
             replacements,
             entry: placed,
-            ends: self.ends,
-            beside: self.beside,
+            ends: self.at.ends,
+            beside: self.at.beside,
         });
-        self.paths.last_mut().expect("the main path is there").tip = Some(commit);
+        self.found
+            .paths
+            .last_mut()
+            .expect("the main path is there")
+            .tip = Some(commit);
         Ok(())
     }
 
     /// Moves the ends of the order for a new entry before another one, or at the end.
     fn add_entry(&mut self, entry: EntryId, before: Option<EntryId>) {
-        let ends = self.ends.get_or_insert(Interval {
+        let ends = self.at.ends.get_or_insert(Interval {
             first: entry,
             last: entry,
         });
@@ -558,7 +529,7 @@ impl<'a> Session<'a> {
     fn hide(&self, id: StepId, step: &HideStep) -> Result<Draft> {
         let interval = match step.cover {
             Cover::Nothing => None,
-            Cover::Everything => Some(self.ends.ok_or_else(|| unknown_step(0))?),
+            Cover::Everything => Some(self.at.ends.ok_or_else(|| unknown_step(0))?),
             Cover::Range(first, last) => Some(Interval {
                 first: self.entry(first)?,
                 last: self.entry(last)?,
@@ -570,7 +541,7 @@ impl<'a> Session<'a> {
         let keep = step
             .keep
             .iter()
-            .filter(|entry| !waits(entry) && !self.skipped.contains(&entry.step.0))
+            .filter(|entry| !waits(entry))
             .map(|entry| self.entry(*entry))
             .collect::<Result<_>>()?;
         let mut messages: Vec<Sealed<Message>> = Vec::new();
@@ -582,7 +553,7 @@ impl<'a> Session<'a> {
         for (entry, part, stub) in &step.parts {
             parts.push(PartHide {
                 entry: self.entry(*entry)?,
-                part: self.part_of(entry.step, *part),
+                part: *part,
                 stub: stub.as_ref().map(&mut content),
             });
         }
@@ -724,12 +695,8 @@ mod tests {
             if at % 50 == 0 {
                 let summary = Message::text(Role::User, format!("the first {at}"));
                 let hide = HideStep {
-                    kind: HideKind::Compaction,
-                    cover: Cover::Everything,
-                    keep: Vec::new(),
-                    parts: Vec::new(),
                     replacements: vec![(None, summary)],
-                    moment: Moment::Here,
+                    ..HideStep::of(HideKind::Compaction, Cover::Everything)
                 };
                 sink.step(Step::new(Action::Hide(hide), record))?;
             }

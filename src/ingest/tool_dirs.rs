@@ -202,7 +202,8 @@ impl ToolDirs {
 
 /// The sessions of `cwd` in a tool's directory.
 fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
-    let mut files = session_files(&directory.join((home.sessions)(cwd)), home.depth);
+    let (folder, depth) = home.sessions(cwd);
+    let mut files = session_files(&directory.join(folder), depth);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = || beginning(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()?;

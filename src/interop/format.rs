@@ -27,6 +27,9 @@ pub struct Format {
     pub tools: &'static [&'static str],
     /// Which versions of its tool wrote the files that it was made from and is tried on, for people.
     pub seen: &'static str,
+    /// Whether nothing that its tool has written for a real user was ever read: it is made by descriptions, by the
+    /// tool's source, or by files that others made up for tests.
+    pub unproven: bool,
     /// How a source is built.
     pub shape: Shape,
     /// Whether a source that begins so is one document, where the tool has written lines only later:
@@ -122,16 +125,18 @@ pub struct SmallFiles {
 /// The text of a message's file, and those of its parts.
 pub type WithParts = (String, Vec<String>);
 
+/// Where below its tool's directory the sessions of a working directory lie.
+pub type FolderOf = fn(cwd: &str) -> String;
+
 /// Where a tool keeps its sessions.
 pub struct Home {
     /// The environment variable that names the tool's directory.
     pub variable: Option<&'static str>,
     /// The directory's name in the user's home, without such a variable.
     pub directory: &'static str,
-    /// Where below the tool's directory the sessions of a working directory lie.
-    pub sessions: fn(cwd: &str) -> String,
-    /// How many levels of directories are below that.
-    pub depth: usize,
+    /// Where below the tool's directory the sessions of a working directory lie, and how many levels of
+    /// directories are below that; none: where all others do.
+    pub of_directory: Option<(FolderOf, usize)>,
     /// Whether a file there is a session of the working directory that one would go on with: its
     /// name, the directory, and its first line; of a document over several lines, its beginning.
     pub belongs: fn(name: &str, cwd: &str, first_line: &dyn Fn() -> Option<String>) -> bool,
@@ -149,6 +154,48 @@ pub struct Home {
     pub number: fn(record: &[u8]) -> Option<u64>,
     /// How to go on with a session there.
     pub resume: Option<Resume>,
+}
+
+impl Home {
+    /// A tool that keeps all its sessions, so many levels of directories below a folder of its own, in files for
+    /// whose names `is_session` holds, and of whose files no more is known.
+    pub const fn of(
+        directory: &'static str,
+        folder: &'static str,
+        depth: usize,
+        is_session: fn(name: &str) -> bool,
+    ) -> Self {
+        Self {
+            variable: None,
+            directory,
+            of_directory: None,
+            belongs: |_, _, _| false,
+            everywhere: Everywhere {
+                folder,
+                depth,
+                is_session,
+            },
+            beside: &[],
+            descent: |_, _| None,
+            folders: None,
+            number: |_| None,
+            resume: None,
+        }
+    }
+
+    /// A tool that keeps nothing but a database.
+    pub const fn database(directory: &'static str, file: &'static str) -> Self {
+        Self::of(directory, file, 0, |_| false)
+    }
+
+    /// Where below the tool's directory the sessions of a working directory lie, and how many levels of
+    /// directories are below that.
+    pub fn sessions(&self, cwd: &str) -> (String, usize) {
+        let all = &self.everywhere;
+        let shared = || (all.folder.to_owned(), all.depth);
+        self.of_directory
+            .map_or_else(shared, |(folder, depth)| (folder(cwd), depth))
+    }
 }
 
 /// Where a tool keeps the sessions of all working directories.
@@ -180,6 +227,21 @@ pub struct Resume {
     /// The file in the tool's directory that says which provider its sessions talk to, and where it
     /// does, for sessions that came from elsewhere.
     pub provider: Option<ProviderSetting>,
+}
+
+impl Resume {
+    /// By this command alone, with a file at this place that bears a random UUID.
+    pub const fn by(command: &'static [&'static str], file: fn(&NewFile<'_>) -> String) -> Self {
+        Self {
+            command,
+            brought_in_by: None,
+            shown: None,
+            new_id: random_uuid,
+            file,
+            state: |_| false,
+            provider: None,
+        }
+    }
 }
 
 /// What the place of a new session is told by.
@@ -216,6 +278,7 @@ impl Format {
             aliases: &[],
             tools: &[],
             seen: "",
+            unproven: false,
             shape,
             is_document: None,
             sniff: |_| None,
@@ -286,7 +349,7 @@ impl PartialEq for Format {
 impl Eq for Format {}
 
 /// A random UUID (RFC 9562, version 4) of these bytes, as most tools name their sessions.
-pub(super) fn random_uuid(_: Millis, random: &[u8; 32]) -> String {
+fn random_uuid(_: Millis, random: &[u8; 32]) -> String {
     let mut id = [0; 16];
     id.copy_from_slice(&random[..16]);
     uuid::Builder::from_random_bytes(id).into_uuid().to_string()

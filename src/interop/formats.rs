@@ -59,17 +59,13 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] with the names that there are.
+    /// [`Error::InvalidInput`] with how many there are.
     pub fn named(text: &str) -> Result<&'static Self> {
         let goes_by = |format: &&Self| format.name == text || format.aliases.contains(&text);
         let found = FORMATS.into_iter().find(goes_by);
-        found.ok_or_else(|| Error::input("format", format!("unknown '{text}' ({})", names())))
+        let none = || format!("'{text}' is none of the {} that are known", FORMATS.len());
+        found.ok_or_else(|| Error::input("format", none()))
     }
-}
-
-/// The names of all formats, as they are typed.
-pub fn names() -> String {
-    FORMATS.map(|format| format.name).join(", ")
 }
 
 /// The names of the formats whose records are events, as they are typed.
@@ -81,11 +77,18 @@ pub fn stream_names() -> String {
         .join(", ")
 }
 
-/// The formats, for a help text: their names, and by what else they go.
+/// The formats, for a help text: their names, by what else they go, and which are unproven.
 pub fn choices() -> String {
-    let choice = |format: &Format| match format.aliases {
-        [] => format.name.to_owned(),
-        others => format!("{} ({}: the same)", format.name, others.join(", ")),
+    let choice = |format: &Format| {
+        let others = format
+            .aliases
+            .iter()
+            .map(|name| format!("{name}: the same"));
+        let said = others.chain(format.unproven.then(|| "unproven".to_owned()));
+        match said.collect::<Vec<_>>().join("; ") {
+            said if said.is_empty() => format.name.to_owned(),
+            said => format!("{} ({said})", format.name),
+        }
     };
     either(&FORMATS.map(choice))
 }
@@ -110,9 +113,14 @@ pub fn table() -> String {
         let (written, resumed) = (format.write.is_some(), format.resume().is_some());
         let (written, resumed, watched) =
             (mark(written), mark(resumed), mark(format.home.is_some()));
+        let unproven = if format.unproven {
+            "**unproven**: "
+        } else {
+            ""
+        };
+        let seen = format.seen;
         table += &format!(
-            "| `{format}` | {whose} | yes | {written} | {resumed} | {watched} | {} |\n",
-            format.seen
+            "| `{format}` | {whose} | yes | {written} | {resumed} | {watched} | {unproven}{seen} |\n"
         );
     }
     // A cell that says nothing is two spaces otherwise.

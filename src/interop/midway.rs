@@ -59,10 +59,6 @@ impl Sink for Plain<'_> {
         self.sink.step(step)
     }
 
-    fn formerly(&mut self, step: Step) -> Result<()> {
-        self.sink.formerly(step)
-    }
-
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         self.sink.end(end)
     }

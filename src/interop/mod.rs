@@ -9,6 +9,9 @@
 //! The bytes of a source are kept whole by whoever owns the sink. An importer names the records
 //! behind a message by [`Span`]s of that source.
 
+#[macro_use]
+mod lazy;
+
 mod aider;
 mod alone;
 mod amp;
@@ -32,6 +35,7 @@ mod copilot_cli;
 mod cursor;
 mod cursor_cli;
 mod descent;
+mod document;
 mod droid;
 mod event_log;
 mod fields;
@@ -74,6 +78,7 @@ mod states;
 mod straight;
 mod stream;
 mod swe_agent;
+mod teller;
 mod vscode_chat;
 mod ways;
 mod zed;
@@ -95,7 +100,7 @@ pub use format::{
 pub use formats::FORMATS;
 pub use head::SourceHead;
 pub use midway::{Continuer, Midway};
-pub use stream::{EventReader, EventStream, Telling, messages_of};
+pub use stream::{EventReader, EventStream, GrowingStream, StreamEnd, Telling, messages_of};
 
 pub use recorded::RecordedRequest;
 pub use records::json_error;
@@ -204,12 +209,6 @@ pub trait Sink {
         Ok(())
     }
 
-    /// A message that earlier versions read here and that is none any more. It has no number, and
-    /// stays only where they have brought it in.
-    fn formerly(&mut self, step: Step) -> Result<()> {
-        Ok(())
-    }
-
     /// The session is complete.
     fn end(&mut self, end: SessionEnd) -> Result<()> {
         Ok(())
@@ -260,6 +259,16 @@ pub struct BranchStart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepId(pub usize);
 
+impl StepId {
+    /// The entry that it made, where it is no hide.
+    pub fn entry(self) -> StepEntry {
+        StepEntry {
+            step: self,
+            replacement: None,
+        }
+    }
+}
+
 /// An entry that a step made: an appended message, or one of a hide's replacements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepEntry {
@@ -282,24 +291,10 @@ pub struct Step<M = Message> {
     pub records: Vec<Span>,
     /// What the provider counted for this reply.
     pub usage: Option<Usage>,
-    /// How earlier versions read the same records, where they read them otherwise: a session that
-    /// they have brought in stays as it is.
-    pub was: Option<Was<M>>,
-}
-
-/// How earlier versions read what a step appends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Was<M = Message> {
-    /// Not at all.
-    Nothing,
-    /// On a way that was left behind, as it is.
-    LeftBehind,
-    /// As this message.
-    Message(M),
 }
 
 impl<M> Step<M> {
-    /// The same step with its messages, in order, in another form; what it was comes last.
+    /// The same step with its messages, in order, in another form.
     pub fn with<N>(self, mut form: impl FnMut(M) -> N) -> Step<N> {
         Step {
             action: match self.action {
@@ -310,11 +305,6 @@ impl<M> Step<M> {
             settings: self.settings,
             records: self.records,
             usage: self.usage,
-            was: self.was.map(|was| match was {
-                Was::Nothing => Was::Nothing,
-                Was::LeftBehind => Was::LeftBehind,
-                Was::Message(message) => Was::Message(form(message)),
-            }),
         }
     }
 }
@@ -323,7 +313,6 @@ impl Step {
     /// A step with one record behind it, and nothing known of it beside.
     pub fn new(action: Action, record: Span) -> Self {
         Self {
-            was: None,
             action,
             time: None,
             settings: Settings::new(),
@@ -374,15 +363,23 @@ pub struct HideStep<M = Message> {
 }
 
 impl<M> HideStep<M> {
+    /// What hides these entries, here, and puts nothing in their place.
+    pub fn of(kind: HideKind, cover: Cover) -> Self {
+        Self {
+            kind,
+            cover,
+            keep: Vec::new(),
+            parts: Vec::new(),
+            replacements: Vec::new(),
+            moment: Moment::Here,
+        }
+    }
+
     /// A prune of these parts, here.
     fn prune(parts: Vec<(StepEntry, u32, Option<M>)>) -> Self {
         Self {
-            kind: HideKind::Prune,
-            cover: Cover::Nothing,
-            keep: Vec::new(),
             parts,
-            replacements: Vec::new(),
-            moment: Moment::Here,
+            ..Self::of(HideKind::Prune, Cover::Nothing)
         }
     }
 

@@ -17,7 +17,7 @@ use super::sse::{self, SseLine};
 use super::{Input, Problem, Sink};
 use crate::error::{Error, Result};
 use crate::model::Span;
-use crate::wire::json::{Object, Raw, array, decode};
+use crate::wire::json::{Object, array, decode};
 
 /// The longest document that is read: 1 GiB, for it is held in memory whole.
 pub(super) const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
@@ -205,17 +205,29 @@ pub(crate) fn each_record(input: &dyn Input, each: &mut dyn FnMut(Span, &str)) -
     each_line(input, &mut Each(each)).map(drop)
 }
 
-/// The content that a provider is sent of a record: its own, that of the message in it, or all of it
-/// where it is nothing else.
-pub(crate) fn content(record: &str) -> Option<String> {
+/// From this version on Claude Code sends back who made a call, as its session says.
+///
+/// # Source
+///
+/// Requests of the client's versions 2.1.303 and 2.1.304, for the same session.
+const SENDS_CALLERS: [u64; 3] = [2, 1, 304];
+
+/// Whether the client that wrote a record sends back who made a call.
+pub(crate) fn sends_callers(record: &str) -> Option<bool> {
     #[derive(serde::Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Head<'a> {
-        #[serde(default)]
-        message: Raw<'a>,
-        #[serde(default)]
-        content: Raw<'a>,
+    struct Client {
+        version: String,
     }
+    let client: Client = serde_json::from_str(record).ok()?;
+    let numbers = client.version.split('.').map(|part| part.parse().ok());
+    let numbers: Option<Vec<u64>> = numbers.collect();
+    Some(numbers? >= SENDS_CALLERS.to_vec())
+}
+
+/// The content that a provider is sent of a record: its own, that of the message in it, or all of it
+/// where it is nothing else. With `callers`, it goes on saying who made a call.
+pub(crate) fn content(record: &str, callers: bool) -> Option<String> {
+    lazy! { struct Head { message, content } }
     let record = record.trim();
     if record.starts_with(['"', '[']) {
         return Some(record.to_owned());
@@ -225,9 +237,10 @@ pub(crate) fn content(record: &str) -> Option<String> {
     let Some(content) = inner.and_then(|inner| inner.content) else {
         return head.content.map(RawValue::get).map(str::to_owned);
     };
-    // A session says of a call who made it, which its client does not send back.
+    // A session says of a call who made it, which its client did not always send back.
     let blocks = serde_json::from_str::<Vec<&RawValue>>(content.get());
-    let blocks = blocks.ok().filter(|_| content.get().contains("\"caller\""));
+    let is_left_out = !callers && content.get().contains("\"caller\"");
+    let blocks = blocks.ok().filter(|_| is_left_out);
     Some(match blocks {
         Some(blocks) => array(blocks.into_iter().map(|block| match block.get() {
             block if block.starts_with('{') => {

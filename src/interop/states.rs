@@ -15,7 +15,7 @@ use super::calls::Calls;
 use super::records::{Held, Text};
 use super::spans::{Broken, elements, members};
 use super::ways::{Behind, Steps, Walker, Ways, walk};
-use super::{Action, Cover, HideStep, Moment, SessionEnd, Sink, Step, StepEntry};
+use super::{Action, Cover, HideStep, SessionEnd, Sink, Step, StepEntry};
 use crate::error::Result;
 use crate::model::{HideKind, Message, Millis, Settings, Usage};
 use crate::wire::Notes;
@@ -230,10 +230,7 @@ impl Telling<'_, '_> {
             ..Step::new(Action::Append(message), span)
         };
         self.steps.tell(step, &mut behind.last)?;
-        let entry = behind.last.map(|step| StepEntry {
-            step,
-            replacement: None,
-        });
+        let entry = behind.last.map(|step| step.entry());
         behind.state.messages.push_back((number, entry));
         Ok(())
     }
@@ -282,16 +279,15 @@ impl Telling<'_, '_> {
             }
         }
         replacements.extend(open.into_iter().map(|message| (None, message)));
+        let kind = if replacements.is_empty() {
+            HideKind::Drop
+        } else {
+            HideKind::Compaction
+        };
         let hide = HideStep {
-            kind: match replacements.is_empty() {
-                true => HideKind::Drop,
-                false => HideKind::Compaction,
-            },
-            cover: Cover::Range(*first, *last),
             keep: stays,
-            parts: Vec::new(),
             replacements,
-            moment: Moment::Here,
+            ..HideStep::of(kind, Cover::Range(*first, *last))
         };
         let step = Step {
             time,

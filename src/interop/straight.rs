@@ -4,7 +4,8 @@
 
 use super::midway::Plain;
 use super::records::{LineReader, Record, each_line, each_line_from};
-use super::{ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Step};
+use super::teller::Teller;
+use super::{ImportOptions, Input, Midway, Sink, Step};
 use crate::error::Result;
 use crate::model::{Message, Millis};
 use crate::wire::Notes;
@@ -37,8 +38,8 @@ impl Straight {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let mut reader = self.reader(options.stem, sink);
-        reader.end.lone_surrogates = each_line(input, &mut reader)?;
-        reader.finish()
+        reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+        reader.teller.close()
     }
 
     /// Goes on from the middle.
@@ -51,83 +52,57 @@ impl Straight {
         let mut found = Plain::of(sink);
         let mut reader = self.reader(from.id, &mut found);
         // Which session it is has been said.
-        reader.open(None)?;
-        reader.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
-        reader.finish()?;
+        reader.teller.open()?;
+        reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+        reader.teller.close()?;
         Ok(found.is_plain)
     }
 
-    fn reader<'a>(&self, id: &'a str, sink: &'a mut dyn Sink) -> Reader<'a> {
+    /// A session that is called so where its first line says no id.
+    fn reader<'a>(&self, id: &str, sink: &'a mut dyn Sink) -> Reader<'a> {
         Reader {
             read: self.line,
-            id,
-            is_told: false,
-            end: SessionEnd::lacking(self.lacking),
-            notes: Notes::default(),
-            sink,
+            teller: Teller::of(id, self.lacking, sink),
         }
     }
 }
 
 struct Reader<'a> {
     read: fn(&str, &mut Notes) -> Result<Line, String>,
-    /// The session's id where the first line says none.
-    id: &'a str,
-    /// Whether the session was told.
-    is_told: bool,
-    end: SessionEnd,
-    notes: Notes,
-    sink: &'a mut dyn Sink,
-}
-
-impl Reader<'_> {
-    /// Tells of the session, once.
-    fn open(&mut self, id: Option<String>) -> Result<()> {
-        if std::mem::replace(&mut self.is_told, true) {
-            return Ok(());
-        }
-        let id = id.filter(|id| !id.is_empty());
-        let id = id.unwrap_or_else(|| self.id.to_owned());
-        self.sink.session(SessionStart::new(id))
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.open(None)?;
-        self.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.end)
-    }
+    teller: Teller<'a>,
 }
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        self.teller.sink
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
         let text = record.value.get();
+        let teller = &mut self.teller;
         let line = match text.starts_with('{') {
-            true => (self.read)(text, &mut self.notes),
+            true => (self.read)(text, &mut teller.notes),
             false => Err("not a record".to_owned()),
         };
         let line = match line {
             Ok(line) => line,
             Err(reason) => {
-                self.open(None)?;
-                return self.sink.problem(Problem::new(record.line, reason));
+                teller.open()?;
+                return teller.problem_on(record.line, reason);
             }
         };
-        self.open(line.id)?;
-        self.end.title = self.end.title.take().or(line.title);
-        self.end.cwd = self.end.cwd.take().or(line.cwd);
-        match line.message {
-            Some(message) => self.sink.step(Step {
-                time: line.time,
-                ..Step::append(message, record.span())
-            }),
-            None => {
-                self.end.other(line.kind);
-                Ok(())
-            }
+        if let Some(id) = line.id.filter(|id| !id.is_empty()) {
+            teller.start.id = id;
         }
+        teller.open()?;
+        teller.end.title = teller.end.title.take().or(line.title);
+        teller.end.cwd = teller.end.cwd.take().or(line.cwd);
+        let Some(message) = line.message else {
+            teller.end.other(line.kind);
+            return Ok(());
+        };
+        let step = Step::append(message, record.span());
+        let time = line.time;
+        teller.step(Step { time, ..step }).map(drop)
     }
 }

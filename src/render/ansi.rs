@@ -18,7 +18,8 @@ pub fn paint(line: &Line) -> String {
     painted
 }
 
-fn style(label: Label) -> Style {
+/// How a label looks.
+pub fn style(label: Label) -> Style {
     let style = Style::new();
     match label {
         Label::Text | Label::Tokens | Label::Unchanged => style,

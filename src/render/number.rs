@@ -61,7 +61,7 @@ pub fn read_tokens(text: &str) -> Result<u64, String> {
         }
         Some(amount)
     };
-    read().ok_or_else(|| format!("'{text}' is no amount (5000, 128k, 1.5m)"))
+    read().ok_or_else(|| format!("'{text}' is not an amount (5000, 128k, 1.5m)"))
 }
 
 /// An amount of tokens, or a share of `budget.max`: `128k`, `80%`.
@@ -81,7 +81,7 @@ impl FromStr for Share {
             None => read_tokens(text).map(Self::Tokens),
             Some(percent) => match percent.parse() {
                 Ok(percent @ 1..=100) => Ok(Self::Percent(percent)),
-                _ => Err(format!("'{text}' is no share (1% to 100%)")),
+                _ => Err(format!("'{text}' is not a share (1% to 100%)")),
             },
         }
     }
@@ -96,16 +96,31 @@ impl fmt::Display for Share {
     }
 }
 
-/// `128000` as `128k`, `1500000` as `1.5m`; anything crooked as it is.
+/// `128000` as `128k`, `1500000` as `1.5M`; anything crooked as it is.
 pub fn amount(number: u64) -> String {
     match number {
-        n if n >= 1_000_000 && n % 1_000_000 == 0 => format!("{}m", n / 1_000_000),
+        n if n >= 1_000_000 && n % 1_000_000 == 0 => format!("{}M", n / 1_000_000),
         n if n >= 1_000_000 && n % 100_000 == 0 => {
-            format!("{}.{}m", n / 1_000_000, n % 1_000_000 / 100_000)
+            format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000)
         }
         n if n >= 1_000 && n % 1_000 == 0 => format!("{}k", n / 1_000),
         n => grouped(n),
     }
+}
+
+/// `19,884` as `19.9k`, `553,210` as `553k`, `1,243,900` as `1.24M`; below ten thousand as [`amount`] says it.
+pub fn rounded(number: u64) -> String {
+    match number {
+        0..10_000 => amount(number),
+        10_000..99_950 => short(format!("{:.1}", number as f64 / 1e3), 'k'),
+        99_950..999_500 => format!("{}k", (number + 500) / 1_000),
+        _ => short(format!("{:.2}", number as f64 / 1e6), 'M'),
+    }
+}
+
+fn short(decimals: String, unit: char) -> String {
+    let number = decimals.trim_end_matches('0').trim_end_matches('.');
+    format!("{number}{unit}")
 }
 
 /// A size in bytes: `812 B`, `1.4 MB`.
@@ -146,6 +161,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rounded_number_is_short() {
+        assert_eq!(
+            [
+                74, 9_999, 19_884, 553_210, 999_499, 999_500, 1_243_900, 2_500_000
+            ]
+            .map(rounded),
+            [
+                "74", "9,999", "19.9k", "553k", "999k", "1M", "1.24M", "2.5M"
+            ]
+        );
+    }
+
+    #[test]
     fn amounts_are_read_as_they_are_typed() {
         let read = |text: &str| read_tokens(text).ok();
         assert_eq!(read("128k"), Some(128_000));
@@ -170,7 +198,7 @@ mod tests {
         }
         assert_eq!(
             [128_000, 1_500_000, 2_000_000, 1_234].map(amount),
-            ["128k", "1.5m", "2m", "1,234"]
+            ["128k", "1.5M", "2M", "1,234"]
         );
     }
 }

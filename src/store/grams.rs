@@ -138,7 +138,7 @@ fn fnv(units: impl IntoIterator<Item: Into<u64>>) -> u64 {
 }
 
 /// The number of a piece, made of whole characters. It stands in the index: whoever changes it, or
-/// [`fold`], empties the index by a migration.
+/// [`fold`], gives the format another number.
 fn term<const N: usize>(piece: [char; N]) -> u32 {
     let hash = fnv(piece);
     (hash ^ (hash >> 40)) as u32 % TERMS as u32

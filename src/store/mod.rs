@@ -13,24 +13,27 @@ pub(crate) mod crew;
 mod fault;
 mod foreign;
 mod grams;
+mod lineage;
 mod objects;
 mod packing;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod refs;
+mod remembered;
 mod room;
 mod search;
 mod sources;
 pub mod sqlite;
+mod tables;
 
 #[cfg(test)]
 mod contract;
-#[cfg(test)]
-mod map;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Message, Millis, Sealed, ToolUses, preview};
 
 pub use fault::{Checked, Fault, SetAside};
@@ -40,13 +43,14 @@ pub use objects::{
     Objects, ObjectsMut,
 };
 pub use refs::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote, Upkeep,
 };
+pub use remembered::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources,
-    SourcesMut, UnreadFile,
+    SourcesMut, SourcesOf, UnreadFile,
 };
 
 /// An engine: hands out views and transactions. A thread may own it.
@@ -59,24 +63,42 @@ pub trait Store: Send {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Busy`] when another process holds the lock for longer than the wait.
-    fn write(&self) -> Result<Box<dyn Tx + '_>>;
+    /// [`crate::Error::Busy`] when another process holds the lock: at once, or for longer than the wait if
+    /// this `waits`.
+    fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>>;
+
+    /// The same with a wait.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::begin`].
+    fn write(&self) -> Result<Box<dyn Tx + '_>> {
+        self.begin(true)
+    }
 
     /// The same for what can as well be written another time: where somebody else writes, it does not
     /// wait.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Busy`] at once.
-    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>>;
+    /// As [`Store::begin`].
+    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
+        self.begin(false)
+    }
 
-    /// How this engine makes blocks of a source smaller before it keeps them; none: it keeps them as
-    /// they are. It may be called on any thread, ahead of [`SourcesMut::append_pressed`].
-    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>>;
+    /// How blocks of a source are made smaller before they are kept; none: one stays as it is. It may be
+    /// called on any thread, ahead of [`SourcesMut::append_pressed`].
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+        packing::press
+    }
 
     /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_prepared`], on any
     /// thread: as it would be kept now.
     fn preparing(&self) -> Result<Box<Prepare>>;
+
+    /// How many operations were committed through this handle: a count that goes on while whoever asked
+    /// holds it. What others commit is not in it.
+    fn operations_committed(&self) -> Arc<AtomicU64>;
 
     /// A number that is another one once somebody else has written: cheap enough to be asked for many
     /// times a second. What this store writes itself need not change it.
@@ -87,14 +109,22 @@ pub trait Store: Send {
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
 
     /// The size of the files in bytes.
-    fn size_bytes(&self) -> Result<u64>;
+    fn size_bytes(&self) -> Result<u64> {
+        Ok(self.room()?.size_bytes())
+    }
 
     /// Puts what is kept into fewer bytes, little by little: others may write meanwhile, and where it
-    /// ends half-way, all is as it was or smaller. Tells how far it has come, in parts of a whole.
-    fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()>;
+    /// ends half-way, all is as it was or smaller. Tells how far it has come, in parts of a whole. An engine
+    /// whose files are a server's own has nothing to do.
+    fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        let _ = progress;
+        Ok(())
+    }
 
     /// Whether rewriting the files would make them smaller.
-    fn has_free_room(&self) -> Result<bool>;
+    fn has_free_room(&self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// What takes the room in the files. Reads all of their pages.
     fn room(&self) -> Result<Room>;
@@ -105,7 +135,16 @@ pub trait Store: Send {
 
     /// Copies all that is here now into the file at `to`, while others go on writing; tells how far it
     /// has come, in parts of a whole. Nothing that was erased is in the copy, and it needs no other file.
-    fn backup(&self, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()>;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ServersOwn`] where the files are a server's own.
+    fn backup(&self, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        let _ = (to, progress);
+        Err(Error::ServersOwn {
+            what: "a backup of a server's repository",
+        })
+    }
 
     /// Remembers that everything was checked now and found whole.
     fn checked(&self, now: Millis) -> Result<()>;

@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::slice;
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes, HashPrefix};
 use crate::model::pairs::Links;
 use crate::model::{
-    Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
+    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, Summed, TokenCount, ToolUses,
+    Total, Usage, is_tombstone,
 };
 use crate::store::{ContentSize, Prepared};
 
@@ -250,7 +251,17 @@ pub trait Objects {
     ) -> Result<()>;
 
     /// The messages, whole.
-    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>>;
+    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
+        let mut found = vec![None; hashes.len()];
+        self.each_body(hashes, &mut |at, body| {
+            let read = Message::from_canonical(body).map_err(|error| Error::Damaged {
+                detail: format!("content {}: {error}", hashes[at]),
+            });
+            found[at] = Some(read?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
 
     /// The message, whole, if it is here.
     fn content(&self, hash: &ContentHash) -> Result<Option<Message>> {
@@ -258,7 +269,14 @@ pub trait Objects {
     }
 
     /// The canonical forms, of erased ones the tombstone's.
-    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>>;
+    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>> {
+        let mut found = vec![None; hashes.len()];
+        self.each_body(hashes, &mut |at, body| {
+            found[at] = Some(body.to_owned());
+            Ok(())
+        })?;
+        Ok(found)
+    }
 
     /// What listings show of these contents.
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>>;
@@ -272,14 +290,31 @@ pub trait Objects {
     fn tool_uses(&self, contents: &[ContentHash]) -> Result<Vec<Option<ToolUses>>>;
 
     /// All contents that are here, erased ones too.
-    fn all_contents(&self) -> Result<Vec<ContentHash>>;
+    fn all_contents(&self) -> Result<Vec<ContentHash>> {
+        let contents = self.content_sizes()?.into_iter();
+        Ok(contents.map(|content| content.hash).collect())
+    }
 
     /// How much room each content takes, all that are here. Reads no body.
     fn content_sizes(&self) -> Result<Vec<ContentSize>>;
 
     /// Whether each of these contents was erased: what stands in its place is a tombstone
     /// ([`crate::model::tombstone`]), whose own hash is another one. What isn't here was not.
-    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>>;
+    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
+        // A message may say the same words, so that only the body tells.
+        let says_so = |row: &ContentRow| row.preview == PURGED;
+        let rows = self.content_rows(contents)?;
+        let may_be = rows.iter().enumerate();
+        let may_be = may_be.filter(|(_, row)| row.as_ref().is_some_and(says_so));
+        let may_be: Vec<usize> = may_be.map(|(at, _)| at).collect();
+        let asked: Vec<ContentHash> = may_be.iter().map(|at| contents[*at]).collect();
+        let mut purged = vec![false; contents.len()];
+        self.each_body(&asked, &mut |at, body| {
+            purged[may_be[at]] = is_tombstone(&asked[at], body.as_bytes());
+            Ok(())
+        })?;
+        Ok(purged)
+    }
 
     /// Whether each of these contents has no body any more: it was damaged, and was set aside. What
     /// isn't here was not.
@@ -296,9 +331,6 @@ pub trait Objects {
 
     /// The newest total on the path that ends in `tip`, and the depth of its commit.
     fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>>;
-
-    /// The total kept for just this commit.
-    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>>;
 
     /// All that is derived, as far as its rows are as they were written. Reads all that there is.
     fn derived(&self) -> Result<Derived>;
@@ -321,26 +353,34 @@ pub trait ObjectsMut: Objects {
         Ok(())
     }
 
-    /// Keeps a message and says whether it is new; one that is here already is left alone, but where its
-    /// body was set aside it is whole again.
-    fn put_content(&self, message: &Sealed<Message>) -> Result<bool>;
+    /// Keeps a message and says whether it is new, maybe with what
+    /// [`Store::preparing`](super::Store::preparing) has worked out of it; one that is here already is left alone,
+    /// but where its body was set aside it is whole again.
+    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool>;
 
-    /// The same with what [`Store::preparing`](super::Store::preparing) has worked out of it.
-    fn put_prepared(&self, message: &Sealed<Message>, prepared: Prepared) -> Result<bool>;
+    /// The same of which nothing was worked out.
+    fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
+        self.put_message(message, None)
+    }
 
     /// Gives a message that is here its body back, if that was set aside. Whether it was.
-    fn heal_content(&self, message: &Sealed<Message>) -> Result<bool>;
+    fn heal_content(&self, message: &Sealed<Message>) -> Result<bool> {
+        let is_lost = self.lost(&[message.hash()])?[0];
+        if is_lost {
+            self.put_message(message, None)?;
+        }
+        Ok(is_lost)
+    }
 
     /// Keeps a commit and says whether it is new. Its parent and contents must be here.
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool>;
 
-    /// Keeps a count.
-    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()>;
+    /// Keeps counts.
+    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()>;
 
-    /// Keeps many.
-    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
-        let mut counts = counts.iter();
-        counts.try_for_each(|(key, count)| self.put_count(*key, encoding, *count))
+    /// Keeps one.
+    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
+        self.put_counts(&[(key, count)], encoding)
     }
 
     /// Keeps what the provider counted at a commit.

@@ -1,5 +1,9 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
+use std::collections::HashMap;
+
+use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut};
+use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, RefValue};
@@ -62,6 +66,27 @@ pub struct TagNote {
     pub text: String,
 }
 
+impl TagNote {
+    fn of(row: &MemoryRow) -> Result<Self> {
+        Ok(Self {
+            commit: row.commit(0)?,
+            time: Millis(row.number(1)?),
+            text: row.text(2)?.to_owned(),
+        })
+    }
+}
+
+/// What is known of the repository's own keeping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Upkeep {
+    /// What collections have taken out.
+    pub collections: Collections,
+    /// How many damaged rows a repair has set aside, of any table.
+    pub rows_aside: u64,
+    /// When everything was checked last and found whole.
+    pub last_check: Option<Millis>,
+}
+
 /// A commit of a session that was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdoptedRow {
@@ -72,7 +97,7 @@ pub struct AdoptedRow {
 }
 
 /// Reading names.
-pub trait Refs {
+pub trait Refs: Remembered {
     /// What a ref holds.
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>>;
 
@@ -91,20 +116,35 @@ pub trait Refs {
     /// The newest operation that was a purge.
     fn last_purge(&self) -> Result<Option<u64>>;
 
-    /// What collections have taken out.
-    fn collections(&self) -> Result<Collections>;
+    /// What is known of the repository's own keeping.
+    fn upkeep(&self) -> Result<Upkeep>;
 
-    /// How many damaged rows a repair has set aside, of any table.
-    fn rows_aside(&self) -> Result<u64>;
+    /// What collections have taken out.
+    fn collections(&self) -> Result<Collections> {
+        Ok(self.upkeep()?.collections)
+    }
 
     /// The notes that these tags were given last.
-    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>>;
+    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
+        let names: Vec<&str> = tags.iter().map(RefName::as_str).collect();
+        let rows = self.remembered(remembered::Memory(&TAG_NOTES), Some(&names))?;
+        let notes = rows.iter().map(|row| Ok((&*row.key, TagNote::of(row)?)));
+        let notes = notes.collect::<Result<HashMap<&str, TagNote>>>()?;
+        Ok(names.iter().map(|name| notes.get(name).cloned()).collect())
+    }
 
     /// Every note that a tag was given last, of deleted tags too, by the tag's name.
-    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>>;
+    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
+        let rows = remembered::all(self, &TAG_NOTES)?;
+        let note = |row: &MemoryRow| Ok((row.name()?, TagNote::of(row)?));
+        rows.iter().map(note).collect()
+    }
 
     /// The branch that follows a session.
-    fn follower(&self, session: &RefName) -> Result<Option<RefName>>;
+    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
+        let row = remembered::one(self, &FOLLOWERS, session.as_str())?;
+        row.map(|row| row.reference(0)).transpose()
+    }
 
     /// What was taken over of a session, oldest first.
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>>;
@@ -116,15 +156,16 @@ pub trait Refs {
     /// note, a session that was taken over or resumed.
     fn named_commits(&self) -> Result<Vec<CommitHash>>;
 
-    /// When everything was checked last and found whole.
-    fn last_check(&self) -> Result<Option<Millis>>;
-
     /// The repository's configuration: keys and values, by key.
-    fn config(&self) -> Result<Vec<(String, String)>>;
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        let rows = remembered::all(self, &CONFIG)?;
+        let pair = |row: MemoryRow| Ok((row.key.clone(), row.text(0)?.to_owned()));
+        rows.into_iter().map(pair).collect()
+    }
 }
 
 /// Writing names.
-pub trait RefsMut: Refs {
+pub trait RefsMut: Refs + RememberedMut {
     /// Opens an operation; refs that move until the next one are logged under it.
     fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
         self.begin_reversal(time, what, Reversal::None)
@@ -157,14 +198,29 @@ pub trait RefsMut: Refs {
     fn count_collection(&self) -> Result<()>;
 
     /// Keeps a tag's note, or forgets it.
-    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()>;
+    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
+        let cells = note.map(|note| {
+            vec![
+                Cell::Commit(note.commit),
+                Cell::Number(note.time.0),
+                Cell::from(&*note.text),
+            ]
+        });
+        remembered::set(self, &TAG_NOTES, tag.as_str(), cells)
+    }
 
     /// Says which branch follows a session.
-    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()>;
+    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
+        let cells = vec![Cell::from(branch.as_str())];
+        remembered::set(self, &FOLLOWERS, session.as_str(), Some(cells))
+    }
 
     /// Remembers a commit of a session that was taken over.
     fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()>;
 
     /// Sets or removes a value of the configuration.
-    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()>;
+    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
+        let cells = value.map(|value| vec![Cell::from(value)]);
+        remembered::set(self, &CONFIG, key, cells)
+    }
 }

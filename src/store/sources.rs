@@ -1,8 +1,13 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
+use std::collections::{BTreeSet, HashMap};
 use std::slice;
 
-use crate::error::Result;
+use super::codec::number;
+use super::packing::press;
+use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut, odd};
+use super::tables::{FOLLOWED, SESSIONS, UNREAD};
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Settings, Span};
 use crate::store::SourceSize;
@@ -30,6 +35,19 @@ impl SourceRow {
             fingerprint: self.fingerprint,
         }
     }
+}
+
+/// Which sources are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourcesOf<'a> {
+    /// All.
+    All,
+    /// Any one, if there is one.
+    Any,
+    /// Those of a session's ref.
+    Session(&'a RefName),
+    /// The one of this number.
+    Number(u64),
 }
 
 /// How much of a source is kept: what an append builds on.
@@ -62,6 +80,26 @@ pub struct SessionRow {
     pub absent: Vec<String>,
 }
 
+impl SessionRow {
+    fn of(row: &MemoryRow) -> Result<Self> {
+        let absent = serde_json::from_str(row.text(2)?);
+        Ok(Self {
+            title: row.maybe_text(0)?.map(str::to_owned),
+            cwd: row.maybe_text(1)?.map(str::to_owned),
+            absent: absent.map_err(|_| odd("session", &row.key))?,
+        })
+    }
+
+    fn cells(&self) -> Result<Vec<Cell>> {
+        let absent = serde_json::to_string(&self.absent).map_err(Error::store)?;
+        Ok(vec![
+            Cell::from(self.title.as_deref()),
+            Cell::from(self.cwd.as_deref()),
+            Cell::Text(absent),
+        ])
+    }
+}
+
 /// A session that `resume` wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumeRow {
@@ -91,6 +129,42 @@ pub struct FollowedFile {
     pub time: Millis,
 }
 
+impl FollowedFile {
+    /// None of what an older or newer program wrote: it is as if it were forgotten.
+    fn of(row: &MemoryRow) -> Result<Option<Self>> {
+        let hashed = FingerprintMark::from_bytes(row.bytes(4)?);
+        let settings = serde_json::from_str(row.text(5)?).ok();
+        let (Some(hashed), Some(settings)) = (hashed, settings) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            path: row.key.clone(),
+            source: row.unsigned(0)?,
+            stamp: FileStamp {
+                size_bytes: row.unsigned(1)?,
+                modified_ns: row.number(2)?,
+                file: row.number(3)?,
+            },
+            hashed,
+            settings,
+            time: Millis(row.number(6)?),
+        }))
+    }
+
+    fn cells(&self) -> Result<Vec<Cell>> {
+        let settings = serde_json::to_string(&self.settings).map_err(Error::store)?;
+        Ok(vec![
+            Cell::Number(number(self.source)),
+            Cell::Number(number(self.stamp.size_bytes)),
+            Cell::Number(self.stamp.modified_ns),
+            Cell::Number(self.stamp.file),
+            Cell::Bytes(self.hashed.as_bytes().to_vec()),
+            Cell::Text(settings),
+            Cell::Number(self.time.0),
+        ])
+    }
+}
+
 /// What a file is to whoever looks at it without reading: the same stamp is no proof that nothing in it has
 /// changed, another one proves that something has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,27 +192,54 @@ pub struct UnreadFile {
 pub type Records = Vec<(u64, Vec<Span>)>;
 
 /// Reading what imports keep.
-pub trait Sources {
-    /// The sources of a session ref, newest first.
-    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>>;
+pub trait Sources: Remembered {
+    /// Some sources, newest first.
+    fn sources_of(&self, of: SourcesOf<'_>) -> Result<Vec<SourceRow>>;
 
-    /// All sources.
-    fn all_sources(&self) -> Result<Vec<SourceRow>>;
+    /// The sources of a session ref, newest first.
+    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
+        self.sources_of(SourcesOf::Session(session))
+    }
+
+    /// All sources, oldest first.
+    fn all_sources(&self) -> Result<Vec<SourceRow>> {
+        let mut sources = self.sources_of(SourcesOf::All)?;
+        sources.reverse();
+        Ok(sources)
+    }
+
+    /// Whether there is any.
+    fn has_sources(&self) -> Result<bool> {
+        Ok(!self.sources_of(SourcesOf::Any)?.is_empty())
+    }
+
+    /// A source by its number.
+    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
+        Ok(self.sources_of(SourcesOf::Number(id))?.pop())
+    }
 
     /// How much room each of them takes, by number.
     fn source_sizes(&self) -> Result<Vec<SourceSize>>;
 
-    /// Whether there is any.
-    fn has_sources(&self) -> Result<bool>;
-
     /// The sources that any of these commits has records in, each once, by number.
-    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>>;
+    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
+        let records = self.records(commits)?;
+        let sources: BTreeSet<u64> = records
+            .iter()
+            .flatten()
+            .map(|(source, _)| *source)
+            .collect();
+        Ok(sources.into_iter().collect())
+    }
 
-    /// The sessions of which anything is known, by name.
-    fn sessions(&self) -> Result<Vec<RefName>>;
-
-    /// A source by its number.
-    fn source(&self, id: u64) -> Result<Option<SourceRow>>;
+    /// The sessions of which anything is known, by name, with that.
+    fn sessions(&self) -> Result<Vec<(RefName, SessionRow)>> {
+        let rows = remembered::all(self, &SESSIONS)?;
+        let sessions = rows
+            .iter()
+            .map(|row| Ok((row.name()?, SessionRow::of(row)?)));
+        sessions.collect()
+    }
 
     /// Bytes of a source; shorter at its end.
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>>;
@@ -152,26 +253,62 @@ pub trait Sources {
     }
 
     /// The file of this path as it came in.
-    fn followed(&self, path: &str) -> Result<Option<FollowedFile>>;
+    fn followed(&self, path: &str) -> Result<Option<FollowedFile>> {
+        match remembered::one(self, &FOLLOWED, path)? {
+            Some(row) => FollowedFile::of(&row),
+            None => Ok(None),
+        }
+    }
 
     /// The files that came in, by path, each with the session that it feeds.
-    fn followed_files(&self) -> Result<Vec<(String, RefName)>>;
+    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
+        let sources = self.sources_of(SourcesOf::All)?.into_iter();
+        let sessions: HashMap<u64, RefName> = sources.map(|row| (row.id, row.session)).collect();
+        let rows = remembered::all(self, &FOLLOWED)?;
+        let file = |row: MemoryRow| {
+            // What is known of a file goes with its source.
+            let session = sessions.get(&row.unsigned(0)?);
+            let session = session.ok_or_else(|| Error::Damaged {
+                detail: "a source that was followed is lost".to_owned(),
+            })?;
+            Ok((row.key, session.clone()))
+        };
+        rows.into_iter().map(file).collect()
+    }
 
     /// When a file last came in that can be gone on with.
-    fn last_followed(&self) -> Result<Option<Millis>>;
+    fn last_followed(&self) -> Result<Option<Millis>> {
+        let rows = remembered::all(self, &FOLLOWED)?;
+        let times = rows.iter().map(|row| row.number(6));
+        let last = times.collect::<Result<Vec<i64>>>()?.into_iter().max();
+        Ok(last.map(Millis))
+    }
 
     /// The files that could not be read, by path.
-    fn unread_files(&self) -> Result<Vec<UnreadFile>>;
+    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
+        let rows = remembered::all(self, &UNREAD)?;
+        let file = |row: &MemoryRow| {
+            Ok(UnreadFile {
+                path: row.key.clone(),
+                why: row.text(0)?.to_owned(),
+                time: Millis(row.number(1)?),
+            })
+        };
+        rows.iter().map(file).collect()
+    }
 
     /// What is known of a session.
-    fn session(&self, name: &RefName) -> Result<Option<SessionRow>>;
+    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
+        let row = remembered::one(self, &SESSIONS, name.as_str())?;
+        row.as_ref().map(SessionRow::of).transpose()
+    }
 
     /// What `resume` remembered about the session `id` of `tool`.
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>>;
 }
 
 /// Writing what imports keep.
-pub trait SourcesMut: Sources {
+pub trait SourcesMut: Sources + RememberedMut {
     /// Opens an empty source of a session whose newest one is `newest`.
     ///
     /// # Errors
@@ -190,7 +327,9 @@ pub trait SourcesMut: Sources {
         from: &SourceState,
         bytes: &[u8],
         fingerprint: &HashBytes,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.append_pressed(id, from, (bytes, press(bytes)), fingerprint)
+    }
 
     /// The same where the bytes come with what [`Store::press`](super::Store::press) has made of them.
     fn append_pressed(
@@ -209,7 +348,9 @@ pub trait SourcesMut: Sources {
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()>;
 
     /// Keeps what is known of a session; a repeat replaces.
-    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()>;
+    fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
+        remembered::set(self, &SESSIONS, name.as_str(), Some(session.cells()?))
+    }
 
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
@@ -219,17 +360,30 @@ pub trait SourcesMut: Sources {
     /// # Errors
     ///
     /// [`crate::Error::Overtaken`] if its source is gone.
-    fn put_followed(&self, file: &FollowedFile) -> Result<()>;
+    fn put_followed(&self, file: &FollowedFile) -> Result<()> {
+        if self.source(file.source)?.is_none() {
+            let name = format!("source {}", file.source);
+            return Err(Error::Overtaken { name });
+        }
+        remembered::set(self, &FOLLOWED, &file.path, Some(file.cells()?))
+    }
 
     /// Remembers that a file could not be read; a repeat replaces. A purge
     /// ([`RefsMut::purge_operations`](super::RefsMut::purge_operations)) forgets all of them.
-    fn put_unread(&self, file: &UnreadFile) -> Result<()>;
+    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
+        let cells = vec![Cell::from(&*file.why), Cell::Number(file.time.0)];
+        remembered::set(self, &UNREAD, &file.path, Some(cells))
+    }
 
     /// Forgets that the file of this path could not be read.
-    fn forget_unread(&self, path: &str) -> Result<()>;
+    fn forget_unread(&self, path: &str) -> Result<()> {
+        remembered::set(self, &UNREAD, path, None)
+    }
 
     /// Forgets what is known of a session.
-    fn forget_session(&self, name: &RefName) -> Result<()>;
+    fn forget_session(&self, name: &RefName) -> Result<()> {
+        remembered::set(self, &SESSIONS, name.as_str(), None)
+    }
 
     /// Takes out the sources that nothing reads any more: at every commit that has records in one, a newer
     /// one of the same session and format has them too, and it is not the newest of a session that a ref

@@ -63,6 +63,11 @@ impl Fold {
         self.state.trail.last
     }
 
+    /// Whether something numbered waits for what comes before it.
+    pub fn waits(&self) -> bool {
+        self.sequence.waits()
+    }
+
     /// Takes an event.
     pub fn feed(&mut self, event: Event) -> Touch {
         if event.place.is_some() && !self.sequence.is_numbered() {

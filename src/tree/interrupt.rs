@@ -77,7 +77,7 @@ impl Tree {
     /// what is empty goes away.
     pub(super) fn settle(&mut self, trail: &mut Trail) {
         self.release_all(trail);
-        let under_way = self.turns_mut().filter(|turn| !turn.ended && !turn.settled);
+        let under_way = self.turns_mut().filter(|turn| turn.is_under_way());
         under_way.for_each(|turn| turn.responses().for_each(Response::cut));
         self.stop(trail);
         let inside = self.turns_mut().flat_map(|turn| turn.responses());

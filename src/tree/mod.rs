@@ -105,9 +105,15 @@ impl Tree {
     /// Whether a turn is under way: more is to come as far as can be told.
     pub fn is_under_way(&self) -> bool {
         match self.items.last() {
-            Some(TreeItem::Turn(turn)) => !turn.ended && !turn.settled,
+            Some(TreeItem::Turn(turn)) => turn.is_under_way(),
             _ => false,
         }
+    }
+
+    /// Whether anything of a sub-agent waits for the call that started it.
+    pub fn waits(&self) -> bool {
+        let mut held = self.index.held.values().flatten();
+        held.any(|event| event.parent.is_some())
     }
 
     fn turns_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Turn> {

@@ -67,6 +67,11 @@ impl<T: Clone> Sequence<T> {
         self.at.is_some()
     }
 
+    /// Whether anything waits for those before it.
+    pub(super) fn waits(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// All that was taken since the first numbered thing, in order.
     pub(super) fn log(&self) -> impl Iterator<Item = &T> {
         self.log.iter().map(|logged| &logged.what)

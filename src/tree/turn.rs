@@ -77,6 +77,11 @@ impl Turn {
         }
     }
 
+    /// Whether more of it is to come, as far as can be told.
+    pub fn is_under_way(&self) -> bool {
+        !self.ended && !self.settled
+    }
+
     /// Whether nothing is in it that can be seen.
     pub fn is_empty(&self) -> bool {
         self.user.is_none() && self.items.iter().all(TurnItem::is_empty)

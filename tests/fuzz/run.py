@@ -31,38 +31,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILT = ROOT / "target/fuzz"
 
-# Where each target's words are: the fields and kinds that its readers look for.
+# Where the words of each target are, the fields and kinds that its readers look for: of a format, its folder and what
+# that reads messages with.
 WORDS = {
-    "claude_code": ["interop/claude_code", "wire/anthropic"],
-    "codex": ["interop/codex", "wire/responses"],
-    "gemini": ["interop/gemini", "interop/list", "wire/gemini.rs"],
-    "qwen": ["interop/qwen", "interop/list", "wire/gemini.rs"],
-    "opencode": ["interop/opencode"],
-    "copilot_cli": ["interop/copilot_cli"],
-    "pi": ["interop/pi"],
-    "vscode_chat": ["interop/vscode_chat"],
-    "continue_dev": ["interop/continue_dev"],
-    "kimi": ["interop/kimi"],
-    "atif": ["interop/atif"],
-    "swe_agent": ["interop/swe_agent", "wire/openai"],
-    "mini_swe_agent": ["interop/swe_agent", "wire/openai"],
-    "openai_agents": ["interop/openai_agents", "wire/responses"],
-    "goose": ["interop/goose"],
-    "droid": ["interop/droid", "wire/anthropic"],
-    "llm": ["interop/llm"],
-    "aider": ["interop/aider"],
-    "kiro": ["interop/kiro"],
-    "amp": ["interop/amp", "wire/anthropic"],
-    "langgraph": ["interop/langgraph"],
-    "cursor": ["interop/cursor"],
-    "cursor_cli": ["interop/cursor_cli", "interop/states"],
-    "zed": ["interop/zed"],
-    "roo": ["interop/roo", "wire/anthropic"],
-    "chatgpt": ["interop/chatgpt"],
-    "claude_ai": ["interop/claude_ai"],
-    "bodies": ["interop/bodies", "wire/anthropic", "wire/responses"],
     "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
-    "responses": ["interop/responses", "wire/responses"],
     "streams": [
         "interop/event_log", "interop/claude_stream", "interop/codex_exec", "interop/anthropic_stream",
         "interop/openai_stream", "interop/responses_stream", "interop/sse.rs",
@@ -72,6 +44,15 @@ WORDS = {
     "bundles": ["history/bundle/read.rs", "model/message", "model/commit.rs"],
     "shown": ["render/edit", "render/html", "render/markdown"],
 }
+for module in sorted((ROOT / "src/interop").glob("*/mod.rs")):
+    code = "".join(file.read_text() for file in module.parent.rglob("*.rs"))
+    wires = re.findall(r"wire::(?:\{[^}]*\b)?(anthropic|openai|responses|gemini)\b", code)
+    places = [f"interop/{module.parent.name}", *(f"wire/{wire}" for wire in sorted(set(wires)))]
+    places += [f"interop/{shared}" for shared in ("list", "states") if f"interop::{shared}::" in code]
+    places = [place if (ROOT / "src" / place).exists() else f"{place}.rs" for place in places]
+    if places[0] not in WORDS["chats"] + WORDS["streams"]:
+        names = re.findall(r'Format::(?:of|only_read)\(\s*"([\w-]+)"', module.read_text())
+        WORDS.update(dict.fromkeys(names, places))
 # What is a word of no format, and makes structure.
 COMMON = ['{"', '":', '","', '"}', "[{", "}]", "null", "true", '\\"', "\\n", "\\ud800", "\\u001b[", "\x1b]0;", "@0", "\n"]
 
@@ -85,7 +66,10 @@ def words(target):
             text = re.sub(r"^#\[cfg\(test\)\]\nmod tests \{.*", "", file.read_text(), flags=re.M | re.S)
             found.update(re.findall(r'"([A-Za-z_<][\w<>/.:-]{1,39})"', text))
             # A field that is read by its own name, in the form that its structure says.
-            for field in re.findall(r"^\s+(?:pub(?:\([\w:]+\))? )?([a-z]\w+): ", text, re.M):
+            fields = re.findall(r"^\s+(?:pub(?:\([\w:]+\))? )?([a-z]\w+): ", text, re.M)
+            for record in re.findall(r"\blazy! \{(.*?)\}", text, re.S):
+                fields += re.findall(r"(\w+)(?=,| \}|$)", record)
+            for field in fields:
                 first, *rest = field.split("_")
                 found.update([field, first + "".join(map(str.capitalize, rest))])
     return sorted(found)

@@ -3,8 +3,10 @@
 use crate::sandbox::Sandbox;
 
 #[test]
-fn help_lists_the_commands_in_groups() {
-    insta::assert_snapshot!(Sandbox::empty().tract(&["--help"]), @r"
+fn help_lists_the_commands_of_everyday() {
+    let sandbox = Sandbox::empty();
+    let help = sandbox.tract(&["help"]);
+    insta::assert_snapshot!(help, @r"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -12,62 +14,110 @@ fn help_lists_the_commands_in_groups() {
     Bring in, take out
       init         Make a repository here
       import       Bring in sessions of coding agents, and other conversations
-      watch        Take in what grows in the tools' folders, as long as it runs
       export       Write a session file, or a page to read
-      resume       Go on from a commit, in a new session of a tool's
-      record       Record a stream of events while it comes
-      demo         Look around in a bundled session
+      resume       Continue from a commit in a new session of a tool
+      demo         Try tract on a bundled session
     Look
-      status       Say where you are in your context
+      status       Show where you are and how full the context is
       log          List commits, newest first
-      show         Show one commit whole, or a range of them
+      show         Show one commit in full, or a range
       view         Read the conversation as a chat
-      diff         Compare two contexts: what a model would be sent at each
-      find         Find messages by their text
-    Write
-      commit       Append one message, or replace one
-      annotate     Pin messages, leave them out, or make them normal again
-      chat         Talk with a model, every turn a commit
+      find         Search all messages, hidden ones too
+      diff         Compare what a model would be sent at two commits
     Make it smaller
-      prune        Put a line in the place of old, big tool outputs
-      drop         Take single messages, or parts of them, out of the context
-      truncate     Hide the oldest messages
-      compact      Replace a span of the conversation by a summary
-      clear        Start over from the system messages
-      redact       Take secrets out of the context
+      prune        Replace old, big tool outputs with one line each; the calls stay
+      drop         Hide the messages, or parts of messages, that you name
+      truncate     Hide the oldest messages; the task and pinned ones stay
+      compact      Replace a span of messages with a summary
+      clear        Hide everything but the system messages, to start over
     Go back
       undo         Reverse the last command, whatever it was
-      redo         Do again what the last undo reversed
-      restore      Un-hide; everything later stays
+      redo         Reverse the last undo
+      restore      Un-hide messages; everything later stays
       pick         Copy messages from anywhere to the end
-      reset        Move the branch back to a commit (or anywhere else)
-      checkout     Go to a branch, or look at an earlier commit
+      reset        Move the branch back to a commit; what came later leaves it
+      checkout     Switch to a branch, or look at an earlier commit
       branch       List, start, rename or delete branches
+    Write
+      commit       Append one message, or replace one
+      annotate     Pin messages, skip them, or make them normal again
+      chat         Talk with a model; every turn is a commit
+      record       Record a stream of events from standard input as it arrives
+
+    `tract help COMMAND` explains a command, with examples.
+    `tract help --all` lists every command, and the options that all of them take.
+    ");
+    assert_eq!(help, sandbox.tract(&["--help"]));
+}
+
+#[test]
+fn help_lists_every_command_where_all_is_asked_for() {
+    let sandbox = Sandbox::empty();
+    let help = sandbox.tract(&["help", "--all"]);
+    insta::assert_snapshot!(help, @r"
+    Version control for the context of conversations with language models
+
+    Usage: tract [OPTIONS] [COMMAND]
+
+    Bring in, take out
+      init         Make a repository here
+      import       Bring in sessions of coding agents, and other conversations
+      export       Write a session file, or a page to read
+      resume       Continue from a commit in a new session of a tool
+      demo         Try tract on a bundled session
+    Look
+      status       Show where you are and how full the context is
+      log          List commits, newest first
+      show         Show one commit in full, or a range
+      view         Read the conversation as a chat
+      find         Search all messages, hidden ones too
+      diff         Compare what a model would be sent at two commits
+    Make it smaller
+      prune        Replace old, big tool outputs with one line each; the calls stay
+      drop         Hide the messages, or parts of messages, that you name
+      truncate     Hide the oldest messages; the task and pinned ones stay
+      compact      Replace a span of messages with a summary
+      clear        Hide everything but the system messages, to start over
+    Go back
+      undo         Reverse the last command, whatever it was
+      redo         Reverse the last undo
+      restore      Un-hide messages; everything later stays
+      pick         Copy messages from anywhere to the end
+      reset        Move the branch back to a commit; what came later leaves it
+      checkout     Switch to a branch, or look at an earlier commit
+      branch       List, start, rename or delete branches
+    Write
+      commit       Append one message, or replace one
+      annotate     Pin messages, skip them, or make them normal again
+      chat         Talk with a model; every turn is a commit
+      record       Record a stream of events from standard input as it arrives
+    Names
       tag          List, make or delete tags
-      reflog       List what was done, and where refs were
-    Send
+      reflog       List past commands, and where each ref was
+    Send, for programs
       compile      Print the request that a model would be sent
     Share
-      clone        Make a repository of what another one has
-      push         Bring what is here to another repository
-      pull         Go on where another repository has
-      fetch        Bring what another repository has, and move nothing of your own
+      clone        Copy a repository from somewhere else
+      push         Send commits to another repository
+      pull         Fetch, and move your branch and sessions forward
+      fetch        Get commits from another repository; your branches stay
       remote       Name other repositories, to push to and pull from
-      bundle       Put commits into one file, for a repository elsewhere
-      unbundle     Take in what tract bundle wrote
+      bundle       Write commits to one file, for another repository
+      unbundle     Read in a file that tract bundle wrote
     Look after
-      fsck         Check everything that is kept
-      du           Say what takes the room
-      gc           Take out what nothing leads to any more
+      fsck         Check the repository for damage, and repair it if asked
+      gc           Delete what no branch, tag, session or undo needs any more
+      du           Show what takes up space
       backup       Copy the whole repository into one file
+      redact       Replace secrets in the context with [redacted:KIND]
       purge        Erase messages from history, for good
-      config       Read and change the repository's settings
-    For shells
-      rev-parse    Print the full hash of what a revision names
+      watch        Import your tools' sessions as they grow, until it is stopped
+      config       Read or change settings
       completions  Make your shell complete commands, branches and revisions
       man          Write the manual pages
-      help         Say more about a command, as --help after it does
+      help         List the commands, or explain one
 
+    Options of every command
           --repo <PATH>   The repository, instead of the one here or above (also:
                           TRACT_REPO)
           --on <BRANCH>   Act as if HEAD were this branch; HEAD stays (also:
@@ -78,17 +128,35 @@ fn help_lists_the_commands_in_groups() {
       -h, --help          Print help
       -V, --version       Print version
 
-    `tract COMMAND --help` says more, with an example.
+    REV names a commit: a hash or its first digits, a branch, a tag, a session,
+    HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, :N or REV:N for the Nth
+    visible message, :/TEXT for the newest message that contains TEXT.
+
+    `tract help COMMAND` explains a command, with examples.
+    ");
+    // What is for programs alone explains itself all the same.
+    for plumbing in ["rev-parse", "serve"] {
+        assert!(!help.contains(plumbing));
+        assert_eq!(
+            sandbox.tract(&["help", plumbing]),
+            sandbox.tract(&[plumbing, "--help"])
+        );
+    }
+    insta::assert_snapshot!(sandbox.tract(&["help", "trunkate"]), @r"
+    exit code: 2
+    --- stderr
+    error: no command 'trunkate'
+    hint: did you mean truncate?
     ");
 }
 
 #[test]
 fn without_a_command_and_a_repository_it_says_how_to_start() {
     insta::assert_snapshot!(Sandbox::empty().tract(&[]), @r"
-    tract keeps the context of your conversations with language models. There is no repository here.
+    tract keeps the context of your conversations with language models. There is no repository here yet.
       tract demo      a session to look around in
       tract import    this directory's Claude Code and Codex sessions
-      tract --help    everything else
+      tract help      what else there is
     ");
 }
 
@@ -151,7 +219,7 @@ fn a_wrong_value_is_told_what_is_wanted_and_the_commands_own_help() {
         ),
         (
             "truncate --to-budget x",
-            "invalid value 'x' for '--to-budget <N|P%>': 'x' is no amount (5000, 128k, 1.5m)",
+            "invalid value 'x' for '--to-budget <N|P%>': 'x' is not an amount (5000, 128k, 1.5m)",
             "tract truncate --help",
         ),
         (
@@ -180,7 +248,7 @@ fn a_slip_in_a_commands_name_finds_the_command() {
     for (typed, meant) in [
         ("comit", "did you mean commit?"),
         ("stauts", "did you mean status?"),
-        ("xyzzy", "tract --help"),
+        ("xyzzy", "tract help --all lists every command"),
     ] {
         assert_eq!(
             sandbox.tract(&[typed]),

@@ -111,7 +111,7 @@ fn what_cannot_be_committed_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["--on", "a..b", "commit", "-r", "user", "-m", "x"]), @r"
     exit code: 2
     --- stderr
-    error: 'a..b' is no valid name: '..' and '@{' have a meaning in revisions
+    error: 'a..b' is not a valid name: '..' and '@{' have a meaning in revisions
     hint: such as fix-parser or ideas/one
     ");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"

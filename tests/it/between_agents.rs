@@ -16,9 +16,9 @@ fn what_one_agent_sends_to_another_is_kept_and_sent_as_that() {
     --- stderr
     Made a repository in .tract
     Imported codex 22222222-2222: 10 messages, on main
-      no messages, kept      1 record (-v lists them)
-      kept opaque            1 encrypted_content
-      not in the file        tool definitions
+      kept, not shown as messages  1 record (-v lists them)
+      kept opaque                  1 encrypted_content
+      not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["show", "HEAD~3"]), @r#"
     append 076f47fd7e44168508a002047c0920d263ba9a73aee590a1ff8175b7f77619bb
@@ -114,9 +114,9 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
     insta::assert_snapshot!(sandbox.tract(&["import", "again.jsonl", "--as", "again"]), @r"
     --- stderr
     Imported codex 22222222-2222 anew, for its file was rewritten: 9 messages, on again; 4 commits of before are kept
-      no messages, kept      1 record (-v lists them)
-      not in the file        tool definitions
-    hint: HEAD stayed; tract --on again status
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              tool definitions
+    hint: HEAD stayed where it was; to look: tract --on again status
     ");
 }
 

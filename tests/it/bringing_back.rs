@@ -83,7 +83,7 @@ fn a_copy_at_the_end_keeps_what_stands_before_it() {
     insta::assert_snapshot!(sandbox.tract(&["restore", "--at-end", ":1"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message
+    error: that message is not hidden
     ");
     sandbox.ok(&["undo"]);
     assert_eq!(brief(&sandbox), before);
@@ -187,7 +187,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 7a23c18
     Context  7 messages, 5 hidden (1 truncation, 1 move)
-    Tokens   398 (no budget set; o200k_base)
+    Tokens   398 (no budget set)
              user 9% · assistant 7% · tool 84%
              largest: the text of a the text of a the text of a the text o… 165 (:5)
 
@@ -246,13 +246,13 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", "HEAD^:5"]), @r"
     exit code: 1
     --- stderr
-    error: that message is not in the context to put anything before it, or is itself put there
-    hint: a message that is seen, such as :5; tract log says their numbers
+    error: nothing can be put before that message: it is not in the context, or was itself moved there
+    hint: name a visible message, such as :5; tract log shows the numbers
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", ":1", "--before", ":2"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message
+    error: that message is not hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":2", "--at-end"]), @r"
     exit code: 2
@@ -371,7 +371,7 @@ fn a_branch_goes_back_to_before_its_first_message() {
     insta::assert_snapshot!(sandbox.tract(&["reset", "--root"]), @r"
     exit code: 1
     --- stderr
-    error: HEAD is detached, and has to be on a commit
+    error: HEAD is detached, so it must stay on a commit
     ");
 }
 

@@ -54,7 +54,7 @@ fn a_file_of_that_name_ends_the_search() {
     fs::write(sandbox.work().join("below/.tract"), "not a directory").expect("written");
     let said = refused(&sandbox, &["commit", "-r", "user", "-m", "two"]);
     insta::assert_snapshot!(said, @r"
-    Some(3) error: [WORK]/below/.tract is no repository: it is a file, not a directory
+    Some(3) error: [WORK]/below/.tract is not a repository: it is a file, not a directory
     hint: move it away; --repo PATH names another repository
     ");
     all_refused(&sandbox, &said);
@@ -69,7 +69,7 @@ fn a_link_that_leads_nowhere_ends_the_search() {
     symlink("gone", sandbox.work().join("below/.tract")).expect("linked");
     let said = refused(&sandbox, &["commit", "-r", "user", "-m", "two"]);
     insta::assert_snapshot!(said, @r"
-    Some(3) error: [WORK]/below/.tract is no repository: it is a link that leads nowhere
+    Some(3) error: [WORK]/below/.tract is not a repository: it is a link that leads nowhere
     hint: move it away; --repo PATH names another repository
     ");
     all_refused(&sandbox, &said);

@@ -342,7 +342,7 @@ fn what_is_not_as_it_was_put_is_refused() {
     exit code: 1
     --- stderr
     error: s3://talks/team/tract: it broke off: Content-Range header not present in partial response
-    hint: what has arrived is kept; the same command goes on from there
+    hint: what has arrived is kept; the same command continues from there
     ");
     host.is(Broken::Not);
     let head = "team/tract/heads/main.tract/ref.json";
@@ -356,8 +356,8 @@ fn what_is_not_as_it_was_put_is_refused() {
     insta::assert_snapshot!(run(&yours, &host, &["pull"]), @r"
     exit code: 1
     --- stderr
-    error: the other side has a ref that is none: 'refs/heads/x␛[2J' is no valid name: it holds a space, a control character or one of ~^:?*[\# at line 11 column 1
-    hint: what has arrived is kept; the same command goes on from there
+    error: the other side has a ref that is none: 'refs/heads/x␛[2J' is not a valid name: it holds a space, a control character or one of ~^:?*[\# at line 11 column 1
+    hint: what has arrived is kept; the same command continues from there
     ");
     host.put(head, said.as_bytes());
     let is_bundle =
@@ -367,7 +367,7 @@ fn what_is_not_as_it_was_put_is_refused() {
     exit code: 1
     --- stderr
     error: the other side has lost a bundle that main is made of
-    hint: what has arrived is kept; the same command goes on from there
+    hint: what has arrived is kept; the same command continues from there
     ");
     assert_eq!(dump(&yours), before);
     assert!(yours.tract(&["fsck"]).contains("no damage"));
@@ -392,7 +392,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     error: s3://nobodys/tract: there is no such bucket
-    hint: make it first, for tract makes none; AWS_ENDPOINT_URL and AWS_REGION say where buckets are
+    hint: make it first, because tract does not; AWS_ENDPOINT_URL and AWS_REGION say where buckets are
     ");
     insta::assert_snapshot!(push(&[("AWS_ACCESS_KEY_ID", "nobody")], URL), @r"
     exit code: 1
@@ -410,7 +410,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     insta::assert_snapshot!(push(&[("AWS_ALLOW_HTTP", "")], URL), @r"
     exit code: 1
     --- stderr
-    error: s3://talks/team/tract: http:// lets everybody on the way read along
+    error: s3://talks/team/tract: with http:// everybody on the way can read it
     hint: AWS_ALLOW_HTTP=true allows it; https:// is better
     ");
     insta::assert_snapshot!(push(&[("AWS_ALLOW_HTTP", "perhaps")], URL), @r#"
@@ -422,7 +422,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     insta::assert_snapshot!(push(&[("AWS_ENDPOINT_URL", "nowhere")], URL), @r"
     exit code: 2
     --- stderr
-    error: AWS_ENDPOINT_URL: 'nowhere' is no URL
+    error: AWS_ENDPOINT_URL: 'nowhere' is not a URL
     hint: docs/sync.md says which variables there are
     ");
     insta::assert_snapshot!(push(&[("AWS_SESSION_TOKEN", "a\u{1b}b")], URL), @r"
@@ -447,7 +447,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     insta::assert_snapshot!(answered(403, "RequestTimeTooSkewed"), @r"
     exit code: 1
     --- stderr
-    error: s3://talks/team/tract: the clock here is too far from the bucket's for it to believe a signature
+    error: s3://talks/team/tract: this machine's clock differs too much from the bucket's
     hint: set the clock, then try again
     ");
     insta::assert_snapshot!(answered(403, "AccessDenied"), @r"
@@ -472,7 +472,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     error: s3://talks/team/tract: it answers 503 Service Unavailable (SlowDown)
-    hint: what has arrived is kept; the same command goes on from there
+    hint: what has arrived is kept; the same command continues from there
     ");
     insta::assert_snapshot!(answered(403, "\u{1b}[2J\nerror: ha"), @r"
     exit code: 1
@@ -492,7 +492,7 @@ fn what_is_no_bucket_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     error: s3://talks/team/tract: it broke off: connection closed before message completed
-    hint: what has arrived is kept; the same command goes on from there
+    hint: what has arrived is kept; the same command continues from there
     ");
     host.is(Broken::Not);
     // What had arrived is taken up again.
@@ -518,13 +518,13 @@ fn a_bucket_that_is_not_there_is_not_waited_for() {
     exit code: 1
     --- stderr
     error: s3://talks/team/tract: it broke off: nothing came for too long
-    hint: what has arrived is kept; the same command goes on from there
+    hint: what has arrived is kept; the same command continues from there
     ");
     drop(nobody);
     insta::assert_snapshot!(push(&[("AWS_ENDPOINT_URL", &address)]), @r"
     exit code: 1
     --- stderr
-    error: s3://talks/team/tract: it is not to be reached: Connection refused
+    error: s3://talks/team/tract: it cannot be reached: Connection refused
     hint: AWS_ENDPOINT_URL and AWS_REGION say where buckets are
     ");
     let bare = [

@@ -52,7 +52,7 @@ fn a_session_that_was_handed_over_goes_on_there() {
     insta::assert_snapshot!(yours.tract(&["bundle", "back.tract", "HEAD^..main"]), @r"
     --- stderr
     Wrote 1 commit, 1 message to back.tract
-    note: whoever takes it must have 8e9d3a5
+    note: whoever reads it must already have 8e9d3a5
     ");
     hand_over(&yours, &mine, "back.tract");
     insta::assert_snapshot!(mine.tract(&["unbundle", "back.tract"]), @r"
@@ -100,8 +100,8 @@ fn what_goes_on_from_what_is_not_there_is_refused() {
     insta::assert_snapshot!(yours.tract(&["unbundle", "more.tract"]), @r"
     exit code: 1
     --- stderr
-    error: the bundle goes on from commits that are not here: d128895
-    hint: nothing was written; a bundle of the branch, not of a range, brings all
+    error: the bundle builds on commits that are not here: d128895
+    hint: nothing was written; a bundle of the whole branch, not of a range, has them
     ");
     assert_eq!(dump(&yours), before);
 }
@@ -147,7 +147,7 @@ fn what_is_damaged_or_no_bundle_is_refused_and_makes_no_repository() {
     .
     exit code: 2
     --- stderr
-    error: . is no file
+    error: . is not a file
     ");
     assert!(!yours.work().join(".tract").exists());
 }
@@ -165,7 +165,7 @@ fn what_has_no_name_cannot_be_handed_over() {
     insta::assert_snapshot!(told, @r"
     exit code: 2
     --- stderr
-    error: 'HEAD~2' is no branch, tag or session
+    error: 'HEAD~2' is not a branch, tag or session
     hint: tract branch NAME 'HEAD~2' gives it a name
     exit code: 1
     --- stderr

@@ -54,7 +54,7 @@ fn a_damaged_message_is_lost_to_those_contexts_alone_that_show_it() {
     lost     main does not compile: content 86b1938fb0642c8511466a715b902d139c63890dee534a84a03def9ed11311ae: its body is another one's
     --- stderr
     Checked 3 messages, 3 commits, 0 session files and 2 refs; 1 of 2 refs compile
-    hint: tract fsck --repair makes again what can be made, and sets the rest aside
+    hint: tract fsck --repair rebuilds what can be rebuilt, and sets the rest aside
     ");
     insta::assert_snapshot!(sandbox.tract(&["fsck", "--repair"]), @r"
     exit code: 3
@@ -64,7 +64,7 @@ fn a_damaged_message_is_lost_to_those_contexts_alone_that_show_it() {
     lost     main does not compile: content 86b1938fb0642c8511466a715b902d139c63890dee534a84a03def9ed11311ae: its body is missing
     --- stderr
     Checked 3 messages, 3 commits, 0 session files and 2 refs; 1 of 2 refs compile
-    Made again what can be made from the rest
+    Rebuilt what can be rebuilt from the rest
     Set aside 1 row of bodies
     Checked 3 messages, 3 commits, 0 session files and 2 refs; 1 of 2 refs compile
     note: 1 damaged row set aside by a repair, in the table quarantine
@@ -96,7 +96,7 @@ fn what_can_be_made_again_is() {
     lost     main does not compile: a row of contents is not as it was written
     --- stderr
     Checked 3 messages, 3 commits, 0 session files and 2 refs; 0 of 2 refs compile
-    hint: tract fsck --repair makes again what can be made, and sets the rest aside
+    hint: tract fsck --repair rebuilds what can be rebuilt, and sets the rest aside
     ");
     insta::assert_snapshot!(sandbox.tract(&["fsck", "--repair"]), @r"
     damaged  token counts: 3 not as they were written
@@ -105,7 +105,7 @@ fn what_can_be_made_again_is() {
     lost     main does not compile: a row of contents is not as it was written
     --- stderr
     Checked 3 messages, 3 commits, 0 session files and 2 refs; 0 of 2 refs compile
-    Made again what can be made from the rest
+    Rebuilt what can be rebuilt from the rest
     Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
     ");
     assert_eq!(sandbox.ok(&["log", "-v"]), log);
@@ -169,7 +169,7 @@ fn a_ref_is_where_its_log_says() {
     damaged  refs/heads/main: its log has a gap
     --- stderr
     Checked 3 messages, 3 commits, 0 session files and 1 ref; 1 of 1 ref compile
-    Made again what can be made from the rest
+    Rebuilt what can be rebuilt from the rest
     Set aside 1 row of reflog
     Set aside 1 row of refs
     Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage

@@ -56,7 +56,7 @@ fn sessions_are_listed_with_what_one_types_to_get_them() {
     --- stderr
     Made a repository in .tract
     Imported claude-code 77777777-7d42: 1 message, on main
-      not in the file        system prompt, tool definitions
+      not in the file              system prompt, tool definitions
     ");
     let lines: Vec<&str> = SESSION.lines().collect();
     left(&sandbox, ID, &(lines[..58].join("\n") + "\n"), 3);
@@ -122,7 +122,7 @@ fn an_id_that_begins_several_is_asked_for_in_full() {
     insta::assert_snapshot!(sandbox.tract(&["import", "5b0c9a1e"]), @r"
     exit code: 1
     --- stderr
-    error: '5b0c9a1e' begins the ids of 2 sessions
+    error: '5b0c9a1e' fits the ids of 2 sessions
     hint: tract import lists them; type more of the id
     ");
     sandbox.ok(&["import", "5b0c9a1e-7"]);
@@ -204,7 +204,7 @@ fn of_a_directory_without_sessions_it_is_said_where_there_are_some() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no tool has left sessions of [SANDBOX]/work
+    error: no sessions of any known tool in [SANDBOX]/work
     hint: tract import --all --list shows those of every directory
     ");
 }
@@ -229,7 +229,7 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
     Made a repository in .tract
     Passed over 4 files: 1 Cline display log, 2 files in no known format, 1 empty file (-v names them)
     Read 30 sessions in 30 files: 30 new; 60 messages
-    hint: tract branch lists them; with -v each is said as it comes in
+    hint: tract branch lists them; -v reports each one
     ");
     sandbox.write("few/notes.json", r#"{"a":1}"#);
     sandbox.write("few/one.json", r#"[{"role":"user","content":"one"}]"#);
@@ -238,7 +238,7 @@ fn many_files_are_told_of_in_one_sentence_and_what_was_passed_over_is_counted() 
     Passed over 1 file: 1 file in no known format
       few/notes.json: a file in no known format
     Imported openai one: 1 message, on one
-    hint: HEAD stayed; tract --on one status
+    hint: HEAD stayed where it was; to look: tract --on one status
     ");
 }
 
@@ -251,7 +251,7 @@ fn a_known_format_that_is_not_read_is_called_by_its_name() {
     exit code: 1
     --- stderr
     error: antigravity.jsonl: an Antigravity session, which tract does not read
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: tract import --help lists the [N] formats that are known
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "old.jsonl.gz"]), @r"
     exit code: 1
@@ -269,8 +269,8 @@ fn a_stream_is_read_from_standard_input() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
     // The same conversation, one message longer: the session goes on.
@@ -335,10 +335,10 @@ fn a_head_without_commits_goes_to_the_branch_that_an_import_makes() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--as", "bank", "session.jsonl"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on bank
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
-    HEAD left main, which is empty, for bank
+    HEAD moved from main, which is empty, to bank
     "#);
     assert!(sandbox.ok(&["status"]).starts_with("On bank,"));
     // It is one command: undone at once, HEAD is back on what it left.
@@ -375,8 +375,8 @@ fn what_is_no_message_is_one_line_and_its_list_under_v() {
     insta::assert_snapshot!(sandbox.tract(&["import", "-v", "session.jsonl"]), @r#"
     --- stderr
     Nothing new in claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction
-      no messages, kept      1 ai-title, 1 file-history-snapshot
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  1 ai-title, 1 file-history-snapshot
+      not in the file              system prompt, tool definitions
     "#);
 }
 

@@ -20,7 +20,7 @@ fn what_the_log_leads_to_stays_for_ninety_days() {
     let before = dump(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["gc"]), @r"
     --- stderr
-    Nothing to take out
+    Nothing to delete
     ");
     assert_eq!(dump(&sandbox), before);
     sandbox.wait_days(80);
@@ -50,13 +50,13 @@ fn what_the_log_leads_to_stays_for_ninety_days() {
     exit code: 1
     --- stderr
     error: nothing to undo
-    hint: tract reflog lists what was done
+    hint: tract reflog lists past commands
     ");
     insta::assert_snapshot!(sandbox.tract(&["undo", "8"]), @r"
     exit code: 1
     --- stderr
     error: operation 8 cannot be undone: it is undone already
-    hint: tract reflog lists what was done
+    hint: tract reflog lists past commands
     ");
     sandbox.ok(&["redo"]);
     assert_eq!(sandbox.ok(&["compile"]), compiled);
@@ -75,7 +75,7 @@ fn told_to_forget_now_it_forgets_all_that_could_be_undone() {
     Would forget 7 operations: there is nothing left to undo
     ");
     sandbox.ok(&["config", "gc.reflogExpire", "never"]);
-    assert!(sandbox.tract(&["gc"]).contains("Nothing to take out"));
+    assert!(sandbox.tract(&["gc"]).contains("Nothing to delete"));
     let told = sandbox.tract(&["gc", "--expire", "now"]);
     let (took, size) = told.split_once("The files have ").expect("it is less");
     insta::assert_snapshot!(took, @r"
@@ -88,18 +88,18 @@ fn told_to_forget_now_it_forgets_all_that_could_be_undone() {
     exit code: 1
     --- stderr
     error: nothing to undo
-    hint: tract reflog lists what was done
+    hint: tract reflog lists past commands
     ");
     insta::assert_snapshot!(sandbox.tract(&["redo"]), @r"
     exit code: 1
     --- stderr
     error: nothing to redo
-    hint: redo takes back what undo did, and nothing is undone
+    hint: redo reverses an undo, and there is none to reverse
     ");
     assert!(
         sandbox
             .tract(&["gc", "--expire", "now"])
-            .contains("Nothing to take out")
+            .contains("Nothing to delete")
     );
     sandbox.ok(&["commit", "-r", "assistant", "-m", "four"]);
     sandbox.ok(&["undo"]);
@@ -156,8 +156,8 @@ fn while_damaged_rows_are_set_aside_nothing_is_taken_out() {
     sandbox.tract(&["fsck", "--repair"]);
     insta::assert_snapshot!(sandbox.tract(&["gc", "--expire", "now"]), @r"
     --- stderr
-    note: 1 damaged row set aside by a repair: while they are there, nothing is taken out that they may name
-    Nothing to take out
+    note: 1 damaged row set aside by a repair: what they may need is not deleted
+    Nothing to delete
     ");
     sandbox.ok(&["undo"]);
 }

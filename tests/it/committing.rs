@@ -37,7 +37,7 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 62724e7
     Context  3 messages
-    Tokens   28 (no budget set; o200k_base)
+    Tokens   28 (no budget set)
              system 32% · user 48% · assistant 20%
              largest: What is 6 × 7? 12 (:2)
 
@@ -142,7 +142,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     exit code: 2
     --- stderr
     error: standard input: it holds several messages
-    hint: one message of them: its object alone; all of them, on branches: tract import FILE
+    hint: for one message, give its JSON object alone; for all of them, on branches: tract import FILE
     ");
     insta::assert_snapshot!(sandbox.tract(&["commit", "--json", choice]), @r"
     exit code: 2
@@ -248,7 +248,7 @@ fn on_a_branch_head_stays() {
     insta::assert_snapshot!(sandbox.tract(&["--on", "side", "status"]), @r"
     On side, HEAD 81704ce
     Context  1 message
-    Tokens   9 (no budget set; o200k_base)
+    Tokens   9 (no budget set)
              user 100%   largest: on side 6 (:1)
 
       81704ce  :1  2026-03-14 12:03:00  append  user  +9  on side
@@ -286,7 +286,7 @@ fn a_setting_is_checked_and_kept() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 2298e0c
     Context  1 message
-    Tokens   [>...................] 0% of 128k   (8, o200k_base)
+    Window   [>...................] 8 of 128k (0%)
              user 100%   largest: hello 5 (:1)
 
       2298e0c  :1  2026-03-14 12:02:00  append  user  +8  hello
@@ -300,7 +300,7 @@ fn a_setting_is_checked_and_kept() {
     insta::assert_snapshot!(sandbox.tract(&["config", "budget.max", "much"]), @r"
     exit code: 2
     --- stderr
-    error: budget.max: 'much' is no amount (5000, 128k, 1.5m)
+    error: budget.max: 'much' is not an amount (5000, 128k, 1.5m)
     ");
     sandbox.ok(&["config", "--unset", "budget.max"]);
     insta::assert_snapshot!(sandbox.tract(&["config", "budget.max"]), @r"

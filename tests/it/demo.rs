@@ -24,16 +24,15 @@ fn the_demo_reads_well_in_a_pipe() {
     hint: tract import brings in a session; tract commit -r user -m "…" writes one
     $ tract import session.jsonl
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
 
     # Where am I? What a model would be sent, and how large that is.
     $ tract status
     On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
     Context  12 messages, 23 hidden (1 compaction)
-    Tokens   1,082 ours, o200k_base; 20,679 the provider's, ±1% (no budget set)
-             the provider counts 1.20 times as much, and 19,381 on top (6 replies); not in the file: system prompt, tool definitions
+    Tokens   20,679 (no budget set)
              user 25% · assistant 50% · tool 25%
              largest: This session is being continued from a previous conv… 257 (:1)
 

@@ -175,13 +175,13 @@ fn what_a_conversation_needs_is_dropped_by_force_alone() {
     exit code: 1
     --- stderr
     error: the task cannot be dropped
-    hint: --force drops it all the same
+    hint: --force drops it anyway
     ");
     insta::assert_snapshot!(sandbox.tract(&["drop", ":-1"]), @r"
     exit code: 1
     --- stderr
     error: the last user message cannot be dropped
-    hint: --force drops it all the same
+    hint: --force drops it anyway
     ");
     insta::assert_snapshot!(sandbox.tract(&["drop", ":-1", "--force"]), @r"
     --- stderr
@@ -197,7 +197,7 @@ fn it_is_all_or_nothing() {
     exit code: 1
     --- stderr
     error: the task cannot be dropped
-    hint: --force drops it all the same
+    hint: --force drops it anyway
     ");
     insta::assert_snapshot!(sandbox.tract(&["drop", ":5", ":2#7"]), @r"
     exit code: 1
@@ -240,7 +240,7 @@ fn a_dry_run_says_what_would_go() {
       :2  assistant  94  The rule is clear. A quick look at where things stand, then I'll put it in.
     Messages  12 → 11
     Tokens    1,082 → 885 (-197)
-              the provider's about 20,679 → 20,443
+              about 20,679 → 20,443 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     drop would reach 885, cache kept 24%
     "#);

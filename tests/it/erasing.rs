@@ -78,7 +78,7 @@ fn what_says_what_is_looked_for_is_erased_wherever_it_is() {
     exit code: 1
     --- stderr
     error: what came before was purged
-    hint: a purge is for good
+    hint: a purge cannot be undone
     ");
     insta::assert_snapshot!(with("--force"), @r"
     --- stderr

@@ -250,7 +250,7 @@ fn options_narrow_what_is_found() {
     insta::assert_snapshot!(sandbox.tract(&["find", "x", "--since", "soon"]), @r"
     exit code: 2
     --- stderr
-    error: 'soon' is no date and no age
+    error: 'soon' is neither a date nor an age
     hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     ");
     insta::assert_snapshot!(sandbox.tract(&["find", "x", "--op", "squash"]), @r"

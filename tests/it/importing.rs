@@ -37,8 +37,8 @@ fn an_import_makes_a_repository_and_says_so() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
     let before = sandbox.ok(&["log", "-n", "0"]);
@@ -89,13 +89,13 @@ fn what_is_no_session_is_refused() {
     exit code: 1
     --- stderr
     error: notes.txt: not a session in a known format
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: tract import --help lists the [N] formats that are known
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "empty.jsonl"]), @r"
     exit code: 1
     --- stderr
     error: empty.jsonl: the file is empty
-    hint: known formats: claude-code, codex, gemini, qwen, kilo, opencode, copilot-cli, pi, vscode-chat, continue, droid, kimi, atif, swe-agent, mini-swe-agent, openai-agents, goose, llm, aider, kiro, amp, langgraph, cursor, cursor-cli, zed, roo, chatgpt, claude-ai, bodies, event-log, claude-stream, codex-exec, anthropic-stream, openai-stream, responses-stream, responses, openai, anthropic (see tract import --help)
+    hint: tract import --help lists the [N] formats that are known
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "missing.jsonl"]), @r"
     exit code: 1
@@ -105,7 +105,7 @@ fn what_is_no_session_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["import"]), @r"
     exit code: 1
     --- stderr
-    error: no tool has left sessions of [SANDBOX]/work
+    error: no sessions of any known tool in [SANDBOX]/work
     hint: tract import PATH, or tract demo to look around first
     ");
     assert!(!sandbox.work().join(".tract").exists());
@@ -128,8 +128,8 @@ fn a_broken_line_is_named_and_the_rest_comes_in() {
     exit code: 3
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     problem: broken.jsonl:13: bad JSON at column 29: EOF while parsing a string
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -162,8 +162,8 @@ fn a_hook_captures_its_transcript() {
     --- stderr
     Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
     assert!(sandbox.ok(&["log"]).lines().count() == 20);
@@ -209,8 +209,8 @@ fn a_torn_last_line_is_normal_while_a_session_runs() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 33 messages, 1 compaction, on main
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     note: session.jsonl:63: the last line is torn
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
     "#);
@@ -232,11 +232,11 @@ fn own_commits_stay_and_new_messages_go_after_them() {
     sandbox.write("session.jsonl", SESSION);
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r#"
     --- stderr
-    Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main has commits of its own and stays
-      no messages, kept      2 records (-v lists them)
-      not in the file        system prompt, tool definitions
+    Updated claude-code "Read the bank's amounts, and never in silence": 4 new commits, now 34 messages, 1 compaction; main has commits of its own, so it stays
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
-    hint: what is new goes after your commits with tract import --onto main
+    hint: to put the new messages after your commits: tract import --onto main
     "#);
     let head = sandbox.ok(&["status"]);
     insta::assert_snapshot!(head.lines().next().unwrap_or_default(), @r#"On main, HEAD 6117184  (claude-code "Read the bank's amounts, and never in silence", 4 new messages: tract import --onto main)"#);

@@ -39,7 +39,7 @@ fn a_truncation_made_there_can_be_rewound() {
     Made a repository in .tract
     Passed over 2 files: 1 Cline display log, 1 file in no known format (-v names them)
     Imported roo "Mend the oven's timer": 8 messages, 1 truncation, on main
-      not in the file        system prompt, tool definitions
+      not in the file              system prompt, tool definitions
     "#);
     insta::assert_snapshot!(sandbox.ok(&["log"]), @r#"
     3239a4d  :7  2025-10-09 08:54:30  append    assistant    +8         120  (HEAD -> main, roo/6a71)  It rings now.
@@ -138,7 +138,7 @@ fn a_grown_history_adds_what_is_new_and_the_truncation() {
     insta::assert_snapshot!(sandbox.tract(&["import", FILE]), @r#"
     --- stderr
     Updated roo "Mend the oven's timer": 2 new commits, now 8 messages, 1 truncation, on main
-      not in the file        system prompt, tool definitions
+      not in the file              system prompt, tool definitions
     "#);
     let truncated = sandbox.ok(&["log", "-n", "0"]);
     assert_eq!(truncated.lines().count(), before.lines().count() + 2);
@@ -150,7 +150,7 @@ fn a_grown_history_adds_what_is_new_and_the_truncation() {
     insta::assert_snapshot!(sandbox.tract(&["import", FILE]), @r#"
     --- stderr
     Updated roo "Mend the oven's timer": 3 new commits, now 10 messages, 1 truncation, 1 compaction, on main
-      not in the file        system prompt, tool definitions
+      not in the file              system prompt, tool definitions
     hint: before the last compaction: c6571f3, 128 tokens; tract export c6571f3
     "#);
     insta::assert_snapshot!(sandbox.ok(&["log"]), @r#"
@@ -179,8 +179,8 @@ fn a_rewind_made_there_gets_a_name_of_its_own() {
     insta::assert_snapshot!(sandbox.tract(&["import", FILE]), @r#"
     --- stderr
     Imported roo "Mend the oven's timer" anew, for its file was rewritten: 3 messages, on 6a71-2; 6 commits of before are kept
-      not in the file        system prompt, tool definitions
-    hint: HEAD stayed; tract --on 6a71-2 status
+      not in the file              system prompt, tool definitions
+    hint: HEAD stayed where it was; to look: tract --on 6a71-2 status
     "#);
 }
 
@@ -223,6 +223,6 @@ fn another_tools_session_is_written_as_a_task() {
     --- stderr
     Made a repository in .tract
     Imported roo tasks: 12 messages, on main
-      not in the file        system prompt, tool definitions
+      not in the file              system prompt, tool definitions
     ");
 }

@@ -114,7 +114,7 @@ fn a_collection_keeps_what_messages_have_in_common_once() {
     let (before, kept) = (said(&sandbox), ask(&sandbox, bytes));
     let told = sandbox.tract(&["gc"]);
     assert!(
-        told.starts_with("--- stderr\nNothing to take out\nThe files have "),
+        told.starts_with("--- stderr\nNothing to delete\nThe files have "),
         "{told}"
     );
     let data = ask(&sandbox, "SELECT length(data) FROM dictionaries");
@@ -126,7 +126,7 @@ fn a_collection_keeps_what_messages_have_in_common_once() {
     let rows = dump(&sandbox);
     insta::assert_snapshot!(sandbox.tract(&["gc"]), @r"
     --- stderr
-    Nothing to take out
+    Nothing to delete
     ");
     assert!(dump(&sandbox) == rows);
     // What comes since leans on it, too, and a copy has it.

@@ -47,8 +47,7 @@ fn status_says_where_one_is() {
     insta::assert_snapshot!(with_demo().tract(&["status"]), @r###"
     On main, HEAD 662930f  (claude-code "Read the bank's amounts, and never in silence")
     Context  12 messages, 23 hidden (1 compaction)
-    Tokens   1,082 ours, o200k_base; 20,679 the provider's, ±1% (no budget set)
-             the provider counts 1.20 times as much, and 19,381 on top (6 replies); not in the file: system prompt, tool definitions
+    Tokens   20,679 (no budget set)
              user 25% · assistant 50% · tool 25%
              largest: This session is being continued from a previous conv… 257 (:1)
 
@@ -56,6 +55,20 @@ fn status_says_where_one_is() {
       d78474a  :11  2026-03-14 09:19:38  append  tool       +20  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",… → The file /home/mara/tally/CHANGELOG.md has been updated.
       f1b4ce2  :10  2026-03-14 09:19:38  append  assistant  +75  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
     "###);
+}
+
+#[test]
+fn status_says_at_length_how_tokens_are_counted() {
+    let told = with_demo().ok(&["status", "-v"]);
+    let (_, counted) = told
+        .split_once("How tokens are counted\n")
+        .expect("a section");
+    let (counted, _) = counted.split_once("\n\n").expect("its end");
+    insta::assert_snapshot!(counted, @r"
+      by tract         1,082 (o200k_base)
+      by the provider  20,679 ±1%: it counts 1.20 times as much, and 19,381 on top (learnt from 6 replies)
+      not in the file  system prompt, tool definitions
+    ");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn what_the_rest_vouches_for_is_made_again() {
 /// What a repair of the repository below says between the damage and what it did.
 const MENDS: &str = "--- stderr
 Checked 27 messages, 30 commits, 2 session files and 10 refs; 10 of 10 refs compile
-Made again what can be made from the rest
+Rebuilt what can be rebuilt from the rest
 ";
 
 #[test]
@@ -486,7 +486,7 @@ fn a_count_that_was_written_wrongly_is_found() {
     damaged  token counts: 1 not as they were written
     --- stderr
     Checked 2 messages, 2 commits, 0 session files and 1 ref; 1 of 1 ref compile
-    Made again what can be made from the rest
+    Rebuilt what can be rebuilt from the rest
     Checked 2 messages, 2 commits, 0 session files and 1 ref: no damage
     ");
     assert_eq!(sandbox.ok(&["log"]), log);
@@ -503,7 +503,7 @@ fn a_status_says_when_everything_was_checked_last_if_that_is_long_ago() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD dbc1344
     Context  1 message
-    Tokens   8 (no budget set; o200k_base)
+    Tokens   8 (no budget set)
              user 100%   largest: one 5 (:1)
 
       dbc1344  :1  2026-03-14 12:02:00  append  user  +8  one
@@ -517,7 +517,7 @@ fn a_status_says_when_everything_was_checked_last_if_that_is_long_ago() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD dbc1344
     Context  1 message
-    Tokens   8 (no budget set; o200k_base)
+    Tokens   8 (no budget set)
              user 100%   largest: one 5 (:1)
 
       dbc1344  :1  2026-03-14 12:02:00  append  user  +8  one

@@ -45,17 +45,17 @@ fn an_empty_repository_has_nowhere_to_go_and_says_so() {
     No tags
     $ tract reflog
     --- stderr
-    Nothing was done here yet
+    No command has changed anything here yet
     $ tract undo
     exit code: 1
     --- stderr
     error: nothing to undo
-    hint: tract reflog lists what was done
+    hint: tract reflog lists past commands
     $ tract redo
     exit code: 1
     --- stderr
     error: nothing to redo
-    hint: redo takes back what undo did, and nothing is undone
+    hint: redo reverses an undo, and there is none to reverse
     $ tract reset HEAD
     exit code: 1
     --- stderr
@@ -65,7 +65,7 @@ fn an_empty_repository_has_nowhere_to_go_and_says_so() {
     exit code: 1
     --- stderr
     error: no previous position
-    hint: `tract checkout -` works once HEAD has moved; tract branch lists places
+    hint: `tract checkout -` works once HEAD has moved; tract branch lists the branches
     $ tract checkout main
     --- stderr
     Already on main, which has no commits yet
@@ -201,7 +201,7 @@ fn a_detached_head_is_read_only() {
     $ tract status
     HEAD detached at 0683750
     Context  2 messages
-    Tokens   19 (no budget set; o200k_base)
+    Tokens   19 (no budget set)
              user 50% · assistant 50%   largest: Name a river. 8 (:1)
 
       0683750  :2  2026-03-14 12:03:00  append  assistant   +8  The Elbe.
@@ -233,7 +233,7 @@ fn checkout_goes_back_and_forth_and_after_a_reset_to_the_old_commit() {
     exit code: 1
     --- stderr
     error: no previous position
-    hint: `tract checkout -` works once HEAD has moved; tract branch lists places
+    hint: `tract checkout -` works once HEAD has moved; tract branch lists the branches
     $ tract checkout :1
     --- stderr
     HEAD is now detached at 73ccde1 ("Name a river.")
@@ -287,16 +287,16 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: 'main' is there already
-    hint: another name, or look at it: tract log main
+    hint: choose another name, or look at it: tract log main
     $ tract checkout -b idea
     exit code: 1
     --- stderr
     error: 'idea' is there already
-    hint: another name, or look at it: tract log idea
+    hint: choose another name, or look at it: tract log idea
     $ tract checkout -b a..b
     exit code: 2
     --- stderr
-    error: 'a..b' is no valid name: '..' and '@{' have a meaning in revisions
+    error: 'a..b' is not a valid name: '..' and '@{' have a meaning in revisions
     hint: such as fix-parser or ideas/one
     $ tract checkout -b -x
     exit code: 2
@@ -306,12 +306,12 @@ fn a_failed_move_changes_no_ref() {
     $ tract checkout -b HEAD
     exit code: 2
     --- stderr
-    error: 'HEAD' is no valid name: not a branch's name
+    error: 'HEAD' is not a valid name: not a branch's name
     hint: such as fix-parser or ideas/one
     $ tract checkout -b x.lock
     exit code: 2
     --- stderr
-    error: 'x.lock' is no valid name: a piece of it is empty, '@', begins or ends with '.', or ends with '.lock'
+    error: 'x.lock' is not a valid name: a piece of it is empty, '@', begins or ends with '.', or ends with '.lock'
     hint: such as fix-parser or ideas/one
     $ tract reset nowhere
     exit code: 1
@@ -327,7 +327,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: 'main' is there already
-    hint: another name, or look at it: tract log main
+    hint: choose another name, or look at it: tract log main
     $ tract branch -d idea
     exit code: 1
     --- stderr
@@ -344,7 +344,7 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: 'idea' is there already
-    hint: another name, or look at it: tract log idea
+    hint: choose another name, or look at it: tract log idea
     $ tract tag -d gone
     exit code: 1
     --- stderr
@@ -353,12 +353,12 @@ fn a_failed_move_changes_no_ref() {
     exit code: 1
     --- stderr
     error: no operation 99
-    hint: tract reflog lists what was done
+    hint: tract reflog lists past commands
     $ tract redo
     exit code: 1
     --- stderr
     error: nothing to redo
-    hint: redo takes back what undo did, and nothing is undone
+    hint: redo reverses an undo, and there is none to reverse
     "#
     );
     assert_eq!((refs(&sandbox), sandbox.ok(&["reflog"])), before);
@@ -573,7 +573,7 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
     exit code: 1
     --- stderr
     error: 'v1' is there already
-    hint: another name, or look at it: tract log v1
+    hint: choose another name, or look at it: tract log v1
     $ tract tag
     v1  0683750
     $ tract tag -d v1
@@ -644,7 +644,7 @@ fn undo_five_times_and_redo_five_times() {
     exit code: 1
     --- stderr
     error: nothing to redo: 'commit -r user -m …' came after the undo
-    hint: its commits would be run over; tract undo takes it back, tract reflog has the rest
+    hint: a redo would lose its commits; tract undo reverses it, tract reflog lists the rest
     $ tract undo
     --- stderr
     Undid #19 (2 min ago): commit -r user -m …
@@ -658,7 +658,7 @@ fn undo_five_times_and_redo_five_times() {
     exit code: 1
     --- stderr
     error: nothing to redo: 'commit -r user -m …' came after the undo
-    hint: its commits would be run over; tract undo takes it back, tract reflog has the rest
+    hint: a redo would lose its commits; tract undo reverses it, tract reflog lists the rest
     "#);
 }
 
@@ -720,12 +720,12 @@ fn two_branches_are_worked_on_without_head() {
     exit code: 2
     --- stderr
     error: undo is not of one branch, so --on has no meaning for it
-    hint: it takes back the last operation, whoever gave it; one by its number: tract undo N
+    hint: undo reverses the last operation, whoever ran it; by number: tract undo N
     $ tract --on agent redo
     exit code: 2
     --- stderr
     error: redo is not of one branch, so --on has no meaning for it
-    hint: it takes back the last undo, whoever gave it
+    hint: redo reverses the last undo, whoever ran it
     "#);
     insta::assert_snapshot!(
         walk(&sandbox, &["--on agent reset :1", "--on agent log", "--on agent checkout main", "log", "rev-parse HEAD@{1}"]),

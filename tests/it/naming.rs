@@ -1,35 +1,52 @@
 //! A name never goes before the hash that it looks like, and no name acts on a terminal.
 
 use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
 
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
-/// Plants what no command would write. The rows are sealed when the program finds the database as an
-/// earlier version left it, without seals.
+/// Plants what no command would write, and seals all rows as the program would have.
 fn plant(sandbox: &Sandbox, sql: &str) {
     let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
-    let sealed = "SELECT name FROM sqlite_master WHERE type = 'table'
-         AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_master.name) AS c WHERE c.name = 'seal')";
-    let mut sealed = database.prepare(sealed).expect("SQL");
-    let tables = sealed.query_map([], |row| row.get(0)).expect("reads");
-    let tables: Vec<String> = tables.map(|table| table.expect("a name")).collect();
-    drop(sealed);
-    for table in tables {
-        let unseal = format!("ALTER TABLE {table} DROP COLUMN seal");
-        database.execute_batch(&unseal).expect("SQL");
-        if table == "lineages" {
-            let uncounted = "ALTER TABLE lineages DROP COLUMN changes";
-            database.execute_batch(uncounted).expect("SQL");
-        }
-    }
-    let earlier = "PRAGMA user_version = 6; DROP TABLE IF EXISTS unscrubbed; DROP TABLE IF EXISTS totals;
-         DROP TABLE IF EXISTS tool_uses; DROP TABLE IF EXISTS quarantine; DROP TABLE IF EXISTS checks;
-         DROP TABLE IF EXISTS summaries; DROP TABLE IF EXISTS collections;
-         DROP TABLE IF EXISTS dictionaries; DROP TABLE IF EXISTS followed;
-         DROP TABLE IF EXISTS unread;
-         CREATE TRIGGER IF NOT EXISTS contents_leave_search AFTER DELETE ON contents BEGIN SELECT 1; END;";
-    database.execute_batch(earlier).expect("SQL");
+    let sealed = |row: &Context<'_>| Ok(i64::from(seal(row)));
+    database
+        .create_scalar_function("sealed", -1, FunctionFlags::SQLITE_UTF8, sealed)
+        .expect("a function");
     database.execute_batch(sql).expect("SQL");
+    let tables = "SELECT m.name, group_concat(c.name ORDER BY c.cid)
+         FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
+         WHERE m.type = 'table' AND c.name NOT IN ('seal', 'canonical')
+           AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'seal') GROUP BY 1";
+    let mut tables = database.prepare(tables).expect("SQL");
+    let tables = tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    for table in tables.expect("reads") {
+        let (table, columns): (String, String) = table.expect("a table");
+        let seal = format!("UPDATE {table} SET seal = sealed({columns})");
+        database.execute_batch(&seal).expect("SQL");
+    }
+}
+
+/// The checksum of a row, by `docs/object-format.md`.
+fn seal(row: &Context<'_>) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    for at in 0..row.len() {
+        let (kind, bytes) = match row.get_raw(at) {
+            ValueRef::Null => (0, &[][..]),
+            ValueRef::Integer(number) => {
+                crc.update(&[1]);
+                crc.update(&number.to_le_bytes());
+                continue;
+            }
+            ValueRef::Real(_) => panic!("no table has such a column"),
+            ValueRef::Text(text) => (3, text),
+            ValueRef::Blob(blob) => (4, blob),
+        };
+        crc.update(&[kind]);
+        crc.update(&(bytes.len() as u64).to_le_bytes());
+        crc.update(bytes);
+    }
+    crc.finalize()
 }
 
 /// The hashes of a repository with three messages, the newest first.
@@ -56,7 +73,7 @@ fn a_name_like_a_hash_never_goes_before_the_commit() {
                 plant(
                     &sandbox,
                     &format!(
-                        "INSERT INTO refs SELECT '{folder}{name}', id, NULL FROM commits WHERE depth = 2"
+                        "INSERT INTO refs (name, target) SELECT '{folder}{name}', id FROM commits WHERE depth = 2"
                     ),
                 );
                 let commit = |rev: &str| sandbox.ok(&["rev-parse", rev]).trim().to_owned();
@@ -94,7 +111,7 @@ fn a_branch_like_a_hash_that_is_there_is_reached_by_its_full_name() {
     plant(
         &sandbox,
         &format!(
-            "INSERT INTO refs SELECT 'refs/heads/{name}', id, NULL FROM commits WHERE depth = 1"
+            "INSERT INTO refs (name, target) SELECT 'refs/heads/{name}', id FROM commits WHERE depth = 1"
         ),
     );
     let full = format!("refs/heads/{name}");
@@ -126,7 +143,7 @@ fn a_name_like_a_hash_is_not_made() {
     insta::assert_snapshot!(sandbox.tract(&["branch", "cafe"]), @r"
     exit code: 2
     --- stderr
-    error: 'cafe' is no valid name: 4 to 64 hex digits are taken for a hash
+    error: 'cafe' is not a valid name: 4 to 64 hex digits are taken for a hash
     hint: such as fix-parser or ideas/one
     ");
     let refusal = sandbox.tract(&["branch", "cafe"]);
@@ -233,19 +250,19 @@ fn hostile() -> Sandbox {
     plant(
         &sandbox,
         &format!(
-            "INSERT INTO refs SELECT 'refs/heads/{EVIL_NAME}', id, NULL FROM commits WHERE depth = 2;
-             INSERT INTO refs SELECT 'refs/tags/{EVIL_NAME}', id, NULL FROM commits WHERE depth = 3;
-             INSERT INTO refs SELECT '{session}', id, NULL FROM commits WHERE depth = 3;
-             INSERT INTO sessions VALUES ('{session}', '{quoted}', '{quoted}', json_array('{quoted}'));
+            "INSERT INTO refs (name, target) SELECT 'refs/heads/{EVIL_NAME}', id FROM commits WHERE depth = 2;
+             INSERT INTO refs (name, target) SELECT 'refs/tags/{EVIL_NAME}', id FROM commits WHERE depth = 3;
+             INSERT INTO refs (name, target) SELECT '{session}', id FROM commits WHERE depth = 3;
+             INSERT INTO sessions (name, title, cwd, absent) VALUES ('{session}', '{quoted}', '{quoted}', json_array('{quoted}'));
              INSERT INTO sources (session, format, size_bytes, fingerprint) VALUES ('{session}', 'codex', 0, zeroblob(32));
-             INSERT INTO commit_records SELECT id, 1, x'' FROM commits WHERE depth = 3;
-             INSERT INTO followers VALUES ('{session}', 'refs/heads/{EVIL_NAME}');
-             INSERT INTO config VALUES ('{quoted}', '{quoted}');
+             INSERT INTO commit_records (commit_id, source, spans) SELECT id, 1, x'' FROM commits WHERE depth = 3;
+             INSERT INTO followers (session, branch) VALUES ('{session}', 'refs/heads/{EVIL_NAME}');
+             INSERT INTO config (key, value) VALUES ('{quoted}', '{quoted}');
              UPDATE contents SET preview = '{quoted}' WHERE id = 2;
              UPDATE operations SET what = '{quoted}';
              UPDATE reflog SET name = 'refs/heads/{EVIL_NAME}' WHERE id = 2;
              UPDATE refs SET symbolic = 'refs/heads/{EVIL_NAME}', target = NULL WHERE name = 'HEAD';
-             INSERT OR IGNORE INTO refs VALUES ('HEAD', NULL, 'refs/heads/{EVIL_NAME}');"
+             INSERT OR IGNORE INTO refs (name, target, symbolic) VALUES ('HEAD', NULL, 'refs/heads/{EVIL_NAME}');"
         ),
     );
     sandbox

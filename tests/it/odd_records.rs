@@ -66,8 +66,8 @@ fn an_attachment_of_an_unknown_kind_is_kept_counted_and_named() {
     --- stderr
     Made a repository in .tract
     Imported claude-code 11111111-2222: 2 messages, on main
-      no messages, kept      2 attachment/(no type), 2 attachment/moon_phase
-      not in the file        system prompt, tool definitions, 2 attachments of the unknown kind (no type), 2 attachments of the unknown kind moon_phase
+      kept, not shown as messages  2 attachment/(no type), 2 attachment/moon_phase
+      not in the file              system prompt, tool definitions, 2 attachments of the unknown kind (no type), 2 attachments of the unknown kind moon_phase
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"
     {"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"gone"}]}
@@ -114,8 +114,7 @@ fn a_usage_that_is_none_is_no_count() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 7805175  (claude-code/11111111…)
     Context  21 messages
-    Tokens   [>...................] 0% of 128k   (118, o200k_base)
-             by our count; what the replies say of theirs is zero, or beyond any context
+    Window   [>...................] 118 of 128k (0%)
              user 4% · assistant 52% · tool 43%
              largest: run 6 (:2)
 
@@ -123,6 +122,11 @@ fn a_usage_that_is_none_is_no_count() {
       3508f47  :20  2026-01-05 10:00:01  append  assistant  +6  run
       7c192ff  :19  2026-01-05 10:00:01  append  tool       +5  run → ok
     ");
+    let told = sandbox.ok(&["status", "-v"]);
+    assert!(
+        told.contains("not known: the replies say zero, or more than any context has"),
+        "{told}"
+    );
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "50%", "--dry-run"]), @r"
     --- stderr
     Nothing to hide: the context fits 64,000 tokens already
@@ -143,8 +147,7 @@ fn a_usage_that_is_none_is_no_count() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD 7a719aa  (claude-code/11111111…)
     Context  22 messages
-    Tokens   [>...................] 0% of 128k   (123 ours, o200k_base; 905 the provider's)
-             the provider counted 900 for :22 (+782); not in the file: system prompt, tool definitions
+    Window   [>...................] 905 of 128k (0%)
              user 4% · assistant 54% · tool 42%
              largest: run 6 (:2)
 

@@ -148,7 +148,7 @@ fn what_a_user_calls_safe_is_opened_and_its_command_is_still_not_run() {
     insta::assert_snapshot!(sandbox.tract(&["config", "safe.directory", "*"]), @r"
     exit code: 2
     --- stderr
-    error: safe.directory is yours to set, not the repository's
+    error: safe.directory is a setting of yours, not of the repository
     hint: tract config --global safe.directory …
     ");
 

@@ -149,7 +149,7 @@ fn what_was_purged_is_nowhere() {
     exit code: 1
     --- stderr
     error: what came before was purged
-    hint: a purge is for good
+    hint: a purge cannot be undone
     ");
     insta::assert_snapshot!(sandbox.tract(&["reflog"]), @r"
     #6  2026-03-14 12:09:00  clear --purge
@@ -173,7 +173,7 @@ fn what_was_purged_is_nowhere() {
     exit code: 1
     --- stderr
     error: what came before was purged
-    hint: a purge is for good
+    hint: a purge cannot be undone
     ");
 }
 
@@ -379,6 +379,6 @@ fn an_export_of_a_file_that_is_erased_meanwhile_says_so() {
     assert_eq!(output.status.code(), Some(4));
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
     error: 'sessions/openai/session' was changed by another process at the same time
-    hint: try again: it goes on from what is here now
+    hint: try again: it continues from what is here now
     ");
 }

@@ -59,7 +59,7 @@ fn a_result_is_listed_with_its_own_call_and_what_is_empty_says_so() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD fe44841
     Context  8 messages
-    Tokens   122 (no budget set; o200k_base)
+    Tokens   122 (no budget set)
              user 17% · assistant 60% · tool 24%
              largest: I look at both files. 32 (:2)
 
@@ -319,13 +319,17 @@ fn status_says_at_length_what_fills_the_context() {
     insta::assert_snapshot!(sandbox.tract(&["status", "-v"]), @r#"
     On main, HEAD fe44841
     Context  8 messages
-    Tokens   122 (no budget set; o200k_base)
+    Tokens   122 (no budget set)
              user 17% · assistant 60% · tool 24%
              largest: I look at both files. 32 (:2)
 
       fe44841  :8  2026-03-14 12:09:00  append  user       +10  Thanks. Why parse.rs?
       c292bb7  :7  2026-03-14 12:08:00  append  assistant   +9  A file was missing.
       e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
+
+    How tokens are counted
+      by tract         122 (o200k_base)
+      by the provider  not known: no reply says it
 
     What fills it
       Read  46  38%  4 calls and results
@@ -409,7 +413,7 @@ fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
       :19  user                7  message 18
       :20  user                7  message 19
       :21  user                7  message 20
-      …    1,077 more      7,637  in a pipe all are listed: … | less
+      …    1,077 more      7,637  to list all: … | less
       =    1,097 messages  7,777
     Messages  1,100 → 3
     Tokens    7,803 → 26 (-7,777)

@@ -3,10 +3,15 @@
 
 use std::process::{Command, Output};
 
+use crate::conditions;
+
 fn run(arguments: &[&str]) -> Output {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reliability/run.py");
     let mut python = Command::new("python3");
     python.args([script, "--tract", env!("CARGO_BIN_EXE_tract")]);
+    let share = conditions::share();
+    python.args(["--share", &format!("{}/{}", share.0, share.1)]);
+    python.args(["--seed", &(conditions::chance() % 1_000_000).to_string()]);
     python.args(arguments).output().expect("Python runs")
 }
 
@@ -34,7 +39,7 @@ fn nothing_acknowledged_is_lost_and_nothing_half_done_is_seen() {
 
 #[test]
 fn a_disk_that_only_says_that_it_synced_is_found_out() {
-    let output = run(&["--only", "power", "--lies"]);
+    let output = run(&["--only", "power", "--lies", "--share", "1"]);
     if was_run(&output) {
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("FOUND: power lost at "), "{said}");

@@ -193,57 +193,68 @@ fn what_nobody_knows_of_a_request_goes_back_to_its_provider_alone() {
 
 #[test]
 fn of_a_clients_session() {
-    let row = |uuid: &str, parent: Value, kind: &str, message: Value| {
-        let row = json!({
-            "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": uuid,
-            "sessionId": "11111111-2222-4333-8444-555555555555",
-            "timestamp": "2026-01-05T10:00:01.000Z", "message": message,
-        });
-        row.to_string() + "\n"
-    };
     let call = json!({
         "type": "tool_use", "id": "t1", "name": "f", "input": {}, "caller": {"type": "direct"},
     });
+    let without = json!({"type": "tool_use", "id": "t1", "name": "f", "input": {}});
     let result = json!({
         "type": "tool_result", "tool_use_id": "t1", "content": "", "is_error": false,
     });
-    let rows = [
-        row(
-            "u1",
-            Value::Null,
-            "user",
-            json!({"role": "user", "content": "go"}),
-        ),
-        row(
-            "a1",
-            "u1".into(),
-            "assistant",
-            json!({
-                "id": "m1", "role": "assistant", "model": "claude-x", "content": [call],
-            }),
-        ),
-        row(
-            "u2",
-            "a1".into(),
-            "user",
-            json!({"role": "user", "content": [result]}),
-        ),
+    // Who made a call is sent back from a version on; none is older than all.
+    let versions = [
+        (None, &without),
+        (Some("2.1.303"), &without),
+        (Some("2.1.304"), &call),
     ];
-    let sandbox = Sandbox::empty();
-    sandbox.write("session.jsonl", rows.concat());
-    sandbox.ok(&["import", "session.jsonl"]);
-    let output = sandbox.tract(&["compile", "--request", "--format", "anthropic"]);
-    let request = output.lines().next().expect("a line");
-    let request: Value = serde_json::from_str(request).expect("JSON");
-    let call = json!({"type": "tool_use", "id": "t1", "name": "f", "input": {}});
-    assert_eq!(
-        request["messages"],
-        json!([
-            {"role": "user", "content": "go"},
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]},
-        ])
-    );
+    for (version, sent) in versions {
+        let row = |uuid: &str, parent: Option<&str>, kind: &str, message: Value| {
+            let mut row = json!({
+                "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": uuid,
+                "sessionId": "11111111-2222-4333-8444-555555555555",
+                "timestamp": "2026-01-05T10:00:01.000Z", "message": message,
+            });
+            if let Some(version) = version {
+                row["version"] = version.into();
+            }
+            row.to_string() + "\n"
+        };
+        let reply = json!({
+            "id": "m1", "role": "assistant", "model": "claude-x", "content": [call],
+        });
+        let rows = [
+            row("u1", None, "user", json!({"role": "user", "content": "go"})),
+            row("a1", Some("u1"), "assistant", reply),
+            row(
+                "u2",
+                Some("a1"),
+                "user",
+                json!({"role": "user", "content": [result]}),
+            ),
+        ];
+        let sandbox = Sandbox::empty();
+        sandbox.write("session.jsonl", rows.concat());
+        sandbox.ok(&["import", "session.jsonl"]);
+        let output = sandbox.tract(&["compile", "--request", "--format", "anthropic"]);
+        let request = output.lines().next().expect("a line");
+        let request: Value = serde_json::from_str(request).expect("JSON");
+        assert_eq!(
+            request["messages"],
+            json!([
+                {"role": "user", "content": "go"},
+                {"role": "assistant", "content": [sent]},
+                {"role": "user", "content": [result]},
+            ]),
+            "{version:?}"
+        );
+        // A session that goes on has it from the file, whoever reads that.
+        sandbox.ok(&["resume"]);
+        let resumed = crate::resuming::written(&sandbox);
+        let calls = resumed
+            .iter()
+            .map(|record| &record["message"]["content"][0]);
+        let calls: Vec<_> = calls.filter(|block| block["type"] == "tool_use").collect();
+        assert_eq!(calls, [&call]);
+    }
 }
 
 #[test]

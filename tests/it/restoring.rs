@@ -81,7 +81,7 @@ fn one_message_comes_back_and_the_hide_stands_for_the_rest() {
     insta::assert_snapshot!(sandbox.tract(&["restore", ":1"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message
+    error: that message is not hidden
     ");
 }
 
@@ -144,12 +144,12 @@ fn what_was_never_hidden_cannot_come_back() {
     insta::assert_snapshot!(sandbox.tract(&["restore", ":3"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message
+    error: that message is not hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", ":3#0"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message
+    error: that message is not hidden
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "nonsense"]), @r"
     exit code: 1
@@ -161,7 +161,7 @@ fn what_was_never_hidden_cannot_come_back() {
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:3"]), @r"
     exit code: 1
     --- stderr
-    error: no hide covers that message: its priority is skip
+    error: that message is skipped, not hidden by a command
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD"]), @r"
     exit code: 1

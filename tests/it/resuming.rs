@@ -23,7 +23,7 @@ fn only_file(directory: PathBuf) -> PathBuf {
 }
 
 /// The records of the session that a resume wrote for Claude Code.
-fn written(sandbox: &Sandbox) -> Vec<Value> {
+pub fn written(sandbox: &Sandbox) -> Vec<Value> {
     let file = only_file(sandbox.home().join(".claude/projects"));
     let text = fs::read_to_string(file).expect("readable");
     let records = text.lines().map(serde_json::from_str);
@@ -242,8 +242,8 @@ fn an_undo_after_a_resume_says_that_it_moved_nothing() {
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
     exit code: 1
     --- stderr
-    error: 'resume HEAD --in claude-code' moved nothing that an undo could take back
-    hint: the session that it wrote is the tool's; tract undo 2 takes back the command before
+    error: 'resume HEAD --in claude-code' changed nothing here that undo could reverse
+    hint: the session file that it wrote belongs to the tool; tract undo 2 reverses the command before it
     ");
     assert!(sandbox.ok(&["reflog"]).starts_with("#3  "));
     sandbox.ok(&["undo", "2"]);

@@ -13,6 +13,7 @@ use std::process::{Command, Output, Stdio};
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use tract::interop::FORMATS;
 
 use crate::cluster;
 pub use crate::conditions::on_servers;
@@ -240,6 +241,9 @@ impl Sandbox {
         if let Some(server) = &self.server {
             text = text.replace(server, ".tract");
         }
+        // With the next format there is one more.
+        let many = format!("the {} formats", FORMATS.len());
+        let text = text.replace(&many, "the [N] formats");
         text.replace(&self.root.path().display().to_string(), "[SANDBOX]")
     }
 }

@@ -4,6 +4,7 @@
 use std::fs;
 
 use tract::history::Repo;
+use tract::interop::FORMATS;
 
 use crate::conditions;
 use crate::damage::repository;
@@ -30,42 +31,15 @@ fn what_is_sound_is_sound_to_a_second_reader() {
     }
     // Every kind of message and of step that an import makes.
     let imported = Sandbox::new();
-    for tool in [
-        "claude-code",
-        "codex",
-        "claude-stream",
-        "roo",
-        "chatgpt",
-        "claude-ai",
-        "bodies",
-        "chat",
-        "gemini",
-        "qwen",
-        "opencode",
-        "kilo",
-        "copilot-cli",
-        "pi",
-        "vscode-chat",
-        "continue",
-        "droid",
-        "kimi",
-        "atif",
-        "swe-agent",
-        "mini-swe-agent",
-        "openai-agents",
-        "goose",
-        "llm",
-        "aider",
-        "kiro",
-        "amp",
-        "langgraph",
-        "cursor",
-        "cursor-cli",
-        "zed",
-    ] {
+    for format in FORMATS {
+        let folder = if format.bare_messages {
+            "chat"
+        } else {
+            format.name
+        };
         let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")
-            .join(tool);
+            .join(folder);
         let data = data.to_str().expect("UTF-8");
         drop(imported.tract(&["import", data]));
     }
@@ -98,7 +72,7 @@ fn what_was_purged_is_no_damage_to_a_second_reader() {
 }
 
 /// A flipped byte is damage to both or to neither, but for what only the program can know: the
-/// search index, which it makes alone, and the schema, which the migrations make.
+/// search index, which it makes alone, and the schema.
 #[test]
 fn a_flipped_byte_is_damage_to_both_readers_or_to_neither() {
     if is_left_out(THE_FILE) {

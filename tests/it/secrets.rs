@@ -69,8 +69,8 @@ fn an_import_says_which_secrets_came_in_and_says_so_once() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 3 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions
     warning: 1 secret: 1 github-token
     hint: tract redact takes them out of the context; tract import --redact lets none in
     ");
@@ -78,8 +78,8 @@ fn an_import_says_which_secrets_came_in_and_says_so_once() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Updated codex 5b0c9a1e-7d42: 3 new commits, now 6 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions
     warning: 2 secrets: 2 github-token
     hint: tract redact takes them out of the context; tract import --redact lets none in
     ");
@@ -103,8 +103,8 @@ fn what_the_user_allows_is_no_secret() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 6 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions
     ");
 }
 
@@ -188,8 +188,8 @@ fn an_export_without_its_secrets_is_a_session_like_any_other() {
     insta::assert_snapshot!(back.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 6 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions
     ");
     insta::assert_snapshot!(back.tract(&["compile", "--format", "text"]), @r#"
     [1] user
@@ -292,9 +292,9 @@ fn a_resumed_session_holds_no_secrets_unless_somebody_says_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "redacted.jsonl"]), @r#"
     --- stderr
     Imported codex "show me the log": 6 messages, on codex-019cec3b
-      no messages, kept      6 records (-v lists them)
-      not in the file        system prompt, tool definitions
-    hint: HEAD stayed; tract --on codex-019cec3b status
+      kept, not shown as messages  6 records (-v lists them)
+      not in the file              system prompt, tool definitions
+    hint: HEAD stayed where it was; to look: tract --on codex-019cec3b status
     "#);
     assert!(written(&["resume", "--allow-secrets"]).contains("ghp_"));
     let said = sandbox.tract(&["config", "--global", "secrets.resume", "yes"]);
@@ -370,8 +370,8 @@ fn an_import_that_redacts_lets_no_secret_in_and_goes_on_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42: 3 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions, secrets (redacted)
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions, secrets (redacted)
     Redacted 2 secrets: 1 aws-access-key, 1 github-token
     ");
     let secrets = [&github(0)[8..], &github(1)[..8], &amazon()[4..]];
@@ -381,8 +381,8 @@ fn an_import_that_redacts_lets_no_secret_in_and_goes_on_so() {
     insta::assert_snapshot!(sandbox.tract(&["import", "session.jsonl"]), @r"
     --- stderr
     Updated codex 5b0c9a1e-7d42: 3 new commits, now 6 messages, on main
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions, secrets (redacted)
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions, secrets (redacted)
     Redacted 4 secrets: 3 github-token, 1 aws-access-key
     ");
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
@@ -423,9 +423,9 @@ fn what_came_in_with_its_secrets_is_not_redacted_by_a_further_import() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--redact", "session.jsonl"]), @r"
     --- stderr
     Imported codex 5b0c9a1e-7d42 anew, for its file was rewritten: 6 messages, on codex-5b0c9a1e; 4 commits of before are kept
-      no messages, kept      1 record (-v lists them)
-      not in the file        system prompt, tool definitions, secrets (redacted)
-    hint: HEAD stayed; tract --on codex-5b0c9a1e status
+      kept, not shown as messages  1 record (-v lists them)
+      not in the file              system prompt, tool definitions, secrets (redacted)
+    hint: HEAD stayed where it was; to look: tract --on codex-5b0c9a1e status
     Redacted 4 secrets: 3 github-token, 1 aws-access-key
     hint: what came in before still holds them: tract purge --match REGEX erases
     ");

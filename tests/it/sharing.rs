@@ -212,8 +212,8 @@ fn a_colleague_goes_on_beside_the_code() {
     insta::assert_snapshot!(mine.tract(&["push", "git:nowhere"]), @r"
     exit code: 1
     --- stderr
-    error: the other side is not to be reached by git: fatal: 'nowhere' does not appear to be a git repository
-    hint: what has arrived is kept; the same command goes on from there
+    error: the other side cannot be reached by git: fatal: 'nowhere' does not appear to be a git repository
+    hint: what has arrived is kept; the same command continues from there
     ");
     insta::assert_snapshot!(mine.tract(&["push", "git:-x"]), @r"
     exit code: 2
@@ -266,7 +266,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     insta::assert_snapshot!(run(&["push"]), @r"
     exit code: 1
     --- stderr
-    error: there is no other repository to speak of
+    error: no remote is set up
     hint: tract remote add origin URL; tract remote lists what there is
     ");
     mine.ok(&["remote", "add", "origin", &url]);
@@ -297,7 +297,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     --- stderr
     Took in 1 commit, 1 message
       grown    ff724f2  origin/main
-    error: main has 1 commit that origin/main has not, and lacks 1; it stays where it was
+    error: main has 1 commit that origin/main does not have, and lacks 1; it stays where it was
     hint: tract checkout -b NAME origin/main goes on from theirs; tract pick copies single messages
     ");
     insta::assert_snapshot!(run(&["log", "--oneline", "-n", "1", "origin/main"]), @"ff724f2  :3  2026-03-14 12:02:00  append  user  +9  29  (origin/main)  On the other side.");
@@ -332,7 +332,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     nowhere: ssh: no such host
-    error: there is nobody to talk to at nowhere:talk
+    error: tract could not be started at nowhere:talk
     hint: ssh nowhere tract serve talk says why
     ");
     insta::assert_snapshot!(run(&["push", "bare:/srv/talk"]), @r"
@@ -352,7 +352,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     host: error: no tract repository here or above
-    error: there is nobody to talk to at host:/no/such/place
+    error: tract could not be started at host:/no/such/place
     hint: ssh host tract serve /no/such/place says why
     ");
     insta::assert_snapshot!(run(&["push", "ssh://-oProxyCommand=touch%20x/y"]), @r"
@@ -395,7 +395,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     exit code: 1
     --- stderr
     host: error: no tract repository here or above
-    error: there is nobody to talk to at host:/no/such/place
+    error: tract could not be started at host:/no/such/place
     hint: ssh host tract serve /no/such/place says why
     ");
     assert!(!mine.work().join("new").exists());
@@ -408,7 +408,7 @@ fn what_cannot_be_reached_is_one_error_and_one_hint() {
     insta::assert_snapshot!(run(&["clone", "nothing"]), @r"
     exit code: 2
     --- stderr
-    error: 'nothing' is no place
+    error: tract does not understand 'nothing'
     hint: a directory is ./nothing; another machine's, HOST:PATH
     ");
     assert_eq!(dump(&mine), before);

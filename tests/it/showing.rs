@@ -132,7 +132,7 @@ fn what_a_hide_hid_and_what_stayed() {
       :2  user       8  Name a river.
       :4  user       8  And a lake?
 
-    Stayed in its midst: 1 message, 8 tokens
+    Stayed in between: 1 message, 8 tokens
       :2  assistant  8  The Elbe.
     ");
     insta::assert_snapshot!(sandbox.ok(&["show", "HEAD^"]), @r"
@@ -226,7 +226,7 @@ fn status_in_every_position() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD c26374c
     Context  7 messages
-    Tokens   [>...................] 0% of 128k   (74, o200k_base)
+    Window   [>...................] 74 of 128k (0%)
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
@@ -238,7 +238,7 @@ fn status_in_every_position() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD c26374c
     Context  7 messages
-    Tokens   [====================] 185% of 40   (74, o200k_base)
+    Window   [====================] 74 of 40 (185%)
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
@@ -254,7 +254,7 @@ fn status_in_every_position() {
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     HEAD detached at c26374c
     Context  7 messages
-    Tokens   [====================] 185% of 40   (74, o200k_base)
+    Window   [====================] 74 of 40 (185%)
              system 10% · user 23% · assistant 54% · tool 14%
              largest: look_up kind="lake", deep=true 17 (:5)
 
@@ -283,7 +283,7 @@ fn templates_are_stable() {
     insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%q"]), @r"
     exit code: 2
     --- stderr
-    error: '%q' is no field of a template
+    error: '%q' is not a field of a template
     hint: %H %h %P %r %o %k %t %T %s %d %i %c, %n, %xNN and %%; see tract log --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "--op", "edit"]), @r"

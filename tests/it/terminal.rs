@@ -82,11 +82,7 @@ fn at_80_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in si…")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====================] 994% of 2k
-             (430 ours, o200k_base; about 19,884 the provider's)
-             the provider counts 1.20 times as much, and 19,368 on top, as before
-             the newest hide or edit; not in the file: system prompt, tool
-             definitions
+    Window   [====================] about 19.9k of 2k (994%)
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous conv… 257 (:1)
 
@@ -149,9 +145,7 @@ fn at_120_columns() {
     $ tract status
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====================] 994% of 2k   (430 ours, o200k_base; about 19,884 the provider's)
-             the provider counts 1.20 times as much, and 19,368 on top, as before the newest hide or edit;
-             not in the file: system prompt, tool definitions
+    Window   [====================] about 19.9k of 2k (994%)
              user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous convers… 257 (:1)
 
       4c993c8  :7  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
@@ -209,8 +203,7 @@ fn in_a_pipe() {
         Shorter.
     On main, HEAD 4c993c8  (claude-code "Read the bank's amounts, and never in silence")
     Context  7 messages, 31 hidden (1 truncation, 1 compaction)
-    Tokens   [====================] 994% of 2k   (430 ours, o200k_base; about 19,884 the provider's)
-             the provider counts 1.20 times as much, and 19,368 on top, as before the newest hide or edit; not in the file: system prompt, tool definitions
+    Window   [====================] about 19.9k of 2k (994%)
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous conv… 257 (:1)
 
@@ -276,7 +269,7 @@ fn a_remark_goes_on_below_itself_and_no_command_is_broken() {
           tract branch the branches
     $ tract redo
     error: nothing to redo
-    hint: redo takes back what undo did, and nothing is undone
+    hint: redo reverses an undo, and there is none to reverse
     "#);
     // In a pipe each remark is one line.
     let piped = sandbox.tract(&["checkout", "HEAD~3"]);

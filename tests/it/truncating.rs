@@ -211,7 +211,7 @@ fn after_a_compaction_the_summary_is_the_task() {
       :2  user       18  [Sliding window truncation: 7 messages hidden to reduce context]
     Messages  12 → 6
     Tokens    1,082 → 412 (-670)
-              the provider's about 20,679 → 19,875
+              about 20,679 → 19,875 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     truncate would reach 412, cache kept 24%
     "#);

@@ -204,7 +204,7 @@ fn a_commit_after_which_the_database_fails_is_told_of() {
     rename("ALTER TABLE away RENAME TO counts");
     insta::assert_snapshot!(said(&output), @r"
     Some(3) error: the repository is damaged: no such table: counts
-    hint: what was done before stands: HEAD is now 4aadb6b; tract reflog
+    hint: what was done before that stays: HEAD is now 4aadb6b; tract reflog
     ");
     assert!(sandbox.ok(&["log", "-n", "1"]).contains("two"));
 }
@@ -238,7 +238,7 @@ fn a_disk_that_is_full_loses_nothing_and_hides_nothing() {
         let output = limited(&sandbox, blocks, &["commit", "-r", "user", "-m", &text]);
         let said = said(&output);
         let is_there = sandbox.ok(&["log", "-n", "1"]).contains(&text);
-        let is_told = output.status.success() || said.contains("stands: HEAD is now");
+        let is_told = output.status.success() || said.contains("stays: HEAD is now");
         assert_eq!(is_told, is_there, "{said}");
         assert!(
             !said.contains("panicked") && output.status.code().is_some(),

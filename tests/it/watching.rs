@@ -135,7 +135,7 @@ fn what_is_written_comes_in_while_it_is_written() {
     Watched, something last came in 2026-03-14 12:02:00
     Sessions 1 (claude-code 1)
 
-    What came in stands on branches of its own: tract branch
+    Imported sessions have branches of their own: tract branch
     ");
     let said = watching.end();
     assert!(said.contains("Watching; Ctrl-C ends it\n"), "{said}");
@@ -150,7 +150,7 @@ fn what_is_written_comes_in_while_it_is_written() {
     Not watched (tract watch), something last came in 2026-03-14 12:02:00
     Sessions 1 (claude-code 1); the file of 1 is gone: tract branch --gone
 
-    What came in stands on branches of its own: tract branch
+    Imported sessions have branches of their own: tract branch
     ");
 }
 
@@ -175,8 +175,8 @@ fn a_second_watch_says_that_there_is_one() {
             insta::assert_snapshot!(said, @r"
             exit code: 4
             --- stderr
-            error: another tract watch (process [NUMBER]) takes in what grows already
-            hint: let it; or end it first, and try again
+            error: another tract watch (process [NUMBER]) is running here already
+            hint: leave it running, or stop it and try again
             ");
         }
     }
@@ -367,7 +367,7 @@ fn a_repository_in_memory_is_not_watched() {
     insta::assert_snapshot!(sandbox.tract(&["--ephemeral", "watch"]), @r"
     exit code: 2
     --- stderr
-    error: a repository in memory is gone before anybody could look
+    error: a repository in memory would be gone when the watch ends
     hint: tract init makes one that stays
     ");
     insta::assert_snapshot!(sandbox.tract(&["watch"]), @r"

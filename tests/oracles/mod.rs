@@ -13,10 +13,11 @@ pub mod shown;
 pub mod streams;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tract::hash::fingerprint;
 use tract::history::Repo;
-use tract::interop::{Format, sniff::sniff};
+use tract::interop::{FORMATS, Format, sniff::sniff};
 
 /// The files in a folder of `tests`, in their order; none where there is no such folder.
 #[allow(dead_code)]
@@ -87,20 +88,36 @@ pub fn repository() -> (tempfile::TempDir, Repo) {
     (folder, repo)
 }
 
+/// What holds of an input, or panics.
+pub type Hold = dyn Fn(&[u8], Care) + Send + Sync;
+
 /// Something that takes what a stranger wrote.
 pub struct Target {
-    /// Its name.
+    /// Its name: that of its format, where it is of one alone.
     pub name: &'static str,
     /// The folders of fixtures that are its first inputs.
-    folders: &'static [&'static str],
+    folders: Vec<&'static str>,
     /// More of them.
     made: fn() -> Vec<Vec<u8>>,
     /// Panics where a promise is broken.
-    pub hold: fn(&[u8], Care),
+    pub hold: Box<Hold>,
 }
 
 #[allow(dead_code)]
 impl Target {
+    fn of(
+        name: &'static str,
+        folders: Vec<&'static str>,
+        hold: impl Fn(&[u8], Care) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name,
+            folders,
+            made: Vec::new,
+            hold: Box::new(hold),
+        }
+    }
+
     /// Its first inputs: fixtures, what was found once, and what is made.
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         let folders = self.folders.iter().map(|folder| format!("data/{folder}"));
@@ -111,255 +128,69 @@ impl Target {
     }
 }
 
-const STREAMS: [&str; 6] = [
-    "event-log",
-    "claude-stream",
-    "codex-exec",
-    "anthropic-stream",
-    "openai-stream",
-    "responses-stream",
-];
-
-/// All there are.
-pub const TARGETS: [Target; 35] = [
-    Target {
-        name: "claude_code",
-        folders: &["claude-code"],
-        made: Vec::new,
-        hold: |bytes, care| session("claude-code", bytes, care),
-    },
-    Target {
-        name: "codex",
-        folders: &["codex"],
-        made: Vec::new,
-        hold: |bytes, care| session("codex", bytes, care),
-    },
-    Target {
-        name: "gemini",
-        folders: &["gemini"],
-        made: Vec::new,
-        hold: |bytes, care| session("gemini", bytes, care),
-    },
-    Target {
-        name: "qwen",
-        folders: &["qwen"],
-        made: Vec::new,
-        hold: |bytes, care| session("qwen", bytes, care),
-    },
-    Target {
-        name: "opencode",
-        folders: &["opencode"],
-        made: Vec::new,
-        hold: |bytes, care| session("opencode", bytes, care),
-    },
-    Target {
-        name: "copilot_cli",
-        folders: &["copilot-cli"],
-        made: Vec::new,
-        hold: |bytes, care| session("copilot-cli", bytes, care),
-    },
-    Target {
-        name: "pi",
-        folders: &["pi"],
-        made: Vec::new,
-        hold: |bytes, care| session("pi", bytes, care),
-    },
-    Target {
-        name: "vscode_chat",
-        folders: &["vscode-chat"],
-        made: Vec::new,
-        hold: |bytes, care| session("vscode-chat", bytes, care),
-    },
-    Target {
-        name: "continue_dev",
-        folders: &["continue"],
-        made: Vec::new,
-        hold: |bytes, care| session("continue", bytes, care),
-    },
-    Target {
-        name: "droid",
-        folders: &["droid"],
-        made: Vec::new,
-        hold: |bytes, care| session("droid", bytes, care),
-    },
-    Target {
-        name: "kimi",
-        folders: &["kimi"],
-        made: Vec::new,
-        hold: |bytes, care| session("kimi", bytes, care),
-    },
-    Target {
-        name: "atif",
-        folders: &["atif"],
-        made: Vec::new,
-        hold: |bytes, care| session("atif", bytes, care),
-    },
-    Target {
-        name: "swe_agent",
-        folders: &["swe-agent"],
-        made: Vec::new,
-        hold: |bytes, care| session("swe-agent", bytes, care),
-    },
-    Target {
-        name: "mini_swe_agent",
-        folders: &["mini-swe-agent"],
-        made: Vec::new,
-        hold: |bytes, care| session("mini-swe-agent", bytes, care),
-    },
-    Target {
-        name: "openai_agents",
-        folders: &["openai-agents"],
-        made: Vec::new,
-        hold: |bytes, care| session("openai-agents", bytes, care),
-    },
-    Target {
-        name: "goose",
-        folders: &["goose"],
-        made: Vec::new,
-        hold: |bytes, care| session("goose", bytes, care),
-    },
-    Target {
-        name: "llm",
-        folders: &["llm"],
-        made: Vec::new,
-        hold: |bytes, care| session("llm", bytes, care),
-    },
-    Target {
-        name: "aider",
-        folders: &["aider"],
-        made: Vec::new,
-        hold: |bytes, care| session("aider", bytes, care),
-    },
-    Target {
-        name: "kiro",
-        folders: &["kiro"],
-        made: Vec::new,
-        hold: |bytes, care| session("kiro", bytes, care),
-    },
-    Target {
-        name: "amp",
-        folders: &["amp"],
-        made: Vec::new,
-        hold: |bytes, care| session("amp", bytes, care),
-    },
-    Target {
-        name: "langgraph",
-        folders: &["langgraph"],
-        made: Vec::new,
-        hold: |bytes, care| session("langgraph", bytes, care),
-    },
-    Target {
-        name: "cursor",
-        folders: &["cursor"],
-        made: Vec::new,
-        hold: |bytes, care| session("cursor", bytes, care),
-    },
-    Target {
-        name: "cursor_cli",
-        folders: &["cursor-cli"],
-        made: Vec::new,
-        hold: |bytes, care| session("cursor-cli", bytes, care),
-    },
-    Target {
-        name: "zed",
-        folders: &["zed"],
-        made: Vec::new,
-        hold: |bytes, care| session("zed", bytes, care),
-    },
-    Target {
-        name: "roo",
-        folders: &["roo"],
-        made: Vec::new,
-        hold: |bytes, care| session("roo", bytes, care),
-    },
-    Target {
-        name: "chatgpt",
-        folders: &["chatgpt"],
-        made: Vec::new,
-        hold: |bytes, care| session("chatgpt", bytes, care),
-    },
-    Target {
-        name: "claude_ai",
-        folders: &["claude-ai"],
-        made: Vec::new,
-        hold: |bytes, care| session("claude-ai", bytes, care),
-    },
-    Target {
-        name: "bodies",
-        folders: &["bodies"],
-        made: Vec::new,
-        hold: |bytes, care| session("bodies", bytes, care),
-    },
-    Target {
-        name: "chats",
-        folders: &["chat"],
-        made: Vec::new,
-        hold: |bytes, care| one_of(&["openai", "anthropic"], bytes, care),
-    },
-    Target {
-        name: "responses",
-        folders: &["responses"],
-        made: Vec::new,
-        hold: |bytes, care| session("responses", bytes, care),
-    },
-    Target {
-        name: "streams",
-        folders: &STREAMS,
-        made: Vec::new,
-        hold: stream,
-    },
-    Target {
-        name: "messages",
-        folders: &["chat", "responses"],
-        made: messages::seeds,
-        hold: |bytes, care| messages::hold(&text(bytes), care),
-    },
-    Target {
-        name: "revisions",
-        folders: &[],
-        made: revisions::seeds,
-        hold: revision,
-    },
-    Target {
-        name: "bundles",
-        folders: &[],
-        made: bundles::seeds,
-        hold: |bytes, _| bundles::hold(bytes),
-    },
-    Target {
-        name: "shown",
-        folders: &[],
-        made: shown::seeds,
-        hold: |bytes, _| shown::hold_bytes(bytes),
-    },
-];
+/// All there are: each format, those that are told apart by a look alone together, and what else a stranger writes.
+#[allow(dead_code)]
+pub fn targets() -> &'static [Target] {
+    static TARGETS: OnceLock<Vec<Target>> = OnceLock::new();
+    TARGETS.get_or_init(|| {
+        let chosen = |is_one: fn(&Format) -> bool| -> Vec<&'static Format> {
+            FORMATS.into_iter().filter(|it| is_one(it)).collect()
+        };
+        let (chats, streams) = (
+            chosen(|it| it.bare_messages),
+            chosen(|it| it.events.is_some()),
+        );
+        let alone = chosen(|it| !it.bare_messages && it.events.is_none()).into_iter();
+        let alone = alone.map(|format| {
+            Target::of(format.name, vec![format.name], move |bytes, care| {
+                sessions::hold(format, bytes, care);
+            })
+        });
+        let of_streams = streams.iter().map(|it| it.name).collect();
+        let others = [
+            Target::of("chats", vec!["chat"], move |bytes, care| {
+                one_of(&chats, bytes, care);
+            }),
+            Target::of("streams", of_streams, move |bytes, care| {
+                one_of(&streams, bytes, care);
+                streams::hold(bytes, care);
+            }),
+            Target {
+                made: messages::seeds,
+                ..Target::of("messages", vec!["chat", "responses"], |bytes, care| {
+                    messages::hold(&text(bytes), care);
+                })
+            },
+            Target {
+                made: revisions::seeds,
+                ..Target::of("revisions", Vec::new(), |bytes, _| revision(bytes))
+            },
+            Target {
+                made: bundles::seeds,
+                ..Target::of("bundles", Vec::new(), |bytes, _| bundles::hold(bytes))
+            },
+            Target {
+                made: shown::seeds,
+                ..Target::of("shown", Vec::new(), |bytes, _| shown::hold_bytes(bytes))
+            },
+        ];
+        alone.chain(others).collect()
+    })
+}
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn session(name: &str, bytes: &[u8], care: Care) {
-    let format = Format::named(name).expect("a format");
+/// What looks like one of them is taken for it.
+fn one_of(formats: &[&'static Format], bytes: &[u8], care: Care) {
+    let looks = sniff(&bytes).expect("readable");
+    let format = looks.filter(|format| formats.contains(format));
+    let format = format.unwrap_or(formats[Choice::of(bytes).below(formats.len())]);
     sessions::hold(format, bytes, care);
 }
 
-/// What looks like one of them is taken for it.
-fn one_of(names: &[&str], bytes: &[u8], care: Care) {
-    let looks = sniff(&bytes).expect("readable").map(|format| format.name);
-    let name = names.iter().find(|name| Some(**name) == looks);
-    session(
-        name.unwrap_or(&names[Choice::of(bytes).below(names.len())]),
-        bytes,
-        care,
-    );
-}
-
-fn stream(bytes: &[u8], care: Care) {
-    one_of(&STREAMS, bytes, care);
-    streams::hold(bytes, care);
-}
-
-fn revision(bytes: &[u8], _: Care) {
+fn revision(bytes: &[u8]) {
     thread_local! {
         static WORLD: revisions::World = revisions::World::new();
     }

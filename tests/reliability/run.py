@@ -541,16 +541,22 @@ def main():
     parser.add_argument("--work", help="where to break things (a folder in memory makes it quick)")
     parser.add_argument("--only", action="append", choices=["faults", "power", "kills", "together", "histories"])
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--share", default="1", help="how much of a short run, as 1/4")
     parser.add_argument("--lies", action="store_true", help="the disk only says that it synced: something must be found")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, help="rounds of kills")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    options.faults = None if options.long else 6
-    options.power = None if options.long else 3
-    options.rounds = options.rounds or (1_000 if options.long else 50)
+    times, _, part = options.share.partition("/")
+
+    def share(number):
+        return max(1, number * int(times) // int(part or 1))
+
+    options.faults = None if options.long else share(6)
+    options.power = None if options.long else share(3)
+    options.rounds = options.rounds or (1_000 if options.long else share(50))
     options.writers, options.commits = (8, 500) if options.long else (4, 12)
-    options.histories = 500 if options.long else 6
+    options.histories = 500 if options.long else share(6)
     if not sys.platform.startswith("linux") or shutil.which("cc") is None:
         print("needs Linux and a C compiler: not run", file=sys.stderr)
         return 77

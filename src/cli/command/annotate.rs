@@ -5,10 +5,10 @@ use tract::model::Priority;
 use crate::cli::annotation::{self, Whom};
 use crate::cli::{App, Failure};
 
-/// Pin messages, leave them out, or make them normal again
+/// Pin messages, skip them, or make them normal again
 ///
-/// Pinned messages stay through truncations, compactions and clears. Skipped ones are out of the
-/// context until they are normal again; a call goes with all its results. `tract pin REV` and
+/// Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
+/// context until they are normal again; a call goes together with its results. `tract pin REV` and
 /// `tract unpin REV` are short for --pin and --normal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -19,13 +19,13 @@ Example:
   tract unpin :4")]
 #[command(group(clap::ArgGroup::new("priority").required(true)))]
 pub struct Args {
-    /// Never hide them
+    /// Never hide these messages
     #[arg(long, group = "priority")]
     pin: bool,
-    /// Leave them out of the context
+    /// Leave these messages out of the context
     #[arg(long, group = "priority")]
     skip: bool,
-    /// Neither
+    /// Neither pin nor skip them
     #[arg(long, group = "priority")]
     normal: bool,
     #[command(flatten)]

@@ -10,19 +10,19 @@ use crate::cli::{App, Failure, private, progress};
 
 /// Copy the whole repository into one file
 ///
-/// The copy is of one moment, whoever writes meanwhile, needs no other file, and is checked before it
-/// gets its name. To go back to it: put it in the place of .tract/tract.db, and take tract.db-wal and
-/// tract.db-shm away.
+/// The copy shows one moment, even while others write. It needs no other file, and it is checked before
+/// it gets its name. To restore it: put it in place of .tract/tract.db, and remove tract.db-wal and
+/// tract.db-shm.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract backup ~/backups/talk.db
   tract backup --force ~/backups/talk.db    over the one before")]
 pub struct Args {
-    /// Where to write it
+    /// The file to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }

@@ -17,10 +17,10 @@ const LEAST_NAME_COLS: usize = 24;
 
 /// List, start, rename or delete branches
 ///
-/// Alone: every branch, the one with the newest commit first, with title, tool, last activity,
-/// tokens and active compactions; where sessions ran in several directories, with that, and with a word where
-/// the session's file is gone since. With a name: a new branch at REV, HEAD stays (tract checkout -b
-/// goes there too).
+/// Without a name, it lists every branch, the one with the newest commit first, with title, tool, last
+/// activity, tokens and active compactions. It also says where a session ran, if sessions ran in
+/// several directories, and whether a session's file has been deleted. With a name, it starts a branch
+/// at REV; HEAD stays (tract checkout -b switches to it too).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -38,13 +38,13 @@ pub struct Args {
     /// Rename the branch NAME to REV, or the one that HEAD is on to NAME
     #[arg(short = 'm', long, requires = "name")]
     rename: bool,
-    /// List those of sessions that ran in this directory or below it
+    /// List only sessions that ran in this directory or below it
     #[arg(long, conflicts_with = "name")]
     here: bool,
-    /// List those of this tool's sessions
+    /// List only this tool's sessions
     #[arg(long, value_name = "TOOL", value_parser = Format::named, conflicts_with = "name")]
     tool: Option<&'static Format>,
-    /// List those of sessions whose files are gone
+    /// List only sessions whose files are gone
     #[arg(long, conflicts_with = "name")]
     gone: bool,
     /// List where the refs of other repositories were last seen
@@ -123,7 +123,7 @@ fn list(args: &Args, app: &mut App) -> Result<(), Failure> {
             && (!args.gone || is_gone(row))
     });
     if rows.is_empty() {
-        app.ui.status("No branch is of such a session");
+        app.ui.status("No branch belongs to such a session");
         return Ok(());
     }
     let room = app.ui.width_cols();
@@ -160,7 +160,7 @@ fn list_seen(app: &mut App) -> Result<(), Failure> {
         }
     }
     if cells.is_empty() {
-        app.ui.status("Nothing was fetched from another repository");
+        app.ui.status("Nothing has been fetched yet");
         app.ui.hint("tract remote add origin URL, and tract fetch");
     }
     Ok(app.ui.print_all(table::list(cells, &[], room))?)

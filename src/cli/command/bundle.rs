@@ -10,15 +10,15 @@ use tract::render::{Label, Line, plural};
 use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, leaks, private};
 
-/// Put commits into one file, for a repository elsewhere
+/// Write commits to one file, for another repository
 ///
-/// A branch, a tag or a session goes in with all that it needs. Of A..B goes in what comes after A,
-/// for whoever has A already. tract unbundle takes the file in. Request settings and notes are part of
-/// their commits; session files, with all that is in them, and titles go in with --sources alone.
+/// A branch, a tag or a session is written with everything that it needs. A..B writes what comes after
+/// A, for someone who has A already. tract unbundle reads the file. Request settings and notes are part
+/// of their commits; session files and titles are written only with --sources.
 ///
-/// Where there are secrets in it, in hidden messages too, nothing is written, unless one of two flags says
-/// what is to be done. With --redact it is another history from the first of them on: it does not go on
-/// where somebody has the one with them.
+/// If there are secrets, in hidden messages too, nothing is written unless --redact or --allow-secrets
+/// is given. --redact makes another history from the first secret on: it cannot continue a history that
+/// still has the secrets.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -26,7 +26,7 @@ Example:
   tract bundle talk.tract --sources main v1   with the session files that were imported
   tract bundle more.tract v1..main            what came after v1")]
 pub struct Args {
-    /// Where to write it
+    /// The file to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Branches, tags, sessions, or ranges up to one; by default where HEAD is
@@ -35,10 +35,10 @@ pub struct Args {
     /// All branches, tags and sessions
     #[arg(long, conflicts_with = "what")]
     all: bool,
-    /// Also the session files that were imported, and sessions' titles
+    /// Also write the session files that were imported, and sessions' titles
     #[arg(long)]
     sources: bool,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     for need in &done.needs {
         let need = Label::Hash.of(need.short());
         app.ui
-            .notice(Line::from("whoever takes it must have ") + need);
+            .notice(Line::from("whoever reads it must already have ") + need);
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ fn tip(repo: &Repo, on: &On, what: &str) -> Result<BundleTip, Failure> {
 
 /// What arrives elsewhere must have a name there.
 fn nameless(what: &str) -> Failure {
-    let failure = Failure::usage(format!("'{what}' is no branch, tag or session"));
+    let failure = Failure::usage(format!("'{what}' is not a branch, tag or session"));
     failure.with_hint(format!(
         "tract branch NAME {} gives it a name",
         shell_word(what)

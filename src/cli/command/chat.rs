@@ -11,16 +11,16 @@ use crate::cli::pause::Pause;
 use crate::cli::talk::Talk;
 use crate::cli::{App, Failure, Typed, interactive};
 
-/// Talk with a model, every turn a commit
+/// Talk with a model; every turn is a commit
 ///
-/// A line is a prompt. It is committed, and the command gets the request that the context is then
-/// (tract compile) on standard input; what it prints is the answer: plain text, or a stream of events
-/// as tract record knows them. It is drawn as it comes and committed in the end. Esc or Ctrl+C cancels
-/// it: what was said until then is kept. The setting budget.action applies before each turn.
+/// Each prompt is committed. CMD then gets the request (as tract compile prints it) on standard input,
+/// and what it prints is the answer: plain text, or a stream of events as tract record reads it. The
+/// answer is drawn as it arrives and committed at its end. Esc or Ctrl+C cancels it; what was said
+/// until then is kept. The setting budget.action applies before each turn.
 ///
 /// On a terminal it has the screen of tract view -i, and its commands (/compact, /rewind, /redo, …);
-/// Esc goes to its keys. In a pipe a line is a prompt. /undo takes back the last commit, /save [DIR]
-/// keeps an --ephemeral conversation, /quit or the end of input ends it.
+/// Esc switches to its keys. In a pipe, each line is a prompt. /undo takes back the last commit, /save
+/// [DIR] keeps an --ephemeral conversation, and /quit or the end of input ends it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -32,10 +32,10 @@ Example:
       -H \"content-type: application/json\" -d @-'
   tract --ephemeral chat --agent cat       shows what would be sent")]
 pub struct Args {
-    /// The command that answers: it gets the request, and prints the answer
+    /// The command that answers: it reads the request and prints the answer
     #[arg(long, value_name = "CMD")]
     agent: String,
-    /// The form of the request: openai, responses, anthropic or text; else the setting compile.format
+    /// The form of the request: openai, responses, anthropic or text; by default the setting compile.format
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
 }

@@ -7,11 +7,11 @@ use tract::render::{Label, Line};
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, Typed};
 
-/// Go to a branch, or look at an earlier commit
+/// Switch to a branch, or look at an earlier commit
 ///
-/// A branch's name attaches HEAD to it. Any other revision detaches HEAD: everything can be looked
-/// at from there, and nothing committed; -b NAME starts a branch to go on from. - goes back to
-/// where HEAD was before.
+/// A branch's name attaches HEAD to that branch. Any other revision detaches HEAD: you can look at
+/// everything from there but commit nothing; -b NAME starts a branch there, to continue on. - goes back
+/// to where HEAD was before.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -6,26 +6,29 @@ use tract::render::plural;
 
 use crate::cli::{App, Failure, Typed, erased, outcome};
 
-/// Start over from the system messages
+/// Hide everything but the system messages, to start over
 ///
-/// Everything else leaves the context; pinned messages stay, and calls that wait for a result.
-/// Nothing is lost: tract undo brings it all back.
+/// Pinned messages stay, and so do calls that wait for a result. Nothing is lost: tract undo brings
+/// everything back.
 ///
-/// With --purge, what only the time before the clear reaches is erased for good, kept session files
-/// included: it reads [purged] from then on, no undo brings it back, and importing the session
-/// again does not fill it, unless its import was undone before; what is written again is a new
-/// message. What other branches, tags and sessions with commits of their own need stays, and is
-/// reported. Notes and reasons are part of a commit's hash and cannot be erased: where there are any,
-/// nothing is done. Request settings (model, tools) stay for the same reason.
+/// With --purge, what came before is erased for good, kept session files included. It reads [purged]
+/// from then on. No undo brings it back. Importing the session again does not bring it back either,
+/// unless that import was undone before; a message that is written again is a new message. What other
+/// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
+/// are part of a commit's hash and cannot be erased: if there are any, nothing is done. Request
+/// settings (model, tools) stay for the same reason.
+///
+/// See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
+/// summary).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract clear                   all but the system messages
   tract clear --all             those too
   tract clear --dry-run         what would go
-  tract clear --purge --force   and erase it for good")]
+  tract clear --purge --force   also erase everything else for good")]
 pub struct Args {
-    /// Not even the system messages stay
+    /// Hide the system messages too
     #[arg(long)]
     all: bool,
     /// Change nothing; say what would go
@@ -34,7 +37,7 @@ pub struct Args {
     /// Erase what came before, for good
     #[arg(long)]
     purge: bool,
-    /// Yes, for good
+    /// Confirm that it is erased for good
     #[arg(long, requires = "purge")]
     force: bool,
 }

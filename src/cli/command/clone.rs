@@ -9,10 +9,11 @@ use tract::history::{Call, Repo};
 use crate::cli::peer::{self, fetched};
 use crate::cli::{App, Failure};
 
-/// Make a repository of what another one has
+/// Copy a repository from somewhere else
 ///
-/// In DIR, by default one named as the other's: its HEAD's branch, its tags and its sessions; its other branches are
-/// origin/NAME. The other one is called origin from then on, so that tract pull and tract push know it.
+/// Makes a repository in DIR; without DIR, it gets the name of the other one. The branch of its HEAD,
+/// its tags and its sessions come in; its other branches are origin/NAME. The other repository is
+/// called origin from then on, so that tract pull and tract push find it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -20,13 +21,13 @@ Example:
   tract clone me@laptop:work talk --sources && cd talk && tract resume
   tract clone s3://team-talks/parser          from a bucket")]
 pub struct Args {
-    /// Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+    /// The other repository: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
     #[arg(value_name = "URL")]
     url: String,
-    /// Where the new one will be
+    /// Where to make the new repository
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Also the session files that are kept there
+    /// Also get the session files that are kept there
     #[arg(long)]
     sources: bool,
 }
@@ -76,7 +77,9 @@ fn name(url: &str) -> Result<String, Failure> {
     let name = path.rsplit(['/', ':']).next().unwrap_or_default();
     match name {
         "" | "." | ".." | "~" => {
-            let failure = Failure::usage(format!("'{url}' says no name for the new one"));
+            let failure = Failure::usage(format!(
+                "'{url}' does not give a name for the new repository"
+            ));
             Err(failure.with_hint("tract clone URL DIR"))
         }
         name => Ok(name.to_owned()),

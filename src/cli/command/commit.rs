@@ -13,25 +13,25 @@ use crate::cli::{App, Failure, Typed, input, named, position};
 
 /// Append one message, or replace one
 ///
-/// -m is what the model reads; --note is git's message, for people. Without a text, standard input
-/// is read, or on a terminal $EDITOR opens. Text is never guessed to be JSON: --json and --batch
-/// say that it is.
+/// -m is what the model reads; --note is a remark for people, as git's message is. Without a text,
+/// standard input is read, or on a terminal $EDITOR opens. A text is never taken for JSON: --json and
+/// --batch say that it is.
 ///
-/// Where `tract config budget.max` sets a budget and the message goes beyond it, budget.action says
-/// what happens: a warning, a refusal, the oldest messages hidden, or a summary. A refusal commits
-/// nothing and prints nothing to standard output; the exit code is 1. Where hiding or a summary
-/// cannot keep the budget, the exit code is 1 too, but the message is committed all the same:
-/// standard output then holds its hash.
+/// If a budget is set (tract config budget.max) and the message goes beyond it, the setting
+/// budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
+/// nothing and prints nothing to standard output; the exit code is 1. Where hiding or a summary cannot
+/// keep the budget, the exit code is 1 too, but the message is committed: standard output then holds
+/// its hash.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract commit -r user -m 'Please use the streaming parser.'
   tract commit -r assistant -F reply.md --model gpt-5 --temperature 0.7
   cargo test 2>&1 | tract commit --call call_17 -
-  hash=$(tract -q commit -r user -m 'Go on.')   where the branch is then, and no more
+  hash=$(tract -q commit -r user -m 'Go on.')   prints only the new hash
   tract commit --edit :1 -m 'a better first prompt'
   tract commit --json reply.json          one message as OpenAI or Anthropic write it
-  tract commit --batch messages.jsonl     one a line, all or none")]
+  tract commit --batch messages.jsonl     one on each line; all or none")]
 pub struct Args {
     /// system, developer, user, assistant or tool
     #[arg(short, long, value_name = "ROLE", required_unless_present_any = ["json", "batch", "edit", "call"])]
@@ -42,16 +42,16 @@ pub struct Args {
     /// A file with the text
     #[arg(short = 'F', long, value_name = "FILE", group = "text")]
     file: Option<PathBuf>,
-    /// `-`: the text is on standard input
+    /// Read the text from standard input
     #[arg(value_name = "-", group = "text")]
     stdin: Option<String>,
     /// A file (or -) with one message in a provider's form, or the response that holds it
     #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call"])]
     json: Option<PathBuf>,
-    /// A file (or -) with such messages, one a line: all come in, or none
+    /// A file (or -) with such messages, one on each line: all are committed, or none
     #[arg(long, value_name = "FILE", group = "text", conflicts_with_all = ["role", "call", "edit"])]
     batch: Option<PathBuf>,
-    /// Give this message a new content, in its place
+    /// Replace the content of this message
     #[arg(long, value_name = "REV")]
     edit: Option<String>,
     /// The call that this tool result answers
@@ -66,7 +66,7 @@ pub struct Args {
     /// The longest reply, from here on
     #[arg(long, value_name = "N", value_parser = read_tokens, help_heading = "Request settings")]
     max_tokens: Option<u64>,
-    /// Any other setting; VALUE is JSON, or else a text
+    /// Any other setting; VALUE is JSON or a plain text
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Request settings")]
     set: Vec<String>,
     /// A file with the tools that the model may call: a JSON array
@@ -75,14 +75,14 @@ pub struct Args {
     /// A remark for people; no model sees it
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Refuse (exit 4) unless the branch is here; none: has no commit
+    /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
     #[arg(long, value_name = "REV|none")]
     expect: Option<String>,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if let Some(text) = args.stdin.as_deref().filter(|text| *text != "-") {
-        let failure = Failure::usage(format!("'{text}' stands alone: a text comes with -m"));
+        let failure = Failure::usage(format!("'{text}' is not an option; give the text with -m"));
         let role = args.role.as_deref().unwrap_or("user");
         let text = shell_word(text);
         return Err(failure.with_hint(format!("tract commit -r {role} -m {text}")));
@@ -318,7 +318,7 @@ fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
     }
     if let Some(temperature) = &args.temperature {
         let number = serde_json::from_str::<serde_json::Number>(temperature);
-        let wrong = |_| Failure::usage(format!("--temperature: '{temperature}' is no number"));
+        let wrong = |_| Failure::usage(format!("--temperature: '{temperature}' is not a number"));
         number.map_err(wrong)?;
         settings.insert("temperature".into(), temperature.clone());
     }

@@ -11,13 +11,15 @@ use tract::history::{On, Repo};
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Typed, input, outcome};
 
-/// Replace a span of the conversation by a summary
+/// Replace a span of messages with a summary
 ///
-/// The whole of it but the system messages, unless --keep or a range says else. Pinned messages
-/// stay, and calls that wait for a result. The summary is given (-m, -F, - for standard input) or
-/// made by a command, which gets the span on standard input; what is committed while it runs
-/// stays, after the summary. A command that fails changes nothing. What is replaced comes back
-/// with tract undo, or later with tract restore.
+/// Without --keep or a range, the span is everything but the system messages. Pinned messages stay, and
+/// so do calls that wait for a result. You give the summary (-m, -F, or - for standard input), or a
+/// command makes it: it gets the span on standard input. What is committed while the command runs
+/// stays, after the summary. A command that fails changes nothing.
+///
+/// tract undo brings the messages back, and so does tract restore later. See also: prune (tool
+/// outputs), drop (messages you name), truncate (the oldest), clear (everything).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -41,7 +43,7 @@ pub struct Args {
     /// How long the command may take
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS, requires = "exec")]
     timeout: NonZeroU64,
-    /// Leave the newest N messages
+    /// Leave out the newest N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
     keep: Option<usize>,
     /// Change nothing; say what would go
@@ -110,7 +112,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 /// One end of a range may be left out: the first or the last message.
 fn span(repo: &Repo, on: &On, range: &str) -> Result<Extent, Failure> {
     let Some((from, to)) = range.split_once("..") else {
-        let what = format!("'{range}' is no span");
+        let what = format!("'{range}' is not a span");
         return Err(Failure::usage(what).with_hint("both ends: tract compact :4..:20"));
     };
     let from = if from.is_empty() { ":1" } else { from };

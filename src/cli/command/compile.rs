@@ -12,9 +12,9 @@ use crate::cli::{App, Failure, request};
 
 /// Print the request that a model would be sent
 ///
-/// Valid by the provider's rules, nothing else on standard output, the same bytes every time. What
-/// had to be mended or left out is told on standard error. The default form is the setting
-/// compile.format, or else openai.
+/// The request is valid by the provider's rules, has the same bytes every time, and is all that is
+/// printed to standard output. What had to be repaired or left out is reported on standard error. The
+/// form is --format, or else the setting compile.format, or else openai.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,19 +22,19 @@ Example:
   tract compile a1b2c3d --format text | less     as it was then
   tract compile --for :-1 --request              what the last reply answered, with model and tools")]
 pub struct Args {
-    /// Which commit's context
+    /// The commit whose context is compiled
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
-    /// What this reply answered
+    /// Print the request that this reply answered
     #[arg(long = "for", value_name = "REV", conflicts_with = "rev")]
     reply: Option<String>,
     /// openai, responses, anthropic or text
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
-    /// With model, limits and tools, from the settings
+    /// Add model, limits and tools, from the settings
     #[arg(long)]
     request: bool,
-    /// Fail rather than mend anything
+    /// Fail if anything has to be repaired
     #[arg(long)]
     strict: bool,
 }
@@ -73,7 +73,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn answered(repo: &Repo, reply: CommitHash, typed: &str, app: &App) -> Result<CommitHash, Failure> {
     let row = repo.show(&reply, app.encoding(repo)?)?.row;
     if row.role != Some(Role::Assistant) {
-        let failure = Failure::refused(format!("{typed} is no reply of the assistant's"));
+        let failure = Failure::refused(format!("{typed} is not a reply of the assistant"));
         return Err(failure.with_hint(format!("tract compile {typed}")));
     }
     let nothing = || Failure::refused(format!("{typed} is the first message: it answers nothing"));

@@ -8,7 +8,7 @@ use crate::cli::{App, Failure};
 
 /// Make your shell complete commands, branches and revisions
 ///
-/// Prints what the shell has to run when it starts. It asks the program for each word, so that names
+/// Prints what the shell has to run when it starts. The shell then asks tract for each word, so names
 /// in the repository are completed as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -17,7 +17,7 @@ Example:
   echo 'source <(tract completions zsh)' >> ~/.zshrc
   echo 'tract completions fish | source' >> ~/.config/fish/config.fish")]
 pub struct Args {
-    /// Which shell
+    /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

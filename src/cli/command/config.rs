@@ -12,29 +12,30 @@ use tract::render::{Line, read_tokens};
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure};
 
-/// Read and change the repository's settings
+/// Read or change settings
 ///
-/// Without a key, all that are set.
-///
-/// budget.max: tokens that a context should not exceed (128k).
-/// budget.action: what happens to a commit that goes beyond: warn (the default), refuse (nothing is
-/// committed, exit code 1), truncate (the oldest exchanges are hidden with it), or compact:CMD (CMD
-/// summarises what is old). Where truncate or CMD cannot keep the budget, the exit code is 1 too, but
-/// the message is committed: tract commit prints its hash only then.
-/// budget.target: what truncate leaves, in percent of budget.max or in tokens (80%).
-/// budget.timeout: how many seconds CMD may take (600).
-/// tokens.encoding: o200k_base or cl100k_base. compile.format: openai, responses, anthropic or text.
-/// window.size: how many messages tract view shows (50).
-/// gc.reflogExpire: how many days tract gc leaves what undo and reflog lead to (90); now; or never.
-/// receive.purge: whether a push that tells of erased messages erases them here: allow or refuse (refuse).
-///
-/// With --global, your own settings, for all repositories. safe.directory: a repository of another
-/// user that may be opened (a path; PATH/* for all below; * for all), one more with each call.
-/// secrets.allow: what is no secret although it looks like one (a regular expression, held against what
-/// would be taken for a secret), one more with each call. secrets.resume: allow, for tract resume to write
-/// secrets like anything else; what it writes stays on this machine until the tool sends it.
+/// Without KEY, it prints all settings that are set. Those of the repository are kept in it; with
+/// --global, your own are kept for all repositories.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Of the repository, with its default in brackets:
+  budget.max         how many tokens a context should not exceed, such as 128k
+  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); compact:CMD (CMD summarises what is old) [warn]
+  budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
+  budget.timeout     how many seconds CMD may take [600]
+  tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
+  compile.format     openai, responses, anthropic or text [openai]
+  window.size        how many messages tract view shows [50]
+  gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
+  receive.purge      whether a push may erase here what was erased there: allow or refuse [refuse]
+
+Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
+
+Your own, with --global:
+  safe.directory     another user's repository that may be opened: a path, PATH/* for all below it, or *; each call adds one
+  secrets.allow      a regular expression for texts that look like secrets and are not; each call adds one
+  secrets.resume     allow: tract resume writes secrets too; what it writes stays on this machine until the tool sends it
+
 Example:
   tract config budget.max 128k
   tract config budget.action truncate
@@ -43,16 +44,16 @@ Example:
   tract config --global safe.directory /srv/shared
   tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
-    /// Which setting
+    /// The setting
     #[arg(value_name = "KEY")]
     key: Option<String>,
-    /// Its new value; without it, the present one is printed
+    /// The new value; without it, the present value is printed
     #[arg(value_name = "VALUE", requires = "key")]
     value: Option<String>,
-    /// Remove it
+    /// Remove the setting
     #[arg(long, requires = "key", conflicts_with = "value")]
     unset: bool,
-    /// Your own settings, for all repositories
+    /// Use your own settings, for all repositories
     #[arg(long)]
     global: bool,
 }
@@ -66,7 +67,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .as_ref()
         .filter(|key| UserConfig::KEYS.contains(&key.as_str()))
     {
-        let what = format!("{key} is yours to set, not the repository's");
+        let what = format!("{key} is a setting of yours, not of the repository");
         return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
     }
     let repo = app.repo()?;
@@ -107,7 +108,7 @@ fn global(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Ok(app.ui.print_all(config.iter().map(line))?);
     };
     if Config::KEYS.contains(&key.as_str()) {
-        let what = format!("{key} is the repository's, not yours");
+        let what = format!("{key} is a setting of the repository, not of yours");
         return Err(
             Failure::usage(what).with_hint(format!("without --global: tract config {key} …"))
         );
@@ -163,7 +164,7 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
         "budget.timeout" => match value.parse::<NonZeroU64>() {
             Ok(seconds) => Ok(seconds.to_string()),
             Err(_) => {
-                let what = format!("budget.timeout: '{value}' is no number of seconds");
+                let what = format!("budget.timeout: '{value}' is not a number of seconds");
                 Err(Failure::usage(what))
             }
         },
@@ -171,7 +172,7 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
         "window.size" => match value.parse::<usize>() {
             Ok(size) if size > 0 => Ok(size.to_string()),
             _ => Err(Failure::usage(format!(
-                "window.size: '{value}' is no number of messages"
+                "window.size: '{value}' is not a number of messages"
             ))),
         },
         "receive.purge" => match value {

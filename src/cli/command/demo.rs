@@ -10,10 +10,10 @@ use tract::render::{Label, Line};
 
 use crate::cli::{App, Cli, Failure, command, private, request};
 
-/// Look around in a bundled session
+/// Try tract on a bundled session
 ///
-/// Imports a small coding session into a fresh repository in the temporary directory and runs a
-/// few commands on it, printing each. The repository stays, to play with.
+/// Imports a small coding session into a new repository in the temporary directory, runs a few commands
+/// on it and prints each one. The repository stays there to play with.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

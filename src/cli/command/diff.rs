@@ -9,21 +9,22 @@ use tract::render::diff::{self, Form, Frame, Kept, Show};
 
 use crate::cli::{App, Exit, Failure};
 
-/// Compare two contexts: what a model would be sent at each
+/// Compare what a model would be sent at two commits
 ///
-/// Without arguments HEAD with what came before it; with one, that commit with HEAD; an edit alone:
-/// the message before and after it. A message is the same if it is the same entry (edited, say), or
-/// has the same content, or else is the most alike; ids of tool calls are left aside.
+/// Without arguments, it compares HEAD with the commit before it; with one, that commit with HEAD. If
+/// that one commit is an edit, it compares the message before and after it. Two messages are paired if
+/// they are the same entry (edited, say), or have the same content, or else are the most alike. Ids of
+/// tool calls are ignored.
 ///
-/// ~ is a message that changed, + one that is new or came back, - one that is gone or hidden. JSON is
-/// compared by keys, each difference with its path. The last lines say how much of the beginning is
-/// identical: what a provider's prompt cache can still use.
+/// ~ marks a message that changed, + one that is new or came back, - one that is gone or hidden. JSON
+/// is compared by keys, and each difference has its path. The last lines say how much of the beginning
+/// is identical: what a provider's prompt cache can still use.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract diff                   what the last commit did to the context
   tract diff HEAD~20 --stat    a bar for each message that differs
-  tract diff run1 run2         two branches, also without a common beginning
+  tract diff run1 run2         two branches, even without a common beginning
   tract diff 5d4c3b2           an edit: its message before and after
   tract diff main..try --tool read_file --format anthropic
   tract diff main try --exit-code && echo \"a model would be sent the same\"")]
@@ -34,10 +35,10 @@ pub struct Args {
     /// The second context; HEAD unless given
     #[arg(value_name = "B")]
     after: Option<String>,
-    /// A bar for each message
+    /// Print a bar for each message
     #[arg(long, conflicts_with = "oneline")]
     stat: bool,
-    /// A line for each message, and nothing else
+    /// Print only a line for each message
     #[arg(long)]
     oneline: bool,
     /// Only messages of this role
@@ -49,13 +50,13 @@ pub struct Args {
     /// Unchanged lines around changed ones
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
     context_lines: usize,
-    /// Ids of tool calls count as well
+    /// Compare the ids of tool calls as well
     #[arg(long)]
     exact_ids: bool,
     /// The provider whose cache the last lines are about: openai, responses, anthropic or text
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
-    /// Fold nothing, cut nothing
+    /// Do not fold or cut anything
     #[arg(long)]
     full: bool,
     /// Exit with 1 if anything differs

@@ -5,12 +5,14 @@ use tract::render::plural;
 
 use crate::cli::{App, Failure, Typed, outcome};
 
-/// Take single messages, or parts of them, out of the context
+/// Hide the messages, or parts of messages, that you name
 ///
-/// A message that calls tools takes their results along. A result takes its own call along and no
-/// more: the text beside it and the calls made in parallel stay, with their results. A pinned partner
-/// refuses it all. A message whose parts are all dropped is hidden. Parts are counted from 0, as tract show prints
-/// them.
+/// With a message that calls tools, their results go too. With a result, only its own call goes; the
+/// text beside that call, and calls made in parallel, stay with their results. If one of these is
+/// pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
+/// as tract show prints them.
+///
+/// See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -20,10 +22,10 @@ Example:
   tract drop :8                a tool's result, and the call that it answers
   tract drop :-1 --dry-run     say what would go")]
 pub struct Args {
-    /// Messages, or REV#PART: a part
+    /// Messages, or REV#PART for a part
     #[arg(value_name = "REV", required = true)]
     named: Vec<String>,
-    /// The last user message and the task too
+    /// Allow the last user message and the task to go too
     #[arg(long)]
     force: bool,
     /// Say what would go, and change nothing

@@ -7,12 +7,12 @@ use tract::store::RoomOf;
 
 use crate::cli::{App, Failure, Ui, listing};
 
-/// Say what takes the room
+/// Show what takes up space
 ///
-/// First the files, page by page, down to the last byte. Then the messages: by what needs them, by
-/// role, by tool, and by branch, tag and session; each with what is kept of it, which is compressed,
-/// and with how long it is. What several branches share counts for each of them, and what is one's
-/// alone stands last. Then the session files that imports keep. In a pipe all sizes are in bytes.
+/// First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by
+/// tool, and by branch, tag and session; each with its stored (compressed) size and its length. What
+/// several branches share counts for each of them; what only one of them needs stands in the last
+/// column. Then the session files that imports keep. In a pipe, all sizes are in bytes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -7,7 +7,7 @@ use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
-use tract::interop::{Format, formats};
+use tract::interop::{FORMATS, Format};
 use tract::render::{escape, grouped, plural};
 
 use crate::cli::page::{self, Guarded};
@@ -15,13 +15,13 @@ use crate::cli::{App, Failure, leaks, private};
 
 /// Write a session file, or a page to read
 ///
-/// Messages that were imported and not changed since come back JSON-equal, ids and links included;
-/// changed and new ones are valid records of their own; hidden ones are left out.
+/// Messages that were imported and have not changed come back JSON-equal, with their ids and links.
+/// Changed and new messages are written as valid records. Hidden messages are left out.
 ///
-/// html is one page that needs nothing else, for a browser: the whole conversation, what is hidden
-/// folded beside the marker that stands in its place. markdown is the same as a text.
+/// --format html writes one self-contained page for a browser: the whole conversation, with hidden
+/// messages folded under their marker. --format markdown writes the same as text.
 ///
-/// Where there are secrets in it, nothing is written, unless one of two flags says what is to be done.
+/// Where secrets are found, nothing is written unless --redact or --allow-secrets is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -30,18 +30,19 @@ Example:
   tract export --format html -o session.html    to read, to keep, to share
   tract export --redact -o session.jsonl        without the secrets in it")]
 pub struct Args {
-    /// Which commit's context
+    /// The commit whose context is written
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
     /// The format; by default the session's own
     #[arg(long, value_name = "F", value_parser = Shape::named, help = format!(
-        "{}; by default the session's own; or html, markdown", formats::choices()
+        "One of the {} that tract import --help lists, html or markdown; by default the session's own",
+        FORMATS.len()
     ))]
     format: Option<Shape>,
-    /// Where to write it, instead of standard output
+    /// The file to write, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
@@ -72,8 +73,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         Some(Shape::Page(kind)) => return to_read(&repo, &commit, kind, args, app),
         None => session_format(&repo, &commit)?.ok_or_else(|| {
             let failure = Failure::usage("this history came from no session file");
-            let choices = formats::choices();
-            failure.with_hint(format!("tract export --format, with {choices}"))
+            failure.with_hint("tract export --format F, with one that tract import --help lists")
         })?,
     };
     let now = app.now();

@@ -5,11 +5,12 @@ use tract::history::sync::{FetchOptions, Follow};
 use crate::cli::peer::fetched;
 use crate::cli::{App, Failure, typed::Typed};
 
-/// Bring what another repository has, and move nothing of your own
+/// Get commits from another repository; your branches stay
 ///
-/// Its branches are here as origin/main, its sessions as origin/sessions/TOOL/ID. Only what is missing
-/// comes; every message and every commit is held against its name. What was erased here stays erased. What broke off
-/// goes on where it stopped. tract undo takes it back.
+/// Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
+/// is sent, and every message and commit is checked against its name. What was erased here stays
+/// erased. After an interruption, the same command continues where it stopped. tract undo takes a fetch
+/// back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -19,7 +20,7 @@ Example:
 pub struct Args {
     #[command(flatten)]
     from: fetched::From,
-    /// Forget where refs were that are there no more
+    /// Forget refs that no longer exist there
     #[arg(long)]
     prune: bool,
 }

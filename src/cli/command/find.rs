@@ -12,17 +12,18 @@ use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
 use crate::cli::listing::{self, known_operations};
 use crate::cli::{App, Exit, Failure, Ui, moment, progress};
 
-/// Find messages by their text
+/// Search all messages, hidden ones too
 ///
-/// Looks through the history of all branches, tags and sessions, newest first: text, thinking,
-/// calls of tools and their results, in messages that are hidden as well, and in what edits
-/// replaced. A message that branches share is listed once. Each is headed by its hash, time, role and
-/// place (main:12, or what hides it); `tract show HASH` shows it whole. Where it is hidden, the last
-/// line says what brings it back. What several sessions say stands by session, the one with the newest match
-/// first, under where it ran, its title, and what it went on from.
+/// Searches the history of all branches, tags and sessions, newest first: text, thinking, tool calls
+/// and their results, in hidden messages as well, and in what edits replaced. A message that several
+/// branches share is listed once. Each match starts with its hash, time, role and place (main:12, or
+/// what hides it); `tract show HASH` prints it in full. For a hidden message, the last line says what
+/// brings it back. Matches are grouped by session, the one with the newest match first; the heading
+/// says where the session ran, its title, and what it continued.
 ///
-/// TEXT is taken as it is, whatever its case; nothing in it is special. With --regex it is a regular
-/// expression, in which (?-i) makes case matter. Exit code 1 where there is no match, as grep has it.
+/// TEXT is searched for as it is, in upper or lower case; no character is special. With --regex it is a
+/// regular expression, in which (?-i) makes case matter. The exit code is 1 if nothing matches, as with
+/// grep.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -31,11 +32,11 @@ Example:
   tract find parse_conf main                only in main's history
   tract find parse_conf --here              only in this directory's sessions
   tract find 'fn \\w+_config' --regex -C 1  with a message before and after
-  tract find error --tool bash --since 3w   in what bash was given and gave, these three weeks
+  tract find error --tool bash --since 3w   in bash's input and output of the last three weeks
   tract find TODO --role user -n 0          in all that users wrote
   tract find -- --force                     a text that begins with a dash")]
 pub struct Args {
-    /// What to find
+    /// The text to find
     #[arg(value_name = "TEXT")]
     text: String,
     /// Only in the history of this commit or branch
@@ -66,7 +67,7 @@ pub struct Args {
     /// Only up to then
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// At most N messages, 20 unless said otherwise; 0: all
+    /// At most N messages; by default 20; 0: all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 }

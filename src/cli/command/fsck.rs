@@ -8,24 +8,24 @@ use tract::store::SetAside;
 use crate::cli::failure::{Exit, sentence};
 use crate::cli::{App, Failure, progress};
 
-/// Check everything that is kept
+/// Check the repository for damage, and repair it if asked
 ///
-/// Every page, row, message, commit and kept session file is held against its name, its checksum or
-/// its fingerprint; each ref against its log; token counts, checkpoints, totals and the search index
-/// against the messages they come from; and the context of every branch, tag and session is read. Damage is
-/// listed, with what still compiles, and ends with exit code 3.
+/// Checks every page, row, message, commit and kept session file against its name, checksum or
+/// fingerprint; each ref against its log; token counts, checkpoints, totals and the search index
+/// against the messages; and reads the context of every branch, tag and session. Damage is listed, with
+/// what still compiles; the exit code is then 3.
 ///
-/// --repair makes again what can be made from the rest: indexes, listings, token counts, checkpoints,
-/// the search index, refs from their log, where commits stand. What nothing vouches for is set aside,
-/// so that it is in nobody's way: it stays in the database, in the table quarantine. No message and no
-/// commit that is whole is touched. One that was set aside is whole again once it is imported again.
+/// --repair rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
+/// the search index, refs from their logs, and places of commits. Rows that nothing confirms are set
+/// aside, into the table quarantine of the database. Intact messages and commits are never touched. A
+/// message or commit that was set aside comes back when it is imported again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract fsck
   tract fsck --repair")]
 pub struct Args {
-    /// Make again what can be made, and set the rest aside
+    /// Rebuild what can be rebuilt, and set damaged rows aside
     #[arg(long)]
     repair: bool,
 }
@@ -56,7 +56,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.repair && found.is_repairable() {
         tell(&found, app)?;
         let aside = repo.repair(&found)?;
-        app.ui.status("Made again what can be made from the rest");
+        app.ui.status("Rebuilt what can be rebuilt from the rest");
         for SetAside { table, rows } in aside {
             let rows = plural(rows, "row");
             app.ui.status(format!("Set aside {rows} of {table}"));
@@ -86,7 +86,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     app.ui.hint(match (found.is_repairable(), args.repair) {
         (true, false) => {
-            "tract fsck --repair makes again what can be made, and sets the rest aside"
+            "tract fsck --repair rebuilds what can be rebuilt, and sets the rest aside"
         }
         _ if found.is_of_pages() => {
             "nothing was changed; what compiles can be saved: tract bundle FILE BRANCH"

@@ -5,24 +5,24 @@ use tract::render::{bytes, plural};
 
 use crate::cli::{App, Failure, progress};
 
-/// Take out what nothing leads to any more
+/// Delete what no branch, tag, session or undo needs any more
 ///
-/// What any branch, tag or session holds stays, hidden messages too, with what they compile to and are
-/// exported as; and so does what undo and reflog lead to, for 90 days or as gc.reflogExpire says. What is
-/// older than that is forgotten: no undo reaches back behind it. Of a session's kept files those go that
-/// nothing reads. Then what stays is made smaller, and the files are rewritten. Others may work
-/// meanwhile. It is never done unasked.
+/// Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to
+/// and export as. What undo and reflog can reach stays for 90 days, or as long as gc.reflogExpire says;
+/// older commands are forgotten, and undo cannot reach them. Parts of kept session files that nothing
+/// reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
+/// run meanwhile. tract never does this unasked.
 ///
-/// What nobody must read again is another matter: tract clear --purge.
+/// To erase something so that nobody can read it again: tract purge, or tract clear --purge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract gc
   tract gc --dry-run         what would go
-  tract gc --expire now      forget all that could be undone, too
-  tract gc --expire 30       what is older than 30 days")]
+  tract gc --expire now      also forget everything that could be undone
+  tract gc --expire 30       forget only what is older than 30 days")]
 pub struct Args {
-    /// Forget what was done so many days ago and before: DAYS, now, or never
+    /// Forget commands older than this: a number of days, now, or never
     #[arg(long, value_name = "AGE", value_parser = age)]
     expire: Option<Expire>,
     /// Change nothing; say what would go
@@ -48,7 +48,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let bar = progress::bar(app, "{spinner} {msg}");
     let done = repo.gc(expire, app.now(), &mut |step| {
         bar.set_message(match step {
-            GcStep::Collecting => "looking for what nothing leads to".to_owned(),
+            GcStep::Collecting => "looking for what nothing needs".to_owned(),
             GcStep::Compressing(done, all) => format!("compressing {}%", done * 100 / all.max(1)),
             GcStep::Rewriting => "rewriting the files".to_owned(),
         });
@@ -79,11 +79,11 @@ fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<()
     if done.aside > 0 {
         let rows = plural(done.aside, "damaged row");
         app.ui.notice(format!(
-            "{rows} set aside by a repair: while they are there, nothing is taken out that they may name"
+            "{rows} set aside by a repair: what they may need is not deleted"
         ));
     }
     if done.is_nothing() {
-        app.ui.status("Nothing to take out");
+        app.ui.status("Nothing to delete");
         return Ok(());
     }
     let mut parts = Vec::new();

@@ -10,27 +10,28 @@ use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
-    self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Unread, database,
+    self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, database,
 };
-use tract::interop::{Format, formats, sniff};
+use tract::interop::{FORMATS, Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
 
 use crate::cli::coming::{Coming, Queue};
+use crate::cli::failure::known_formats;
 use crate::cli::named::{self, Spool};
 use crate::cli::{App, Exit, Failure, imported, left, position, progress, unread};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
-  tract import                         what is there
+  tract import                         list the sessions of this directory
   tract import --last                  the newest of them
   tract import 493c22a8                the one with this id, as it is listed
   tract import --all --list            those of every directory; without --list it takes them
-  gunzip -c old.gz | tract import -    what comes on standard input, or in <(…)
-  tract import session.jsonl logs/     files, and directories with all that is in them
+  gunzip -c old.gz | tract import -    standard input; <(…) works as well
+  tract import session.jsonl logs/     files, and all session files in a directory
   tract import opencode.db             every session of a tool's database
   tract import --onto main FILE        what is new in it, after main's own commits
   tract import --redact --last         without the keys, tokens and passwords in it
@@ -40,43 +41,43 @@ Example:
 As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
   tract import --hook")]
 pub struct Args {
-    /// Session files, directories of them, ids of sessions, or - for standard input
+    /// Session files, directories of them, session ids, or - for standard input
     #[arg(value_name = "PATH|ID")]
     paths: Vec<PathBuf>,
-    /// The sessions of every directory
+    /// Take the sessions of every directory
     #[arg(long, conflicts_with_all = ["paths", "hook"])]
     all: bool,
-    /// List them, as without arguments
+    /// Only list sessions, as without arguments
     #[arg(long, conflicts_with_all = ["paths", "last", "hook"])]
     list: bool,
-    /// How many sessions are listed; 0: all
+    /// How many sessions to list; 0: all
     #[arg(short = 'n', long, value_name = "N")]
     #[arg(conflicts_with_all = ["paths", "last", "hook"])]
     limit: Option<usize>,
-    /// The newest session of this directory
+    /// Take the newest session of this directory
     #[arg(long, conflicts_with = "paths")]
     last: bool,
     /// Read a Claude Code hook's JSON on standard input, and import its transcript
     #[arg(long, conflicts_with_all = ["paths", "last"])]
     hook: bool,
-    /// The format, where it should not be guessed
-    #[arg(long, value_name = "F", value_parser = Format::named, help = format!(
-        "The format, where it should not be guessed: {}", formats::choices()
-    ))]
+    /// The format, instead of recognising it
+    #[arg(long, value_name = "F", value_parser = Format::named)]
+    #[arg(help = format!("The format, instead of recognising it: one of {}", FORMATS.len()))]
+    #[arg(long_help = format!("The format, instead of recognising it: {}", formats::choices()))]
     format: Option<&'static Format>,
-    /// The branch that is to follow the session
+    /// The name of the branch that follows the session
     #[arg(long = "as", value_name = "NAME")]
     branch: Option<String>,
     /// Append what is new to this branch, after its own commits
     #[arg(long, value_name = "BRANCH", conflicts_with = "branch")]
     onto: Option<String>,
-    /// Let [redacted:KIND] in, in place of secrets; so it stays for these sessions
+    /// Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
     #[arg(long)]
     redact: bool,
-    /// Import nothing from a file with anything wrong in it
+    /// Import nothing from a file that has a problem
     #[arg(long)]
     strict: bool,
-    /// Say each session, each file that was passed over, and what was kept that is no message
+    /// Report each session, each file that was skipped, and each kept record that is not a message
     #[arg(short, long)]
     verbose: bool,
 }
@@ -86,9 +87,9 @@ const ABOUT: &str = "Bring in sessions of coding agents, and other conversations
 fn long_about() -> String {
     format!(
         "{ABOUT}: of {}.\n\n\
-         Alone, it lists this directory's {} sessions. The format is seen from a file's content. \
-         Importing a file again adds what is new in it and nothing else. Outside a repository, \
-         one is made here.",
+         Without arguments, it lists this directory's {} sessions. A file's format is \
+         recognised from its content. Importing a file again adds only what is new in it. \
+         Outside a repository, one is made here.",
         formats::tools(|_| true),
         left::tools(),
     )
@@ -175,7 +176,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         });
         match &done {
             Ok(_) => unread.was_read(&repo, file)?,
-            Err(failure) if args.all && is_unread(failure) => {
+            Err(failure) if args.all && trouble(failure).is_the_files() => {
                 unread.failed(&repo, file, &unread::why(failure), app.now())?;
             }
             Err(_) => {}
@@ -188,18 +189,19 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
                 }
                 reports.push((file.clone(), report));
             }
-            // A directory may hold anything.
-            Err(Failure::Tract(
-                error @ (Error::UnknownFormat { .. }
-                | Error::BrokenFile { .. }
-                | Error::EmptyFile { .. }),
-            )) if !is_named(file, args) => passed.note(file, &error),
-            Err(failure) if files.len() == 1 => return Err(failure),
+            Err(Failure::Tract(error))
+                if Trouble::of(&error).is_no_session() && !is_named(file, args) =>
+            {
+                passed.note(file, &error);
+            }
+            Err(failure) if files.len() == 1 || trouble(&failure) == Trouble::ServerLost => {
+                if let Some(bar) = &many {
+                    bar.finish_and_clear();
+                }
+                return Err(failure);
+            }
             Err(failure) => {
-                let lost = matches!(
-                    &failure,
-                    Failure::Tract(Error::Overtaken { .. } | Error::Busy { .. })
-                );
+                let lost = trouble(&failure) == Trouble::TooLate;
                 match &many {
                     Some(bar) => bar.suspend(|| failure.report(&mut app.ui)),
                     None => failure.report(&mut app.ui),
@@ -219,7 +221,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     if reports.is_empty() && worst.is_none() {
         passed.tell(args.verbose, app);
         let failure = Failure::refused("no session in a known format was found");
-        return Err(failure.with_hint(format!("known formats: {}", formats::names())));
+        return Err(failure.with_hint(known_formats()));
     }
     passed.tell(args.verbose, app);
     let is_kin = |file: &Path| !files.iter().any(|named| named == file);
@@ -237,18 +239,12 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
 }
 
-/// Whether a file of a tool's that ended so is one that could not be read.
-fn is_unread(failure: &Failure) -> bool {
-    !matches!(
-        failure,
-        Failure::Tract(
-            Error::UnknownFormat { .. }
-                | Error::EmptyFile { .. }
-                | Error::Overtaken { .. }
-                | Error::Busy { .. }
-                | Error::Damaged { .. }
-        )
-    )
+/// What it means that a file did not come in.
+fn trouble(failure: &Failure) -> Trouble {
+    match failure {
+        Failure::Tract(error) => Trouble::of(error),
+        _ => Trouble::File,
+    }
 }
 
 /// Refuses a branch that cannot be made, before anything is.
@@ -273,10 +269,7 @@ fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Res
     for file in files {
         match ingest::check_strict(spools.at(file), args.format) {
             Ok(()) => {}
-            // A directory may hold anything.
-            Err(
-                Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. },
-            ) if !is_named(file, args) => {}
+            Err(error) if Trouble::of(&error).is_no_session() && !is_named(file, args) => {}
             Err(error) => {
                 let error = spools.renamed(error);
                 if let Error::StrictImport { path, first, .. } = &error {

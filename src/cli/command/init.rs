@@ -8,9 +8,11 @@ use crate::cli::{App, Failure};
 
 /// Make a repository here
 ///
-/// Makes `.tract/` in DIR, by default the working directory. Harmless when it is there already.
-/// `tract init ~` keeps one repository for all of your sessions. The address of a PostgreSQL server stands
-/// for a directory here, after `--repo` and in `TRACT_REPO`, where tract was built with `--features postgres`.
+/// Makes `.tract/` in DIR; without DIR, in the working directory. A repository that is there already
+/// stays as it is. `tract init ~` keeps one repository for all of your sessions.
+///
+/// In a tract built with `--features postgres`, the address of a PostgreSQL server may stand in place
+/// of a directory, here, after `--repo` and in `TRACT_REPO`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -18,7 +20,7 @@ Example:
   tract init ~                         one for everything below your home
   tract init 'postgres://me@host/db'   one on a server, for several machines")]
 pub struct Args {
-    /// Where `.tract/` will be
+    /// Where to make `.tract/`
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }

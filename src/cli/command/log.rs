@@ -15,18 +15,18 @@ use crate::cli::{App, Failure, Listing, Template, Ui, listing, moment};
 /// List commits, newest first
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this
-/// commit's tokens, the context's tokens, and how the message begins; of a tool's result, after its
-/// call. On a terminal a line is cut to its width; in a pipe it is whole, a message's beginning still of
-/// at most 80 bytes, and times are absolute.
-/// The order is the chain's, whatever the times say.
+/// commit's tokens, the context's tokens, and how the message begins; a tool's result stands after its
+/// call. On a terminal, lines are cut to its width. In a pipe, lines are whole, previews have at most
+/// 80 bytes, and times are absolute. The order is the order of the commits, whatever their times say.
 ///
-/// --role, --tool and --grep ask for messages that a commit brings: appended, edited, or in the place
-/// of what it hides. All that is asked for must fit.
+/// --role, --tool and --grep select messages that a commit brings in: appended, edited, or put in place
+/// of what it hides. A message must match all of them.
 ///
-/// A template's fields, which never change: %H full hash, %h short hash, %P parent, %r role,
-/// %o operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview,
-/// %d time (UTC), %i number among the visible messages at the first commit of the range, %c the call
-/// that a result answers; %n a new line, %x00 a byte, %% a percent sign. A field that a commit doesn't have is empty.
+/// Fields of a template, which never change: %H full hash, %h short hash, %P parent, %r role, %o
+/// operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview, %d time
+/// (UTC), %i number among the visible messages at the first commit of the range, %c the call that a
+/// result answers; %n a new line, %x00 a byte, %% a percent sign. A field that a commit does not have
+/// is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -36,25 +36,25 @@ Example:
   tract log main~50..main      the newest 50 of main
   tract log --op compact       only compactions
   tract log -p -3              the newest three, with their texts
-  tract log --tool bash -n 0   what bash was given and gave
+  tract log --tool bash -n 0   the input and output of bash
   tract log --role user --since 2d --reverse
-                               what was asked these two days, oldest first
+                               what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
-    /// Where to begin, or A..B: what leads from A to B; and -N: at most so many
+    /// Where to begin; A..B: the commits from A to B; -N: at most N
     #[arg(value_name = "REV|A..B", num_args = 0..=2, allow_negative_numbers = true)]
     range: Vec<String>,
-    /// One line each (as without it)
+    /// One line for each commit (the default)
     #[arg(long, conflicts_with = "verbose")]
     oneline: bool,
-    /// Two or three lines each: full hash, parts, settings, note
+    /// Two or three lines for each: full hash, parts, settings, note
     #[arg(short, long)]
     verbose: bool,
-    /// As --verbose, and the text of each
+    /// As --verbose, with the text of each
     #[arg(short = 'p', long, conflicts_with = "oneline")]
     patch: bool,
-    /// At most N, 20 unless said otherwise; 0: all
+    /// At most N; by default 20; 0: all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
@@ -81,7 +81,7 @@ pub struct Args {
     /// Oldest first
     #[arg(long)]
     reverse: bool,
-    /// One record a commit, by a template such as '%h %r %t %s'
+    /// One record for each commit, by a template such as '%h %r %t %s'
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
     format: Option<String>,
     /// End each record with a NUL byte instead of a new line
@@ -190,7 +190,7 @@ fn range_and_limit(args: &Args) -> Result<(Option<&str>, Option<usize>), Failure
         [range] => Ok((Some(range), limit)),
         [a, b, ..] => {
             let failure = Failure::usage(format!(
-                "a log has one beginning, and '{a}' and '{b}' are two"
+                "log starts at one revision, and '{a}' and '{b}' are two"
             ));
             Err(failure.with_hint(format!(
                 "what leads from one to the other: tract log {a}..{b}"

@@ -9,13 +9,13 @@ use crate::cli::{App, Failure, root};
 
 /// Write the manual pages
 ///
-/// One for the program and one for each command, from the same texts as --help.
+/// Writes one page for the program and one for each command, with the same text as --help.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract man ~/.local/share/man/man1      then: man tract-log")]
 pub struct Args {
-    /// Where; it is made if it is not there
+    /// The directory; it is made if it is missing
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

@@ -22,6 +22,7 @@ mod fetch;
 mod find;
 mod fsck;
 mod gc;
+mod help;
 mod import;
 mod init;
 mod log;
@@ -136,9 +137,11 @@ commands! {
     Backup(backup),
     Purge(purge),
     Config(config),
+    #[command(hide = true)]
     RevParse(rev_parse),
     Completions(completions),
     Man(man),
+    Help(help),
 }
 
 /// Does it. Without a command: where we are, or how to start.
@@ -157,9 +160,9 @@ fn start(app: &mut App) -> Result<(), Failure> {
     use std::io::Write;
     Ok(write!(
         app.ui.out(),
-        "tract keeps the context of your conversations with language models. There is no repository here.\n  \
+        "tract keeps the context of your conversations with language models. There is no repository here yet.\n  \
          tract demo      a session to look around in\n  \
          tract import    this directory's Claude Code and Codex sessions\n  \
-         tract --help    everything else\n"
+         tract help      what else there is\n"
     )?)
 }

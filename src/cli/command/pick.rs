@@ -7,10 +7,10 @@ use crate::cli::{App, Failure, Typed, outcome};
 
 /// Copy messages from anywhere to the end
 ///
-/// From other branches and sessions, from before a compaction, from a commit that is on no branch: a
-/// copy of each is appended, with its tool calls and results, and with all its parts. What stands
-/// before it stays as it is, so a provider's prompt cache keeps it; tract restore puts a hidden message
-/// back in its own place instead.
+/// The messages may be on other branches or sessions, before a compaction, or on no branch at all. A
+/// copy of each is appended, with its tool calls and results and with all its parts. Nothing before it
+/// changes, so a provider's prompt cache stays valid. To put a hidden message back in its own place
+/// instead: tract restore.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -7,27 +7,29 @@ use tract::render::{Share, grouped, plural, read_tokens};
 
 use crate::cli::{App, Failure, Typed, outcome};
 
-/// Put a line in the place of old, big tool outputs
+/// Replace old, big tool outputs with one line each; the calls stay
 ///
-/// The calls stay, and each line names the commit whose tract show has the whole output. The newest
-/// turns of the user are left alone, and before them the newest 40,000 tokens of tool output.
-/// Nothing is done where that would save less than 20,000 tokens.
+/// Each line names the commit, so that tract show prints the whole output. The user's newest two turns
+/// are left alone, and so are the newest 40,000 tokens of tool output before them. If less than 20,000
+/// tokens would be saved, nothing is done.
+///
+/// See also: drop (messages you name), truncate (the oldest), compact (a summary), clear (everything).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract prune
   tract prune --tool read_file --larger-than 2k --protect 0 --min 0
-  tract prune --turns 0            in the newest turns as well
-  tract prune --to-budget 80%      only as many as it takes, the oldest first
+  tract prune --turns 0            the newest turns as well
+  tract prune --to-budget 80%      only as many as it takes, oldest first
   tract prune --dry-run            say what would change")]
 pub struct Args {
     /// Leave the user's newest N turns alone
     #[arg(long, value_name = "N", default_value_t = Limits::default().turns)]
     turns: usize,
-    /// Before those, leave the newest N tokens of tool output alone; 40k unless told otherwise
+    /// Before those, leave the newest N tokens of tool output alone; by default 40k
     #[arg(long, value_name = "N", value_parser = read_tokens)]
     protect: Option<u64>,
-    /// Do nothing unless it saves N tokens; 20k unless told otherwise, 0 with --to-budget
+    /// Do nothing unless it saves N tokens; by default 20k, or 0 with --to-budget
     #[arg(long, value_name = "N", value_parser = read_tokens)]
     min: Option<u64>,
     /// Only outputs of this tool (may be given several times)
@@ -36,11 +38,11 @@ pub struct Args {
     /// Only outputs of more than N tokens
     #[arg(long, value_name = "N", value_parser = read_tokens)]
     larger_than: Option<u64>,
-    /// Only as many, the oldest first, as make the context fit so many tokens, or P% of
-    /// budget.max, with what the provider counts on top
+    /// Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
+    /// provider's count
     #[arg(long, value_name = "N|P%")]
     to_budget: Option<Share>,
-    /// Hold tract's own count against the budget, not what the provider counts on top
+    /// Measure the budget by tract's own count, not by the provider's
     #[arg(long = "by-our-count", alias = "as-counted", requires = "to_budget")]
     as_counted: bool,
     /// Say what would change, and change nothing

@@ -7,16 +7,17 @@ use crate::cli::peer::fetched;
 use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, typed::Typed};
 
-/// Go on where another repository has
+/// Fetch, and move your branch and sessions forward
 ///
-/// As tract fetch; then the branch where HEAD is goes on where the one of its name did, and so do sessions.
-/// What has commits of its own stays, and is named. All of it is one operation: tract undo takes it back.
+/// Does what tract fetch does. Then the branch that HEAD is on moves forward to the other side's branch
+/// of that name, and so do sessions. What has commits of its own stays, and is reported. The whole pull
+/// is one operation: tract undo takes it back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract pull                                from origin, or the only remote there is
   tract pull laptop && tract resume         go on with a session that began there
-  tract checkout -b theirs origin/main      where both have gone on: theirs beside yours")]
+  tract checkout -b theirs origin/main      if both have new commits: theirs, beside yours")]
 pub struct Args {
     #[command(flatten)]
     from: fetched::From,
@@ -31,7 +32,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     for parted in &done.parted {
         let (name, seen) = (parted.name.short(), parted.seen.short());
         let what = format!(
-            "{name} has {} that {seen} has not, and lacks {}",
+            "{name} has {} that {seen} does not have, and lacks {}",
             plural(parted.ours, "commit"),
             parted.theirs
         );

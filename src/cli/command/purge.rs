@@ -8,15 +8,15 @@ use crate::cli::{App, Failure, Typed, erased};
 
 /// Erase messages from history, for good
 ///
-/// Those that are named, or those that say what is looked for, on every branch, hidden or not: they read
-/// [purged] from then on, commits keep their hashes, no undo brings them back, and importing the session
-/// again does not. The kept files of sessions that hold any of it go, too, and titles and tags' notes that
-/// say it. What is hashed with a commit (its note, its reason, its request settings) cannot be erased: where
-/// that says it, nothing is done.
+/// Erases the messages that you name, or those that --match finds, on every branch, hidden or not. They
+/// read [purged] from then on. Commits keep their hashes. No undo brings the messages back, and neither
+/// does importing the session again. Kept files of sessions that hold any of it are erased too, and so
+/// are titles and tags' notes that contain it. What is hashed with a commit (its note, its reason, its
+/// request settings) cannot be erased: if the text is there, nothing is done.
 ///
-/// The expression is read as by tract find -E: case doesn't matter, unless it begins with (?-i). It is held
-/// against what is said, however JSON spells it. tract redact is the gentler command: it takes secrets out
-/// of the context, and undo brings them back.
+/// The expression is read as tract find -E reads it: case does not matter, unless it begins with (?-i).
+/// It is matched against the text itself, however JSON spells it. tract redact is the gentler command:
+/// it takes secrets out of the context only, and undo brings them back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -24,13 +24,13 @@ Example:
   tract purge --match 'ghp_[a-z0-9]{36}' --force
   tract purge :7 a1b2c3d --force                      the 7th visible message, and that one")]
 pub struct Args {
-    /// Messages
+    /// The messages to erase
     #[arg(value_name = "REV", required_unless_present = "pattern")]
     named: Vec<String>,
-    /// Whatever says this, in any message
+    /// All messages that match this
     #[arg(long = "match", value_name = "REGEX", conflicts_with = "named")]
     pattern: Option<String>,
-    /// Yes, for good
+    /// Confirm that it is erased for good
     #[arg(long)]
     force: bool,
     /// Say what would go, and change nothing

@@ -11,16 +11,16 @@ use crate::cli::counted::counted;
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, peer};
 
-/// Bring what is here to another repository
+/// Send commits to another repository
 ///
-/// Without a ref: the branch where HEAD is, and the session that it came from. Only what is missing there
-/// moves; request settings, notes and sessions' titles go along, session files with --sources alone.
-/// A ref there only goes on: one that would lose commits stays, unless --force-with-lease is given and it is where
-/// it was last seen. What broke off goes on where it stopped.
+/// Without REF, it sends the branch that HEAD is on, and the session that it came from. Only what is
+/// missing there is sent. Request settings, notes and titles go too; session files only with --sources.
+/// A ref that would lose commits there is not moved, unless --force-with-lease is given and the ref is
+/// where it was last seen. After an interruption, the same command continues where it stopped.
 ///
-/// Where there are secrets in it, in hidden messages too, nothing leaves. What was erased here is told to the
-/// other side, which keeps or erases it as it likes (tract config receive.purge allow). What is kept beside the code, or in a
-/// bucket, stays there until --delete takes its ref away.
+/// If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
+/// erased here; it erases that as well if it is set to (tract config receive.purge allow). What is kept
+/// beside the code, or in a bucket, stays there until --delete removes its ref.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -28,8 +28,8 @@ Example:
   tract push laptop main v1        a branch and a tag
   tract push --all --sources       everything, with the session files that were imported
   tract push ../other              to a repository without a name here
-  tract push git:origin            beside the code: to what git calls origin, on refs of its own
-  tract push origin --delete old   take a branch away there")]
+  tract push git:origin            to git's origin, beside the code, on refs of its own
+  tract push origin --delete old   delete a branch there")]
 pub struct Args {
     /// The remote, or a URL; by default origin, or the only one
     #[arg(value_name = "REMOTE")]
@@ -40,16 +40,16 @@ pub struct Args {
     /// All branches, tags and sessions
     #[arg(long, conflicts_with = "refs")]
     all: bool,
-    /// Also the session files that were imported
+    /// Also send the session files that were imported
     #[arg(long)]
     sources: bool,
     /// Let a ref there lose commits, if it is where it was last seen
     #[arg(long)]
     force_with_lease: bool,
-    /// Take these refs away there
+    /// Delete these refs there
     #[arg(long, requires = "refs")]
     delete: bool,
-    /// Let secrets leave, too
+    /// Send secrets, too
     #[arg(long)]
     allow_secrets: bool,
 }
@@ -147,7 +147,7 @@ fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>, Failure> {
             // A session may be known by what it brought alone.
             None if args.refs.is_empty() => {}
             _ => {
-                let what = format!("'{}' is no branch, tag or session", name.short());
+                let what = format!("'{}' is not a branch, tag or session", name.short());
                 return Err(Failure::usage(what));
             }
         }
@@ -189,14 +189,13 @@ fn tell(done: &Pushed, app: &mut App) {
     let erased = done.erased;
     if erased.erased > 0 {
         let messages = plural(erased.erased, "message");
-        app.ui.notice(format!(
-            "{messages} that were erased here have been erased there, too"
-        ));
+        app.ui
+            .notice(format!("{messages} erased here: now erased there, too"));
     }
     if erased.kept > 0 {
         let messages = plural(erased.kept, "message");
         app.ui
-            .notice(format!("{messages} that were erased here are there still"));
+            .notice(format!("{messages} erased here: still there"));
         app.ui.hint("tract purge erases them there; tract config receive.purge allow, there, lets a push do it");
     }
 }

@@ -10,15 +10,15 @@ use crate::cli::pause::Pause;
 use crate::cli::recording::{Opening, Recording, verdict};
 use crate::cli::{App, Failure, Typed, imported};
 
-/// Record a stream of events while it comes
+/// Record a stream of events from standard input as it arrives
 ///
-/// Reads what an agent or a provider tells while it works on standard input, draws it as it comes,
-/// and commits each message as soon as it is complete. What was being said when the stream ends, or a
-/// signal asks for the end, is committed too, marked interrupted. A session that goes on in another
-/// stream goes on here. The format is seen from the first records; lines of JSON and server-sent
-/// events are both understood. Outside a repository, one is made here.
+/// Reads what an agent or a provider prints while it works, draws it, and commits each message as soon
+/// as it is complete. If the stream ends or a signal arrives in the middle of a message, that message
+/// is committed too, marked as interrupted. A session that continues in another stream continues here.
 ///
-/// Each message is an operation of its own: tract undo takes back the last one.
+/// The format is recognised from the first records: JSON Lines or server-sent events. Outside a
+/// repository, one is made here. Each message is an operation of its own: tract undo takes back the
+/// last one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -30,12 +30,12 @@ Example:
     -H 'Content-Type: application/json' \\
     -d '{\"model\":\"gpt-5\",\"input\":\"Hello\",\"stream\":true}' | tract record")]
 pub struct Args {
-    /// The format, where it should not be guessed
+    /// The format, instead of recognising it
     #[arg(long, value_name = "F", value_parser = stream, help = format!(
-        "The format, where it should not be guessed: {}", formats::stream_names()
+        "The format, instead of recognising it: {}", formats::stream_names()
     ))]
     format: Option<&'static Format>,
-    /// The branch that is to follow the session
+    /// The name of the branch that follows the session
     #[arg(long = "as", value_name = "NAME")]
     branch: Option<String>,
 }

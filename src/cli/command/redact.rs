@@ -7,23 +7,23 @@ use tract::render::plural;
 use crate::cli::counted::counted;
 use crate::cli::{App, Failure, Typed, outcome};
 
-/// Take secrets out of the context
+/// Replace secrets in the context with [redacted:KIND]
 ///
-/// Keys, tokens and passwords of well-known forms in the visible messages, or in those that are named, read
-/// [redacted:KIND] from then on. Each such message is edited, as tract commit --edit does it. The history
-/// and the kept session files still hold them: only tract purge erases. What looks like a secret and is none
-/// can be allowed: tract config --global secrets.allow REGEX.
+/// Looks for keys, tokens and passwords of well-known forms in the visible messages, or in the messages
+/// that you name. Each message with one is edited, as tract commit --edit does it. The history and the
+/// kept session files still hold the secrets: only tract purge erases them. To allow a text that only
+/// looks like a secret: tract config --global secrets.allow REGEX.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract redact                 whatever is visible
+  tract redact                 all visible messages
   tract redact :7 a1b2c3d      only these messages
   tract redact --dry-run       say which would change")]
 pub struct Args {
     /// Only these messages
     #[arg(value_name = "REV")]
     named: Vec<String>,
-    /// All that is visible, as without REV
+    /// All visible messages, as without REV
     #[arg(long, conflicts_with = "named")]
     all: bool,
     /// Say what would change, and change nothing

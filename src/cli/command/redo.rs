@@ -2,10 +2,10 @@
 
 use crate::cli::{App, Failure, position};
 
-/// Do again what the last undo reversed
+/// Reverse the last undo
 ///
-/// Again, and it is the one before that, forward to where the undoing began. After any other
-/// command there is nothing to redo: its commits would be run over.
+/// A second redo reverses the undo before it, and so on to where the undoing began. After any other
+/// command there is nothing to redo, because its commits would be lost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -14,7 +14,7 @@ Example:
 pub struct Args {}
 
 pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
-    position::refuse_on("redo", "it takes back the last undo, whoever gave it", app)?;
+    position::refuse_on("redo", "redo reverses the last undo, whoever ran it", app)?;
     let repo = app.repo()?;
     let done = repo.redo(app.now())?;
     position::undone("Did again", &done, &repo, app)?;

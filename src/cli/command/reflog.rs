@@ -5,10 +5,10 @@ use tract::render::{Label, Line, columns, table};
 
 use crate::cli::{App, Failure, position};
 
-/// List what was done, and where refs were
+/// List past commands, and where each ref was
 ///
-/// Alone: every command that moved something, newest first, with its number (for tract undo OP)
-/// and what it moved. With a ref: where that was, as REF@{N} names it.
+/// Without a ref, it lists every command that moved something, newest first, with its number (for tract
+/// undo OP) and what it moved. With a ref, it lists where that ref was, as REF@{N} names it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -19,7 +19,7 @@ pub struct Args {
     /// A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
     #[arg(value_name = "REF")]
     reference: Option<String>,
-    /// At most so many; 0: all
+    /// How many to list; 0: all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
@@ -38,7 +38,7 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let entries = repo.operations(limit)?;
     if entries.is_empty() {
-        app.ui.status("Nothing was done here yet");
+        app.ui.status("No command has changed anything here yet");
         return Ok(());
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());

@@ -6,10 +6,10 @@ use crate::cli::{App, Failure, peer};
 
 /// Name other repositories, to push to and pull from
 ///
-/// Alone: those that there are. A URL is a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX; on another
-/// machine tract has to be installed, for ssh starts it there; a bucket is reached as AWS_ENDPOINT_URL, AWS_REGION,
-/// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say. The first one is best called origin, which push, pull and fetch
-/// take where none is named.
+/// Without a subcommand, it lists the remotes. A URL is a directory, ssh://HOST/PATH, HOST:PATH, or
+/// s3://BUCKET/PREFIX. For ssh, tract must be installed on the other machine. For a bucket, set
+/// AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Call the first remote
+/// origin: push, pull and fetch use it where none is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -25,7 +25,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Act {
-    /// Give one a name
+    /// Add a remote
     Add {
         /// Its name here
         #[arg(value_name = "NAME")]
@@ -34,7 +34,7 @@ enum Act {
         #[arg(value_name = "URL")]
         url: String,
     },
-    /// Say where one is now
+    /// Change the URL of a remote
     SetUrl {
         /// Its name here
         #[arg(value_name = "NAME")]
@@ -43,7 +43,7 @@ enum Act {
         #[arg(value_name = "URL")]
         url: String,
     },
-    /// Forget one, and where its refs were
+    /// Remove a remote, and forget where its refs were
     Remove {
         /// Its name here
         #[arg(value_name = "NAME")]
@@ -57,7 +57,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None => {
             let remotes = repo.remotes()?;
             if remotes.is_empty() {
-                app.ui.status("No other repository has a name here");
+                app.ui.status("No remotes yet");
                 app.ui.hint("tract remote add origin URL");
             }
             let width = remotes.iter().map(|it| it.name.chars().count()).max();

@@ -3,20 +3,20 @@
 use crate::cli::conversation::{self, Form, Which};
 use crate::cli::{App, Failure, playing};
 
-/// The conversation as it was seen when it happened: view --speed
+/// Play the conversation as it happened: view --speed
 ///
-/// On a terminal it takes the time that it took, pauses of more than three seconds aside; in a pipe,
-/// or with --speed 0, it is there at once.
+/// On a terminal it takes as long as it took then, with pauses cut to three seconds. In a pipe, or with
+/// --speed 0, it is printed at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract replay                 as it was
   tract replay --speed 10 v1   ten times as fast, up to v1")]
 pub struct Args {
-    /// Which commit
+    /// The commit
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
-    /// How many times as fast; 0: at once
+    /// How many times as fast to play it; 0: at once
     #[arg(long, value_name = "X", value_parser = playing::speed)]
     speed: Option<f64>,
 }

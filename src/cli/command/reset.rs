@@ -7,11 +7,11 @@ use tract::render::{Label, Line, plural};
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, typed};
 
-/// Move the branch back to a commit (or anywhere else)
+/// Move the branch back to a commit; what came later leaves it
 ///
-/// What came later leaves the branch. --soft keeps it under ORIG_HEAD; --hard leaves it to the
-/// reflog alone. Neither loses anything: both print how to get back. To look at an earlier commit
-/// and leave the branch where it is: tract checkout REV.
+/// Nothing is lost. --soft keeps what came later under ORIG_HEAD; --hard leaves it to the reflog. Both
+/// print how to get back. To look at an earlier commit and leave the branch where it is: tract checkout
+/// REV.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -19,7 +19,7 @@ Example:
   tract reset HEAD~3       three commits back
   tract reset ORIG_HEAD    and forward again
   tract reset --root       to before the first message, to start over from another prompt
-  tract reset --hard v1    to the tag v1, nothing kept but by the reflog")]
+  tract reset --hard v1    to the tag v1, with nothing kept but in the reflog")]
 pub struct Args {
     /// Keep what came later under ORIG_HEAD (the default)
     #[arg(long)]
@@ -27,10 +27,10 @@ pub struct Args {
     /// Keep it in the reflog alone
     #[arg(long, conflicts_with = "soft")]
     hard: bool,
-    /// To before the first commit, as REV^ of it does
+    /// Move to before the first commit
     #[arg(long, conflicts_with = "rev")]
     root: bool,
-    /// Where to
+    /// The commit to move to
     #[arg(value_name = "REV", required_unless_present = "root")]
     rev: Option<String>,
 }

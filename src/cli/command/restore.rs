@@ -5,12 +5,12 @@ use tract::render::plural;
 
 use crate::cli::{App, Failure, Typed, outcome};
 
-/// Un-hide; everything later stays
+/// Un-hide messages; everything later stays
 ///
-/// A hide or an edit named: all of it is undone. A hidden message named: it alone comes back, with
-/// its tool partners, in its place; the hide stands for the rest. A visible message named: its
-/// hidden parts come back, or with REV#PART what the same hide took of it. With --at-end it stays
-/// hidden, and a copy is appended; with --before it is moved there.
+/// If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
+/// comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
+/// visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
+/// With --at-end the message stays hidden and a copy is appended. With --before it is moved there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -25,10 +25,10 @@ pub struct Args {
     /// Hides, edits, messages, or REV#PART
     #[arg(value_name = "REV", required = true)]
     lost: Vec<String>,
-    /// Leave it hidden and append a copy, so that what stands before stays as it is
+    /// Leave it hidden and append a copy; what stands before does not change
     #[arg(long)]
     at_end: bool,
-    /// Put it right before this message of the context, so that what stands further up stays as it is
+    /// Move it to right before this visible message; what stands further up does not change
     #[arg(long, value_name = "REV", conflicts_with = "at_end")]
     before: Option<String>,
     /// Say what would come back, and change nothing

@@ -20,10 +20,10 @@ use crate::cli::{App, Failure, leaks, private};
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
-  tract resume a1b2c3d              back to before a compaction, say
+  tract resume a1b2c3d              from before a compaction, for example
   tract resume --in codex --run     this context, in Codex, now")]
 pub struct Args {
-    /// Which commit's context
+    /// The commit whose context is written
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
     /// The tool; by default the one that the session came from
@@ -31,21 +31,21 @@ pub struct Args {
         "The tool: {}; by default the one that the session came from", resumable(" or ")
     ))]
     tool: Option<&'static Format>,
-    /// Run the command
+    /// Run that command
     #[arg(long)]
     run: bool,
     #[command(flatten)]
     secrets: leaks::Flags,
 }
 
-const ABOUT: &str = "Go on from a commit, in a new session of a tool's";
+const ABOUT: &str = "Continue from a commit in a new session of a tool";
 
 fn long_about() -> String {
     format!(
         "{ABOUT}: {}.\n\n\
-         Writes the context at REV as a new session where that tool looks, with new ids and never \
-         over a file, and prints the command that continues it. Importing that session later goes \
-         on from REV.",
+         Writes the context at REV as a new session where that tool looks for its sessions, and \
+         prints the command that continues it. The session has new ids, and no file is \
+         overwritten. When that session is imported later, its new messages follow REV.",
         formats::tools(|format| format.resume().is_some()),
     )
 }
@@ -68,8 +68,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let Some((format, how)) = tool.and_then(|tool| Some((tool, tool.resume()?))) else {
         let what = match tool {
-            Some(other) => format!("{other} is no tool that could go on"),
-            None => "this history came from no tool that could go on".to_owned(),
+            Some(other) => format!("tract cannot resume sessions of {other}"),
+            None => "this history does not say which tool to resume in".to_owned(),
         };
         let hint = format!("--in {}", resumable(", or --in "));
         return Err(Failure::usage(what).with_hint(hint));

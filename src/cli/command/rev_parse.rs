@@ -6,10 +6,10 @@ use crate::cli::{App, Failure};
 
 /// Print the full hash of what a revision names
 ///
-/// A revision is a hash or its first digits (4 at least), a branch, tag or session, HEAD or @,
-/// ORIG_HEAD (before the last reset), PREV_HEAD (before the last checkout), REV~N and REV^ (N
-/// commits back, one back), REF@{N} (where a ref was N moves ago), :N and REV:N (the Nth visible
-/// message, :-1 the last), :/TEXT (the newest message that contains TEXT), REV#I (part I of a
+/// A revision is one of these: a hash or its first digits (at least 4); a branch, tag or session; HEAD
+/// or @; ORIG_HEAD (before the last reset); PREV_HEAD (before the last checkout); REV~N and REV^ (N
+/// commits back, one back); REF@{N} (where a ref was N moves ago); :N and REV:N (the Nth visible
+/// message; :-1 is the last); :/TEXT (the newest message that contains TEXT); REV#I (part I of a
 /// message).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -17,7 +17,7 @@ Example:
   tract rev-parse HEAD
   tract rev-parse main~3 :1 :/parser")]
 pub struct Args {
-    /// What to look up
+    /// The revisions to look up
     #[arg(value_name = "REV", required = true, allow_hyphen_values = true)]
     revs: Vec<String>,
 }

@@ -11,8 +11,8 @@ use crate::cli::{App, Failure, peer};
 
 /// Answer for a repository, to a tract on another machine
 ///
-/// What push, pull, fetch and clone start through ssh. It reads questions from standard input, and answers on
-/// standard output.
+/// push, pull, fetch and clone start this through ssh. It reads questions from standard input and
+/// answers on standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

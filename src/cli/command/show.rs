@@ -14,11 +14,11 @@ use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
 use crate::cli::{App, Failure, Ui, listing, outcome};
 
-/// Show one commit whole, or a range of them
+/// Show one commit in full, or a range
 ///
-/// Its header and its content; of a hide, what it put in place and what it hid; of an edit, what
-/// stood there before. REV#2 is one part of it, counted from 0 as they are shown. A..B is what leads
-/// from A to B, the oldest first.
+/// Prints its header and its content. For a hide, it prints what stands in place of the hidden
+/// messages, and what it hid; for an edit, the text before it. REV#2 is one part of the message,
+/// counted from 0. A..B prints the commits that lead from A to B, oldest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -29,19 +29,19 @@ Example:
   tract show HEAD~3..HEAD  the newest three, in their order
   tract show :7 --image shot.png")]
 pub struct Args {
-    /// Which commit; REV#PART: a part of it
+    /// The commit; REV#PART: a part of it
     #[arg(value_name = "REV|A..B", default_value = "HEAD")]
     rev: String,
-    /// Long texts and lists whole
+    /// Do not shorten long texts and lists
     #[arg(long)]
     full: bool,
-    /// Write the picture in it, or the file, to a file, and show nothing
+    /// Write the picture or file in it to FILE, and print nothing
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// Which one, where there are several, from 1
+    /// Which picture, if there are several, counted from 1
     #[arg(long, value_name = "N", requires = "image")]
     which: Option<usize>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "image")]
     force: bool,
 }
@@ -255,7 +255,7 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Fa
     ui.print_all(part::rest(shown.parts.len(), limit))?;
     let lists = [
         ("Hid", &shown.hidden),
-        ("Stayed in its midst:", &shown.survivors),
+        ("Stayed in between:", &shown.survivors),
         ("Brought back", &shown.returned),
         ("Annotated", &shown.targets),
     ];

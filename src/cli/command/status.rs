@@ -1,5 +1,6 @@
 //! `tract status`: where am I in my context.
 
+mod counting;
 mod filling;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,24 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use tract::history::{ProviderSays, Repo, Status};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
-use tract::render::{Label, Line, amount, grouped, plural, row, tokens};
+use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
 use crate::cli::{App, Failure, Listing, Ui, listing, outcome, unread};
 
-/// Say where you are in your context
+/// Show where you are and how full the context is
 ///
-/// HEAD, the messages that a model would be sent, their tokens, and the newest commits. With -v also
-/// what fills the context: each tool, thinking, pictures, what the client attached; the ten largest
-/// messages; and what a prune would give back.
+/// Prints HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
+/// are the provider's count where its replies tell it, and tract's own count otherwise.
+///
+/// With -v it also prints how the two counts compare, what fills the context (tools, thinking,
+/// pictures, what the client attached), the ten largest messages, and what a prune would give back.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Example:
   tract status
-  tract status -v                  what fills the context
+  tract status -v                  how tokens are counted, and what fills the context
   tract --on experiment status     as if HEAD were that branch")]
 pub struct Args {
-    /// What fills the context, and the largest messages
+    /// How tokens are counted, what fills the context, and the largest messages
     #[arg(short, long)]
     verbose: bool,
 }
@@ -34,7 +37,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const CHECK_AFTER_MS: i64 = 30 * DAY_MS;
 /// How many cells the bar has.
 const BAR: usize = 20;
-/// Under `Tokens   `.
+/// Under what `Tokens   ` is the name of.
 const INDENT: &str = "         ";
 /// What is said of a repository without commits.
 const START: &str = "
@@ -64,13 +67,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
     {
         ui.print("")?;
-        return Ok(ui.print("What came in stands on branches of its own: tract branch")?);
+        return Ok(ui.print("Imported sessions have branches of their own: tract branch")?);
     }
     if status.head.commit().is_none() {
         return Ok(ui.print_all(START.lines().map(Line::from))?);
     }
     ui.print(context_line(&status.summary))?;
-    ui.print_all(token_lines(&status, ui))?;
+    ui.print(token_line(&status))?;
+    ui.print_all(shares(&status, ui))?;
     ui.print("")?;
     let listing = Listing {
         head: &status.head,
@@ -84,6 +88,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     // Where HEAD is detached nothing can be made smaller before one has returned.
     let is_attached = matches!(status.head, Head::Attached { .. });
     if args.verbose {
+        counting::tell(&status, &mut app.ui)?;
         filling::tell(app, &repo, &on, status.total, is_attached)?;
     }
     if is_attached && status.budget.is_some_and(|budget| total.tokens > budget) {
@@ -239,110 +244,33 @@ fn context_line(summary: &Summed) -> String {
     line
 }
 
-fn token_lines(status: &Status, ui: &Ui) -> Vec<Line> {
-    let (ours, encoding) = (tokens(status.total), status.encoding);
+/// `Window   [===>...] 121k of 128k (95%)`, or `Tokens   85,760 (no budget set)`: as the provider counts,
+/// where that is known. How that compares with our count is in `status/counting.rs`.
+fn token_line(status: &Status) -> Line {
     let total = status.provider.total(status.total);
-    let counts = match status.provider.count() {
-        None => format!("{ours}, {encoding}"),
-        Some(count) => {
-            let is_guess = matches!(status.provider, ProviderSays::Before(_));
-            // What it was off by was measured where it counted.
-            let error = count.error.filter(|_| !is_guess);
-            let percent = |error: f64| format!(", ±{:.0}%", (error * 100.0).ceil().max(1.0));
-            let error = error.map(percent).unwrap_or_default();
-            let about = if is_guess { "about " } else { "" };
-            let theirs = grouped(total.tokens);
-            format!("{ours} ours, {encoding}; {about}{theirs} the provider's{error}")
-        }
+    let about = match status.provider.count() {
+        None if total.estimated => "~",
+        Some(_) if matches!(status.provider, ProviderSays::Before(_)) => "about ",
+        _ => "",
     };
-    let mut lines = Vec::new();
-    let last = match (status.budget, status.provider.count()) {
-        (None, None) => format!("Tokens   {ours} (no budget set; {encoding})").into(),
-        (None, Some(_)) => format!("Tokens   {counts} (no budget set)").into(),
-        (Some(budget), _) => {
-            let percent = format!("{}%", total.tokens * 100 / budget.max(1));
-            let (label, share) = match total.tokens > budget {
-                true => (Label::Error, Label::Error.of(percent)),
-                false => (Label::Good, percent.into()),
-            };
-            let bar = label.of(bar(total.tokens, budget));
-            let bar = Line::from("Tokens   ") + bar + " " + share;
-            let bar = bar + format!(" of {}", amount(budget));
-            let counts = Line::from(format!("({counts})"));
-            let fits = bar.width_cols() + 3 + counts.width_cols();
-            match ui.width_cols() {
-                Some(width) if fits > width => {
-                    lines.push(bar);
-                    Line::from(INDENT) + counts
-                }
-                _ => bar + "   " + counts,
-            }
-        }
+    let Some(budget) = status.budget else {
+        let count = grouped(total.tokens);
+        return format!("Tokens   {about}{count} (no budget set)").into();
     };
-    lines.push(last);
-    lines.extend(provider_lines(status, ui));
-    lines.extend(shares(status, ui));
-    lines
-}
-
-/// What the provider counts, and why that is more: in one line or two.
-fn provider_lines(status: &Status, ui: &Ui) -> Vec<Line> {
-    let (what, is_more) = match &status.provider {
-        ProviderSays::Nothing => return Vec::new(),
-        ProviderSays::NothingSince => {
-            let what = "by our count; the provider's are from before the newest hide or edit";
-            (what.to_owned(), false)
-        }
-        ProviderSays::NoCount => {
-            let what =
-                "by our count; what the replies say of theirs is zero, or beyond any context";
-            (what.to_owned(), false)
-        }
-        ProviderSays::Before(count) => {
-            let counted = outcome::counted(count);
-            let what = format!("the provider {counted}, as before the newest hide or edit");
-            (what, count.of(0) > 0)
-        }
-        ProviderSays::Counts { count, .. } if count.is_fitted() => {
-            let replies = plural(count.replies as u64, "reply");
-            let what = format!("the provider {} ({replies})", outcome::counted(count));
-            (what, count.of(0) > 0)
-        }
-        ProviderSays::Counts {
-            count,
-            number,
-            usage,
-        } => {
-            let (counted, top) = (grouped(usage.input_tokens), count.of(0));
-            let what = format!(
-                "the provider counted {counted} for :{number} (+{})",
-                grouped(top)
-            );
-            (what, top > 0)
-        }
+    let label = match total.tokens > budget {
+        true => Label::Error,
+        false => Label::Good,
     };
-    let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-    let absent = absent.filter(|absent| is_more && !absent.is_empty());
-    let why = absent.map(|absent| format!("not in the file: {}", absent.join(", ")));
-    let said = match &why {
-        Some(why) => format!("{what}; {why}"),
-        None => what.clone(),
+    let percent = format!("{}%", total.tokens * 100 / budget.max(1));
+    let share = match total.tokens > budget {
+        true => Label::Error.of(percent),
+        false => percent.into(),
     };
-    let Some(room) = ui
-        .width_cols()
-        .map(|width| width.saturating_sub(INDENT.len()).max(20))
-    else {
-        return vec![Line::from(INDENT) + said];
-    };
-    // Where one line is too short for both, each has its own, if it has room there.
-    let said = match why {
-        Some(why) if said.chars().count() > room && what.chars().count() < room => {
-            vec![what + ";", why]
-        }
-        _ => vec![said],
-    };
-    let rows = said.iter().flat_map(|line| Line::from(line).wrap(room));
-    rows.map(|row| Line::from(INDENT) + row).collect()
+    Line::from("Window   ")
+        + label.of(bar(total.tokens, budget))
+        + format!(" {about}{} of {} (", rounded(total.tokens), rounded(budget))
+        + share
+        + ")"
 }
 
 /// `system 4% · user 9% · …   largest: … 12,480 (:97)`, in one line or two.

@@ -9,8 +9,7 @@ use crate::cli::{App, Failure, Typed, typed};
 
 /// List, make or delete tags
 ///
-/// A tag is a name for one commit that no command moves. With -m it is an annotated one: it
-/// keeps the note and the time.
+/// A tag names one commit, and no command moves it. With -m the tag also keeps a note and the time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,7 +21,7 @@ pub struct Args {
     /// Delete the tag NAME
     #[arg(short, long, requires = "name", conflicts_with = "note")]
     delete: bool,
-    /// What to remember with it, for people
+    /// A note to keep with the tag
     #[arg(short = 'm', long = "message", value_name = "TEXT", requires = "name")]
     note: Option<String>,
     /// The tag

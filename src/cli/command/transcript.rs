@@ -3,13 +3,13 @@
 use crate::cli::conversation::{self, Form, Which};
 use crate::cli::{App, Failure};
 
-/// The whole transcript: view --transcript
+/// Print the whole transcript: view --transcript
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract transcript | less")]
 pub struct Args {
-    /// Which commit
+    /// The commit
     #[arg(value_name = "REV", default_value = "HEAD")]
     rev: String,
 }

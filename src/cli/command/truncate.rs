@@ -10,14 +10,18 @@ use tract::render::{Share, grouped};
 
 use crate::cli::{App, Failure, Typed, failure, outcome};
 
-/// Hide the oldest messages
+/// Hide the oldest messages; the task and pinned ones stay
 ///
-/// Keeps the task (the first user message, or the summary with which the context begins), system
-/// messages, what is pinned, and calls that wait for a result; a call and its results go together.
-/// A message in their place tells the model how many are hidden. Without an option, the context is
-/// made to fit budget.max. A budget takes whole exchanges; where those before the newest prompt are
-/// not enough, the oldest after that prompt go too, and it and the newest message stay. Nothing is lost: tract undo brings it all back, tract restore single
-/// messages.
+/// These stay: the task (the first user message, or the summary with which the context begins), system
+/// messages, pinned messages, and calls that wait for a result. A call and its results go together. A
+/// message in their place tells the model how many are hidden.
+///
+/// Without an option, the context is made to fit budget.max. A budget hides whole exchanges, oldest
+/// first. If those before the newest prompt are not enough, the oldest messages after it go too; that
+/// prompt and the newest message stay.
+///
+/// Nothing is lost: tract undo brings everything back, tract restore single messages. See also: prune
+/// (tool outputs), drop (messages you name), compact (a summary), clear (everything).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -32,23 +36,23 @@ pub struct Args {
     /// Hide all but the newest N
     #[arg(long, value_name = "N", group = "reach")]
     keep: Option<NonZeroUsize>,
-    /// Hide the oldest exchanges until so many tokens, or P% of budget.max, are enough, with what
-    /// the provider counts on top
+    /// Hide the oldest exchanges until N tokens, or P% of budget.max, are enough, by the provider's
+    /// count
     #[arg(long, value_name = "N|P%", group = "reach")]
     to_budget: Option<Share>,
-    /// Hold tract's own count against a budget, not what the provider counts on top
+    /// Measure a budget by tract's own count, not by the provider's
     #[arg(long = "by-our-count", alias = "as-counted", conflicts_with_all = ["fraction", "keep"])]
     as_counted: bool,
-    /// Let the task go too
+    /// Allow the task to go too
     #[arg(long)]
     drop_first: bool,
-    /// What the marker says instead of `[Sliding window truncation: N messages hidden …]`
+    /// The text of the marker, instead of `[Sliding window truncation: N messages hidden …]`
     #[arg(long, value_name = "TEXT")]
     marker: Option<String>,
-    /// Who says it: user, unless told otherwise
+    /// The role of the marker; by default user
     #[arg(long, value_name = "ROLE")]
     marker_role: Option<String>,
-    /// No marker
+    /// Leave no marker
     #[arg(long, conflicts_with_all = ["marker", "marker_role"])]
     no_marker: bool,
     /// Say what would go, and change nothing

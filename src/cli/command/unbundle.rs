@@ -9,11 +9,12 @@ use tract::render::{Label, Line, plural};
 
 use crate::cli::{App, Failure, progress};
 
-/// Take in what tract bundle wrote
+/// Read in a file that tract bundle wrote
 ///
-/// Every message and every commit is held against its name, and where anything is off nothing is
-/// written. What is here already is not brought twice, and what was erased here stays erased. A branch
-/// by a name that another history has here gets a number. tract undo takes it all back.
+/// Every message and every commit is checked against its name; if anything is wrong, nothing is
+/// written. What is here already is not brought in twice, and what was erased here stays erased. If
+/// another history here has a branch of the same name, the new branch gets a number. tract undo takes
+/// it all back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -28,7 +29,7 @@ pub struct Args {
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let path = app.path(&args.file)?;
     if !fs::metadata(&path).map_err(Error::io(&path))?.is_file() {
-        return Err(Failure::usage(format!("{} is no file", path.display())));
+        return Err(Failure::usage(format!("{} is not a file", path.display())));
     }
     let mut file = File::open(&path).map_err(Error::io(&path))?;
     let bar = progress::bar(app, "{spinner} {msg}");
@@ -80,9 +81,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     if done.erased > 0 {
         let messages = plural(done.erased, "message");
-        app.ui.notice(format!(
-            "{messages} of it had been erased here, and stay so"
-        ));
+        app.ui
+            .notice(format!("{messages} left out: erased here earlier"));
     }
     if done.left_out > 0 {
         let files = plural(done.left_out, "session file");

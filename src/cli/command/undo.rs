@@ -4,9 +4,9 @@ use crate::cli::{App, Failure, position};
 
 /// Reverse the last command, whatever it was
 ///
-/// All the refs that it moved go back at once; again, and it is the command before that. What
-/// counts is the repository's last command, whoever gave it. With OP, a number that tract reflog
-/// shows: that command alone, if nothing that it moved has moved since.
+/// All refs that the command moved go back at once. A second undo reverses the command before it. The
+/// last command is the last one in this repository, whoever ran it. OP is a number from tract reflog:
+/// only that command is reversed, and only if nothing that it moved has moved since.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -15,7 +15,7 @@ Example:
   tract redo       that one again
   tract undo 12    operation 12 of tract reflog")]
 pub struct Args {
-    /// Which operation, instead of the newest that is not undone
+    /// The operation to reverse, instead of the newest one
     #[arg(value_name = "OP", value_parser = number)]
     operation: Option<u64>,
 }
@@ -29,7 +29,7 @@ fn number(text: &str) -> Result<u64, String> {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let hint = "it takes back the last operation, whoever gave it; one by its number: tract undo N";
+    let hint = "undo reverses the last operation, whoever ran it; by number: tract undo N";
     position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;
     let done = repo.undo(args.operation, app.now())?;

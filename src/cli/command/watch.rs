@@ -1,37 +1,44 @@
 //! `tract watch`: follows the tools' folders.
 
 use tract::ingest::Reading;
+use tract::interop::formats;
 
 use crate::cli::watching::{self, Options};
 use crate::cli::{App, Failure};
 
-/// Take in what grows in the tools' folders, as long as it runs
-///
-/// Follows every session of every tool on this machine, sub-agents too, and takes in what is written
-/// within a second, each session on its own ref and branch. HEAD stays where it is, and undo passes
-/// over what came in so. The tools' files are only read, and what stays here outlives them.
-///
-/// A file that has grown is not read again: its first bytes, some in its middle and its end must be
-/// as they were, and the last messages must come out of it as they are here. A file that was changed
-/// elsewhere, and nowhere else, is found by the next reading of all of it: tract import FILE, or
-/// --full. What reaches far back (a compaction, a rewind) is read whole by itself.
-///
-/// There is one for a repository; a second one says so and ends with 4. Ctrl-C ends it.
+const ABOUT: &str = "Import your tools' sessions as they grow, until it is stopped";
+
+fn long_about() -> String {
+    format!(
+        "{ABOUT}\n\n\
+         Follows every session of every tool on this machine, sub-agents too. New messages come in \
+         within a second. Each session has its own ref and branch; HEAD stays where it is, and undo \
+         skips what watch brought in. The tools' files are only read, and what came in stays here \
+         when a tool deletes them. Unproven, because no real session of them was at hand: {}.\n\n\
+         A file that has grown is not read again from the start. Its first bytes, some in its middle \
+         and its last messages must be as before. A change anywhere else is found when the whole \
+         file is read: by tract import FILE, or with --full. A compaction or a rewind makes tract \
+         read the whole file by itself.\n\n\
+         One repository has one watch; a second one says so and exits with 4. Ctrl-C stops it.",
+        formats::tools(|format| format.unproven && format.home.is_some()),
+    )
+}
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(about = ABOUT, long_about = long_about(), after_help = "\
 Example:
-  tract init ~ && cd && tract watch    from now on, everything that is said
-  tract watch --once                   what is new, then end: for cron
-  tract watch --once --full            every file read whole, once in a while
-  tract status                         says whether it runs, and when something last came in")]
+  tract init ~ && cd && tract watch    every session on this machine, from now on
+  tract watch --once                   what is new, then stop: for cron
+  tract watch --once --full            every file read from start to end, once in a while
+  tract status                         whether it runs, and when messages last came in")]
 pub struct Args {
-    /// Look at everything once, and end
+    /// Look at everything once, then stop
     #[arg(long)]
     once: bool,
-    /// Read every file whole, even what looks as it did
+    /// Read every file from start to end, even one that looks unchanged
     #[arg(long)]
     full: bool,
-    /// Say each time that something of a session comes in
+    /// Report each time that messages of a session come in
     #[arg(short, long)]
     verbose: bool,
 }

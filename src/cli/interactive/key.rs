@@ -1,6 +1,6 @@
 //! What is typed, as the screens know it.
 
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Something that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

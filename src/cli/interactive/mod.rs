@@ -36,7 +36,6 @@ use super::{App, Cli, Failure, command};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;
-use ratatui::text::Span;
 use reader::{OPERATIONS, Picture, Reader, Wish};
 use sheet::Sheet;
 use speaker::Speaker;
@@ -423,7 +422,7 @@ impl Place {
     ) -> Result<(), Failure> {
         let name = words.first().map(String::as_str).unwrap_or_default();
         if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
-            let what = "this is looked at only: commands act where a branch ends; s chooses one";
+            let what = "this view is read-only: commands act at the end of a branch; s chooses one";
             reader.say(Label::Error.of("error: ") + what);
             return Ok(());
         }
@@ -515,18 +514,19 @@ impl Place {
         );
         frame.lines.push(bar);
         for (is_chosen, line) in picture.lines {
-            let mut text = self.paint.line(&line);
-            let mark = match is_chosen {
-                true => self.paint.line(&Label::Hint.of("▌")).spans.remove(0),
-                false => Span::raw(" "),
+            let mark = if is_chosen {
+                Label::Hint.of("▌")
+            } else {
+                Line::from(" ")
             };
-            text.spans.insert(0, mark);
-            frame.lines.push(text);
+            frame.lines.push(self.paint.line(&(mark + line).cut(width)));
         }
         let bottom = height.saturating_sub(1);
         frame.lines.truncate(bottom.max(1));
-        frame.lines.resize(bottom, ratatui::text::Line::default());
-        frame.lines.push(self.paint.line(&picture.bottom));
+        frame.lines.resize(bottom, String::new());
+        frame
+            .lines
+            .push(self.paint.line(&picture.bottom.cut(width)));
         if let Some(column) = picture.cursor {
             let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
             frame.cursor = Some((small(column), small(bottom)));
@@ -628,7 +628,7 @@ mod tests {
 
     #[test]
     fn keys_are_told_apart() {
-        use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+        use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
         let told = |code, with| Told::of(Event::Key(KeyEvent::new(code, with)));
         let control = told(KeyCode::Char('O'), KeyModifiers::CONTROL);
         assert_eq!(control, Told::Key(Key::Ctrl('o')));

@@ -1,8 +1,7 @@
 //! Lines for the screen: one table says how each label looks, and what a search found stands out.
 
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line as Text, Span};
-use tract::render::{Label, Line};
+use owo_colors::{OwoColorize, Style};
+use tract::render::{Label, Line, ansi};
 
 /// How a screen is painted.
 #[derive(Clone, Debug, Default)]
@@ -15,90 +14,95 @@ pub struct Paint {
 
 impl Paint {
     /// A line of a conversation.
-    pub fn line(&self, line: &Line) -> Text<'static> {
-        let mut spans = Vec::new();
+    pub fn line(&self, line: &Line) -> String {
+        let mut painted = String::new();
         for run in line.runs() {
             let style = self.style(run.label);
             match self.sought.as_deref().filter(|sought| !sought.is_empty()) {
-                Some(sought) => self.split(run.text(), sought, style, &mut spans),
-                None => spans.push(Span::styled(run.text().to_owned(), style)),
+                Some(sought) => split(run.text(), sought, style, &mut painted),
+                None => push(run.text(), style, &mut painted),
             }
         }
-        Text::from(spans)
+        painted
     }
 
     /// A line that is all of the screen's width, and stands out.
-    pub fn bar(&self, left: Line, right: Line, width: usize) -> Text<'static> {
+    pub fn bar(&self, left: Line, right: Line, width: usize) -> String {
         let room = width.saturating_sub(right.width_cols() + 1);
         let line = left.cut(room).left(room) + " " + right;
-        let mut text = self.line(&line.cut(width).left(width));
-        text.style = Style::new().add_modifier(Modifier::REVERSED);
-        for span in &mut text.spans {
+        let mut painted = String::new();
+        for run in line.cut(width).left(width).runs() {
             // Colours on a bar would be those of its ground.
-            span.style = Style::new().add_modifier(span.style.add_modifier & Modifier::BOLD);
+            let style = Style::new().reversed();
+            let style = match run.label {
+                Label::User
+                | Label::Assistant
+                | Label::Hide
+                | Label::Warning
+                | Label::Restore
+                | Label::Good
+                | Label::Branch
+                | Label::Head
+                | Label::Error
+                | Label::Match
+                | Label::Command
+                | Label::Strong => style.bold(),
+                _ => style,
+            };
+            push(run.text(), style, &mut painted);
         }
-        text
-    }
-
-    fn split(&self, text: &str, sought: &str, style: Style, spans: &mut Vec<Span<'static>>) {
-        let exact = sought.chars().any(char::is_uppercase);
-        let folded = match exact {
-            true => text.to_owned(),
-            false => text.to_lowercase(),
-        };
-        // Where folding moves letters there is no telling which they were.
-        let folded = if folded.len() == text.len() {
-            folded
-        } else {
-            text.to_owned()
-        };
-        let mut from = 0;
-        for (at, found) in folded.match_indices(sought) {
-            let end = at + found.len();
-            if !text.is_char_boundary(at) || !text.is_char_boundary(end) {
-                continue;
-            }
-            spans.push(Span::styled(text[from..at].to_owned(), style));
-            let found = style.add_modifier(Modifier::REVERSED);
-            spans.push(Span::styled(text[at..end].to_owned(), found));
-            from = end;
-        }
-        spans.push(Span::styled(text[from..].to_owned(), style));
+        painted
     }
 
     fn style(&self, label: Label) -> Style {
-        let style = Style::new();
-        let bold = style.add_modifier(Modifier::BOLD);
-        if self.is_plain {
+        if !self.is_plain {
             return match label {
-                Label::Dim | Label::Time => style.add_modifier(Modifier::DIM),
-                Label::Strong
-                | Label::Error
-                | Label::Hide
-                | Label::Warning
-                | Label::User
-                | Label::Match => bold,
-                Label::AddedWord | Label::RemovedWord => style.add_modifier(Modifier::REVERSED),
-                _ => style,
+                Label::User | Label::Assistant => ansi::style(label).bold(),
+                _ => ansi::style(label),
             };
         }
+        let style = Style::new();
         match label {
-            Label::Text | Label::Tokens | Label::Unchanged => style,
-            Label::Hash => style.fg(Color::Yellow),
-            Label::Time | Label::Dim => style.fg(Color::DarkGray),
-            Label::System | Label::Session => style.fg(Color::Magenta),
-            Label::User => bold.fg(Color::Green),
-            Label::Added => style.fg(Color::Green),
-            Label::Assistant => bold.fg(Color::Blue),
-            Label::Tool | Label::Hint => style.fg(Color::Cyan),
-            Label::Hide | Label::Warning => bold.fg(Color::Yellow),
-            Label::Restore | Label::Good | Label::Branch => bold.fg(Color::Green),
-            Label::Head => bold.fg(Color::Cyan),
-            Label::Error | Label::Match => bold.fg(Color::Red),
-            Label::Command | Label::Strong => bold,
-            Label::AddedWord => style.fg(Color::Green).add_modifier(Modifier::REVERSED),
-            Label::Removed => style.fg(Color::Red),
-            Label::RemovedWord => style.fg(Color::Red).add_modifier(Modifier::REVERSED),
+            Label::Dim | Label::Time => style.dimmed(),
+            Label::Strong
+            | Label::Error
+            | Label::Hide
+            | Label::Warning
+            | Label::User
+            | Label::Match => style.bold(),
+            Label::AddedWord | Label::RemovedWord => style.reversed(),
+            _ => style,
         }
     }
+}
+
+fn push(text: &str, style: Style, painted: &mut String) {
+    *painted += &text.style(style).to_string();
+}
+
+/// The same, with what was sought standing out.
+fn split(text: &str, sought: &str, style: Style, painted: &mut String) {
+    let exact = sought.chars().any(char::is_uppercase);
+    let folded = if exact {
+        text.to_owned()
+    } else {
+        text.to_lowercase()
+    };
+    // Where folding moves letters there is no telling which they were.
+    let folded = if folded.len() == text.len() {
+        folded
+    } else {
+        text.to_owned()
+    };
+    let mut from = 0;
+    for (at, found) in folded.match_indices(sought) {
+        let end = at + found.len();
+        if !text.is_char_boundary(at) || !text.is_char_boundary(end) {
+            continue;
+        }
+        push(&text[from..at], style, painted);
+        push(&text[at..end], style.reversed(), painted);
+        from = end;
+    }
+    push(&text[from..], style, painted);
 }

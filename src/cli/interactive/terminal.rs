@@ -3,18 +3,17 @@
 //!
 //! Deliberately absent: what is shown, and what a key does.
 
-use std::io::{self, Stdout, Write, stdout};
+use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ratatui::Terminal as Drawn;
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
-use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::style::Print;
+use crossterm::terminal::{
+    self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use ratatui::crossterm::{cursor, execute};
-use ratatui::text::Line as Text;
+use crossterm::{cursor, execute, queue};
 
 use super::key::{Key, Told};
 
@@ -23,15 +22,18 @@ static ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// A terminal with a screen of ours on it. Dropped, it is as it was.
 pub struct Terminal {
-    drawn: Drawn<CrosstermBackend<Stdout>>,
+    /// What stands on it: its columns and rows then, and its lines.
+    size: (u16, u16),
+    drawn: Vec<String>,
     /// What was told along with something else.
     next: Option<Key>,
 }
 
-/// What is to be seen: lines from the top, and where the cursor is, if anywhere.
+/// What is to be seen: lines from the top, painted and no wider than the screen, and where the cursor is, if
+/// anywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    pub lines: Vec<Text<'static>>,
+    pub lines: Vec<String>,
     pub cursor: Option<(u16, u16)>,
 }
 
@@ -51,9 +53,12 @@ impl Terminal {
             EnableBracketedPaste,
             cursor::Hide
         );
-        let drawn = entered.and_then(|()| Drawn::new(CrosstermBackend::new(stdout())));
-        match drawn {
-            Ok(drawn) => Ok(Self { drawn, next: None }),
+        match entered.and_then(|()| terminal::size()) {
+            Ok(size) => Ok(Self {
+                size,
+                drawn: Vec::new(),
+                next: None,
+            }),
             Err(error) => {
                 leave();
                 Err(error)
@@ -63,22 +68,41 @@ impl Terminal {
 
     /// Its columns and rows.
     pub fn size(&self) -> io::Result<(usize, usize)> {
-        let size = self.drawn.size()?;
-        Ok((usize::from(size.width), usize::from(size.height)))
+        let (width, height) = terminal::size()?;
+        Ok((usize::from(width), usize::from(height)))
     }
 
     /// Draws what has changed since the last time.
     pub fn draw(&mut self, shown: &Frame) -> io::Result<()> {
-        self.drawn.draw(|frame| {
-            let area = frame.area();
-            for (row, line) in (area.y..area.bottom()).zip(&shown.lines) {
-                frame.buffer_mut().set_line(area.x, row, line, area.width);
+        let size = terminal::size()?;
+        let mut out = Vec::new();
+        queue!(out, BeginSynchronizedUpdate, cursor::Hide)?;
+        if size != self.size {
+            self.drawn.clear();
+            queue!(out, Clear(ClearType::All))?;
+        }
+        let (width, height) = size;
+        let lines = &shown.lines[..shown.lines.len().min(usize::from(height))];
+        let rows = 0..lines.len().max(self.drawn.len());
+        for (row, at) in rows.zip(0_u16..height) {
+            let line = lines.get(row);
+            if line != self.drawn.get(row) {
+                // A line that fills its row leaves the cursor on its last column, so it is cleared first.
+                let clear = Clear(ClearType::UntilNewLine);
+                let line = line.map_or("", String::as_str);
+                queue!(out, cursor::MoveTo(0, at), clear, Print(line))?;
             }
-            if let Some((column, row)) = shown.cursor {
-                let column = column.min(area.width.saturating_sub(1));
-                frame.set_cursor_position((column, row.min(area.height.saturating_sub(1))));
-            }
-        })?;
+        }
+        if let Some((column, row)) = shown.cursor {
+            let column = column.min(width.saturating_sub(1));
+            let row = row.min(height.saturating_sub(1));
+            queue!(out, cursor::MoveTo(column, row), cursor::Show)?;
+        }
+        queue!(out, EndSynchronizedUpdate)?;
+        let mut terminal = stdout().lock();
+        terminal.write_all(&out)?;
+        terminal.flush()?;
+        (self.size, self.drawn) = (size, lines.to_vec());
         Ok(())
     }
 

@@ -70,9 +70,8 @@ pub fn tell(done: &Fetched, app: &mut App) {
     let erased = done.carried.brought.erased;
     if erased > 0 {
         let messages = plural(erased, "message");
-        app.ui.notice(format!(
-            "{messages} of it had been erased here, and stay so"
-        ));
+        app.ui
+            .notice(format!("{messages} left out: erased here earlier"));
     }
     for name in &done.nameless {
         app.ui.notice(format!(

@@ -33,7 +33,7 @@ pub fn with<T>(
         remote: remote.to_owned(),
     };
     git.run(&["rev-parse", "--git-dir"], &[]).map_err(|_| {
-        let failure = Failure::refused("this is no git repository");
+        let failure = Failure::refused("this is not a git repository");
         failure
             .with_hint("inside the one whose remote is meant; or a directory, or ssh://HOST/PATH")
     })?;
@@ -66,13 +66,13 @@ impl Git {
         }
         let fatal = said.lines().find(|line| line.starts_with("fatal: "));
         let said = fatal.or(said.lines().next()).unwrap_or("it says nothing");
-        Err(strange(format!("is not to be reached by git: {said}")))
+        Err(strange(format!("cannot be reached by git: {said}")))
     }
 
     fn text(&self, arguments: &[&str], input: &[u8]) -> Result<String, Error> {
         let said = self.run(arguments, input)?;
-        let said =
-            String::from_utf8(said).map_err(|_| strange("says what is no text".to_owned()))?;
+        let said = String::from_utf8(said)
+            .map_err(|_| strange("sent something that is not text".to_owned()))?;
         Ok(said.trim().to_owned())
     }
 

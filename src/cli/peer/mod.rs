@@ -51,8 +51,11 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failu
         }
         None => place(&remotes, DEFAULT).ok_or_else(|| {
             let what = match remotes.is_empty() {
-                true => "there is no other repository to speak of".to_owned(),
-                false => format!("{} remotes, and none is origin", remotes.len()),
+                true => "no remote is set up".to_owned(),
+                false => format!(
+                    "there are {} remotes, and none is called origin",
+                    remotes.len()
+                ),
             };
             let failure = Failure::refused(what);
             failure.with_hint("tract remote add origin URL; tract remote lists what there is")
@@ -115,7 +118,9 @@ pub fn with<T>(
             };
             act(&mut here, app)
         }
-        None => Err(Failure::refused(format!("'{url}' is no place"))),
+        None => Err(Failure::refused(format!(
+            "tract does not understand '{url}'"
+        ))),
     }
 }
 

@@ -107,7 +107,7 @@ fn checked(variable: &str, key: AmazonS3ConfigKey, value: &str) -> Result<String
         | Key::ContainerCredentialsFullUri => {
             let url = value.parse::<Url>().ok();
             let url = url.filter(|url| ["http", "https"].contains(&url.scheme()) && url.has_host());
-            let url = url.ok_or_else(|| refused(format!("{variable}: '{value}' is no URL")))?;
+            let url = url.ok_or_else(|| refused(format!("{variable}: '{value}' is not a URL")))?;
             // What is without a slash at its end gets one, and the client adds its own.
             let url = url.as_str();
             return Ok(match value.ends_with('/') {

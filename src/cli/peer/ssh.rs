@@ -69,7 +69,7 @@ pub fn with<T>(
             "a shell that ssh starts there must print nothing before it".to_owned(),
         ),
         _ => (
-            format!("there is nobody to talk to at {}", place_of(host)),
+            format!("tract could not be started at {}", place_of(host)),
             format!(
                 "ssh {} tract serve {} says why",
                 shell_word(&host.name),

@@ -161,7 +161,7 @@ pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
         Some(Place::Ssh(_) | Place::Git(_) | Place::Bucket(_)) => Ok(url.to_owned()),
         None if app.cwd()?.join(url).is_dir() => kept(&format!("./{url}"), app),
         None => {
-            let failure = Failure::usage(format!("'{url}' is no place"));
+            let failure = Failure::usage(format!("tract does not understand '{url}'"));
             Err(failure.with_hint(format!(
                 "a directory is ./{url}; another machine's, HOST:PATH"
             )))

@@ -80,9 +80,9 @@ impl Lock {
             true => String::new(),
             false => format!(" (process {number})"),
         };
-        let what = format!("another tract watch{who} takes in what grows already");
+        let what = format!("another tract watch{who} is running here already");
         let failure = Failure::Said(Exit::Lost, what, None);
-        Err(failure.with_hint("let it; or end it first, and try again"))
+        Err(failure.with_hint("leave it running, or stop it and try again"))
     }
 }
 

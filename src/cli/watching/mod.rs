@@ -47,10 +47,10 @@ pub struct Options {
 pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Failure> {
     let Some(lock) = lock::path(&repo, app) else {
         let failure = match repo.place() {
-            None => Failure::usage("a repository in memory is gone before anybody could look")
+            None => Failure::usage("a repository in memory would be gone when the watch ends")
                 .with_hint("tract init makes one that stays"),
-            Some(_) => Failure::refused("nowhere to note that this one watches")
-                .with_hint("HOME or XDG_STATE_HOME says where"),
+            Some(_) => Failure::refused("there is no directory for the lock of a watch")
+                .with_hint("set HOME or XDG_STATE_HOME"),
         };
         return Err(failure);
     };

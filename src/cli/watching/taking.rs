@@ -4,7 +4,6 @@
 //! moved or locked. Deliberately absent: when to look.
 
 use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -13,7 +12,7 @@ use tract::Error;
 use tract::history::Repo;
 use tract::ingest::database::{self, DatabaseState, Listings};
 use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
-use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Unread, kin};
+use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, kin};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::plural;
@@ -302,31 +301,24 @@ impl Taking {
         tally: &mut Tally,
         app: &mut App,
     ) -> Result<(), Failure> {
-        match &error {
-            // It may be no session, or not one yet: it is looked at again when it has changed.
-            Error::UnknownFormat { .. } | Error::BrokenFile { .. } | Error::EmptyFile { .. } => {
+        let trouble = Trouble::of(&error);
+        match trouble {
+            // It is looked at again when it has changed.
+            Trouble::NoSession | Trouble::Broken => {
                 self.seen.insert(file.to_owned(), stamp);
-                if matches!(error, Error::BrokenFile { .. }) {
+                if trouble.is_the_files() {
                     let why = unread::why(&error.into());
                     self.unread.failed(&self.repo, file, &why, app.now())?;
                 }
                 return Ok(());
             }
-            // It has gone, or was cut while it was read; or others were first.
-            Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => return Ok(()),
-            Error::Io { source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
+            Trouble::Gone => return Ok(()),
+            Trouble::Cut | Trouble::TooLate => {
                 self.try_again(file);
                 return Ok(());
             }
-            Error::Overtaken { .. } | Error::Busy { .. } => {
-                self.try_again(file);
-                return Ok(());
-            }
-            // The repository's own trouble and no file's.
-            Error::Damaged { .. } | Error::Unreachable { .. } | Error::Disconnected { .. } => {
-                return Err(error.into());
-            }
-            _ => {}
+            Trouble::Damaged | Trouble::ServerLost => return Err(error.into()),
+            Trouble::File => {}
         }
         tally.failed += 1;
         let why = unread::why(&error.into());

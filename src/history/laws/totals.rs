@@ -1,7 +1,9 @@
 //! The laws of looking: every way to ask for a context's tokens gives the same
 //! number, and a narrow log is a part of the whole one.
 
-use std::sync::atomic::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 
@@ -105,6 +107,48 @@ proptest! {
         }
     }
 
+    /// What is committed between two looks changes nothing of what they say: each agrees with a sum over what
+    /// is compiled, whatever was looked at before it.
+    #[test]
+    fn whoever_commits_between_two_looks_is_told_the_same(
+        history in histories(24),
+        every in 1_usize..9,
+        more in proptest::collection::vec((0_usize..4, 1_usize..400), 1..5),
+    ) {
+        let repo = repo(&history, every);
+        let counter = Counter::load(Encoding::default());
+        let (mut tip, _) = history.0[history.0.len() - 1];
+        let branch = RefName::branch("main").expect("a name");
+        let tx = repo.store.write().expect("a transaction");
+        tx.begin_operation(Millis(0), "test").expect("open");
+        tx.set_reference(&branch, Some(&RefValue::Commit(tip))).expect("moved");
+        tx.commit().expect("durable");
+        let mut said = 0;
+        for (looks, count) in more {
+            let tokens = |repo: &Repo, tip: &CommitHash| {
+                let context = repo.context(tip).expect("a context");
+                let messages = repo.messages(&context).expect("read");
+                context_total(messages.iter().map(|message| counter.message(message))).tokens
+            };
+            if looks & 1 == 1 {
+                prop_assert_eq!(listed(&repo, &tip, 3), tokens(&repo, &tip));
+            }
+            if looks & 2 == 2 {
+                let status = repo.status(&On::Head, Encoding::default()).expect("summed up");
+                prop_assert_eq!(status.total.tokens, tokens(&repo, &tip));
+            }
+            tip = say(&repo, said..said + count, tools);
+            said += count;
+        }
+        let status = repo.status(&On::Head, Encoding::default()).expect("summed up");
+        let context = repo.context(&tip).expect("a context");
+        prop_assert_eq!(status.summary.total.messages as usize, context.entries.len());
+        prop_assert_eq!(listed(&repo, &tip, 0), status.total.tokens);
+        let messages = repo.messages(&context).expect("read");
+        let compiled = context_total(messages.iter().map(|message| counter.message(message)));
+        prop_assert_eq!(status.total, compiled);
+    }
+
     /// A log of some operations, and a short one, list what the whole log lists of them.
     #[test]
     fn a_narrow_log_is_a_part_of_the_whole_one(history in histories(40), limit in 1_usize..6) {
@@ -133,34 +177,85 @@ fn steps_of_a_log(messages: usize, said: fn(usize) -> Message) -> (u64, u64) {
 
 /// The same of the last `limit`; 0: of all.
 fn steps_of(limit: usize, messages: usize, said: fn(usize) -> Message) -> (u64, u64) {
+    let (repo, steps) = talk_of(messages, said);
+    let tip = repo.resolve(&On::Head, "HEAD").expect("a tip");
+    // The first sums up, and keeps what it has found.
+    listed(&repo, &tip, limit);
+    let before = steps.load(Ordering::Relaxed);
+    let tokens = listed(&repo, &tip, limit);
+    (steps.load(Ordering::Relaxed) - before, tokens)
+}
+
+/// A repository of so many messages, whose engine's steps are counted.
+fn talk_of(messages: usize, said: fn(usize) -> Message) -> (Repo, Arc<AtomicU64>) {
     let (repo, steps) = Repo::counted();
-    let talk: Vec<Draft> = (0..messages).map(|at| Draft::append(said(at))).collect();
+    say(&repo, 0..messages, said);
+    (repo, steps)
+}
+
+/// Commits more.
+fn say(repo: &Repo, which: Range<usize>, said: fn(usize) -> Message) -> CommitHash {
+    let talk: Vec<Draft> = which.map(|at| Draft::append(said(at))).collect();
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
-    let tip = done.expect("commits").last().expect("some").hash;
+    done.expect("commits").last().expect("some").hash
+}
+
+/// Lists, and says what the context comes to.
+fn listed(repo: &Repo, tip: &CommitHash, limit: usize) -> u64 {
     let options = LogOptions {
         limit,
         numbers: true,
         ..LogOptions::default()
     };
-    // The first sums up, and keeps what it has found.
-    repo.log(&tip, &options).expect("listed");
-    let before = steps.load(Ordering::Relaxed);
-    let rows = repo.log(&tip, &options).expect("listed");
-    (
-        steps.load(Ordering::Relaxed) - before,
-        rows[0].running.tokens,
-    )
+    repo.log(tip, &options).expect("listed")[0].running.tokens
 }
 
-#[test]
-fn a_short_log_reads_as_much_of_a_long_history_as_of_a_short_one() {
-    let said = |at: usize| Message::text(Role::User, at.to_string());
-    let (few, _) = steps_of_a_log(500, said);
-    let (many, tokens) = steps_of_a_log(5_000, said);
-    assert!(many < few + few / 5, "{few} and {many} steps");
+/// What looking costs after each of several commits of `more` messages, at some visible messages.
+fn steps_of_looks(messages: usize, more: usize, look: fn(&Repo, &CommitHash) -> u64) -> u64 {
+    let (repo, steps) = talk_of(messages, tools);
+    look(&repo, &repo.resolve(&On::Head, "HEAD").expect("a tip"));
     let counter = Counter::load(Encoding::default());
-    let all = context_total((0..5_000).map(|at| counter.message(&said(at))));
-    assert_eq!(tokens, all.tokens);
+    let mut took = 0;
+    for round in 0..5 {
+        let first = messages + round * more;
+        let tip = say(&repo, first..first + more, tools);
+        let before = steps.load(Ordering::Relaxed);
+        let tokens = look(&repo, &tip);
+        took += steps.load(Ordering::Relaxed) - before;
+        let all = context_total((0..first + more).map(|at| counter.message(&tools(at))));
+        assert_eq!(tokens, all.tokens);
+    }
+    took
+}
+
+/// Whoever commits and looks pays for what is new, not for what was there.
+#[test]
+fn a_look_after_a_commit_costs_as_much_at_a_long_history_as_at_a_short_one() {
+    let looks: [fn(&Repo, &CommitHash) -> u64; 4] = [
+        |repo, tip| listed(repo, tip, 20),
+        |repo, _| {
+            let status = repo.status(&On::Head, Encoding::default());
+            status.expect("summed up").total.tokens
+        },
+        |repo, _| {
+            let branches = repo.branches(Encoding::default());
+            branches.expect("listed")[0].tokens.tokens
+        },
+        |repo, tip| {
+            repo.show(tip, Encoding::default()).expect("shown");
+            listed(repo, tip, 1)
+        },
+    ];
+    for (which, look) in looks.into_iter().enumerate() {
+        for more in [1, 300] {
+            let few = steps_of_looks(600, more, look);
+            let many = steps_of_looks(6_000, more, look);
+            assert!(
+                many < few + few / 4,
+                "{which}, {more}: {few} and {many} steps"
+            );
+        }
+    }
 }
 
 /// A tool's call and its result, in turn.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::here::Here;
 use super::spelled::{Known, Row, Text};
 use super::{Answers, Brought, ErasedThere, Peer, PeerRefs, RefMove};
-use crate::error::{Error, Result, Trouble};
+use crate::error::{Error, PeerTrouble, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::BundleTip;
 use crate::history::repo::Repo;
@@ -115,9 +115,9 @@ impl<R: BufRead, W: Write> Wired<R, W> {
             Ok(Answer::Error { trouble, what }) => Err(Error::Peer {
                 what,
                 trouble: match trouble {
-                    Kind::Refused => Trouble::Refused,
-                    Kind::Damaged => Trouble::Damaged,
-                    Kind::Lost => Trouble::Lost,
+                    Kind::Refused => PeerTrouble::Refused,
+                    Kind::Damaged => PeerTrouble::Damaged,
+                    Kind::Lost => PeerTrouble::Lost,
                 },
             }),
             Err(error) => Err(strange(format!("gave an answer that is none: {error}"))),
@@ -275,6 +275,7 @@ fn kind(error: &Error) -> Kind {
         Error::Damaged { .. }
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }
+        | Error::OlderDatabase { .. }
         | Error::NewerDatabase { .. } => Kind::Damaged,
         _ => Kind::Refused,
     }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{HideStep, Session, Sharing, Step, same_append};
+use super::{HideStep, Mode, Session, Step, same_append};
 use crate::error::Result;
 use crate::interop::{Action, Moment, StepId};
 use crate::model::EntryId;
@@ -35,14 +35,14 @@ impl Session<'_> {
         for deferred in &mut self.deferred {
             deferred.messages = deferred.messages.saturating_sub(1);
         }
-        self.settle_form(tx, id, step)
+        self.commit(tx, id, step)
     }
 
     fn next_id(&self) -> StepId {
         StepId(self.made.len())
     }
 
-    pub(super) fn number(&mut self) -> StepId {
+    fn number(&mut self) -> StepId {
         let id = self.next_id();
         self.made.push(None);
         id
@@ -83,16 +83,16 @@ impl Session<'_> {
 
     /// Whether the commit that a step would make now was made before.
     fn is_here(&self, tx: &dyn Tx, id: StepId, step: &Step) -> Result<bool> {
-        let tip = self.chain.tip();
-        let (step, _) = self.told(tx, self.beside, Cow::Borrowed(step))?;
-        if self.sharing == Sharing::Yes && same_append(tx, tip.as_ref(), &step)?.is_some() {
+        let tip = self.at.chain.tip();
+        let (step, _) = self.told(tx, self.at.beside, Cow::Borrowed(step))?;
+        if matches!(self.mode, Mode::Copy) && same_append(tx, tip.as_ref(), &step)?.is_some() {
             return Ok(true);
         }
         // A hide that names what still waits itself cannot have been made yet.
         let Ok(draft) = self.draft(id, &step) else {
             return Ok(false);
         };
-        let hash = self.chain.commit_of(&draft, step.time).hash();
+        let hash = self.at.chain.commit_of(&draft, step.time).hash();
         Ok(tx.commit(&hash)?.is_some())
     }
 

@@ -5,8 +5,7 @@ use crate::error::Result;
 use crate::interop::conversations::Names;
 use crate::interop::lines::{Lines, SourceLine};
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Problem, SessionEnd, SessionStart, Sink,
-    Step,
+    Action, Cover, HideStep, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
 };
 use crate::model::{HideKind, Message, Part, Role, Settings, Span};
 use crate::wire::json::quoted;
@@ -198,14 +197,7 @@ impl Telling<'_, '_> {
         }
         self.session.is_said = false;
         self.step(
-            Action::Hide(HideStep {
-                kind: HideKind::Drop,
-                cover: Cover::Everything,
-                keep: Vec::new(),
-                parts: Vec::new(),
-                replacements: Vec::new(),
-                moment: Moment::Here,
-            }),
+            Action::Hide(HideStep::of(HideKind::Drop, Cover::Everything)),
             span,
         )
     }

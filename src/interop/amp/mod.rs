@@ -15,7 +15,8 @@ mod tests;
 use serde::Deserialize;
 
 use super::Descent;
-use super::format::{Everywhere, Format, Home, Shape};
+use super::document;
+use super::format::{Format, Home, Shape};
 use super::head::Keys;
 use super::places;
 
@@ -26,32 +27,21 @@ const MESSAGES: &str = "messages";
 pub static AMP: Format = Format {
     tools: &["Amp"],
     seen: "none at hand: what several readers of threads of 2025 agree on",
+    unproven: true,
     sniff: |head| head.object().is_some_and(shows).then_some(0),
     home: Some(Home {
-        variable: None,
-        directory: ".local/share/amp",
-        sessions: |_| "threads".to_owned(),
-        depth: 0,
         belongs: |name, cwd, first_line| {
             let first = first_line().filter(|_| is_thread(name));
             let told = first.and_then(|line| serde_json::from_str::<Told>(&line).ok());
             told.and_then(|told| told.env.cwd()).as_deref() == Some(cwd)
         },
-        everywhere: Everywhere {
-            folder: "threads",
-            depth: 0,
-            is_session: is_thread,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| {
             let told: Told = serde_json::from_str(first_line).ok()?;
             Some((told.id?, Descent::default()))
         },
-        number: |_| None,
-        resume: None,
+        ..Home::of(".local/share/amp", "threads", 0, is_thread)
     }),
-    ..Format::only_read("amp", Shape::Document, read::import)
+    ..Format::only_read("amp", Shape::Document, document::import::<read::Thread>)
 };
 
 /// Whether a document is a thread: by its id, by the counter of its messages, or by a result in it.

@@ -7,69 +7,44 @@ use serde_json::value::RawValue;
 
 use super::{Env, MESSAGES};
 use crate::error::Result;
-use crate::interop::calls::Calls;
-use crate::interop::records::{Held, Text};
-use crate::interop::spans::{elements, members};
-use crate::interop::{Action, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Settings, depth};
-use crate::wire::json::{Object, Raw, array, decode, quoted, string, tight, word};
+use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::model::{Message, Millis, depth};
+use crate::wire::json::{Object, array, decode, quoted, string, tight, word};
 use crate::wire::{Notes, anthropic};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut end = SessionEnd::lacking(&["system prompt", "tool definitions"]);
-    let (mut messages, mut model) = (Vec::new(), None);
-    for (key, at) in keys {
-        if key == MESSAGES {
-            let (found, torn) = elements(text.bytes, at.start);
-            messages = found;
-            broken = torn.or(broken);
-            continue;
-        }
-        if !["id", "title", "env"].contains(&key.as_str()) {
-            continue;
-        }
-        let Ok((raw, lone)) = text.decode(&at) else {
-            continue;
-        };
-        end.lone_surrogates += lone;
-        let said = string(Some(&raw)).filter(|said| !said.is_empty());
-        match (key.as_str(), said) {
-            ("id", Some(id)) => start.id = id,
-            ("title", Some(title)) => end.title = Some(title),
+/// A thread.
+#[derive(Default)]
+pub(super) struct Thread;
+
+impl Document for Thread {
+    const RECORDS: &'static str = MESSAGES;
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match (member.key, member.word()) {
+            ("id", Some(id)) => teller.start.id = id,
+            ("title", Some(title)) => teller.end.title = Some(title),
             ("env", _) => {
-                let env: Env = decode(Some(&raw)).unwrap_or_default();
-                end.cwd = env.cwd();
-                model = env.model().map(quoted);
+                let env: Env = decode(Some(member.raw)).unwrap_or_default();
+                teller.end.cwd = env.cwd();
+                teller.set("model", env.model().map(quoted));
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
-    sink.session(start)?;
-    let mut telling = Telling {
-        sink,
-        text,
-        end,
-        notes: Notes::default(),
-        due: model.clone(),
-        model,
-        calls: Calls::default(),
-    };
-    for at in &messages {
-        telling.take(at)?;
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let Some(found) = teller.read(at, said)? else {
+            return Ok(());
+        };
+        teller.set("model", found.model);
+        if let Some(message) = found.message {
+            teller.append(message, at, found.time, None)?;
+        } else {
+            teller.end.other(found.kind);
+        }
+        Ok(())
     }
-    held.end(broken, telling.sink)?;
-    let count = messages.len() as u64;
-    telling.sink.progress(text.bytes.len() as u64, count);
-    telling.end.opaque_blocks = telling.notes.opaque_blocks;
-    telling.sink.end(telling.end)
 }
 
 /// What a record says.
@@ -83,15 +58,7 @@ struct Said {
 }
 
 fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Record<'a> {
-        role: Raw<'a>,
-        content: Raw<'a>,
-        state: Raw<'a>,
-        meta: Raw<'a>,
-        usage: Raw<'a>,
-    }
+    lazy! { struct Record { role, content, state, meta, usage } }
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Meta {
@@ -143,22 +110,8 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
 
 /// A block as Anthropic has it; none of a result that is still to come.
 fn block(raw: &RawValue) -> Option<String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Block<'a> {
-        r#type: Raw<'a>,
-        #[serde(rename = "toolUseID")]
-        tool_use_id: Raw<'a>,
-        run: Raw<'a>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Run<'a> {
-        status: Raw<'a>,
-        result: Raw<'a>,
-        error: Raw<'a>,
-        progress: Raw<'a>,
-    }
+    lazy! { struct Block { r#type, tool_use_id = "toolUseID", run } }
+    lazy! { struct Run { status, result, error, progress } }
     let block: Block<'_> = decode(Some(raw)).unwrap_or_default();
     let is_result = word(block.r#type).as_deref() == Some("tool_result");
     let Some(id) = string(block.tool_use_id).filter(|_| is_result) else {
@@ -177,40 +130,4 @@ fn block(raw: &RawValue) -> Option<String> {
     let given = given.map(|raw| string(Some(raw)).unwrap_or_else(|| tight(raw.get())));
     let content = given.map(|text| quoted(&text));
     Some(anthropic::tool_result(&id, content.as_deref(), is_error))
-}
-
-struct Telling<'t, 's> {
-    sink: &'s mut dyn Sink,
-    text: Text<'t>,
-    end: SessionEnd,
-    notes: Notes,
-    /// The model that the next step brings.
-    due: Option<String>,
-    model: Option<String>,
-    calls: Calls,
-}
-
-impl Telling<'_, '_> {
-    fn take(&mut self, at: &Range<usize>) -> Result<()> {
-        let (notes, lone) = (&mut self.notes, &mut self.end.lone_surrogates);
-        let read = |raw: &RawValue| said(raw, notes);
-        let Some(found) = self.text.message(at, lone, self.sink, read)? else {
-            return Ok(());
-        };
-        if found.model.is_some() && found.model != self.model {
-            self.due.clone_from(&found.model);
-            self.model = found.model;
-        }
-        let Some(message) = found.message else {
-            self.end.other(found.kind);
-            return Ok(());
-        };
-        self.calls.pair(&message, self.text, at, self.sink)?;
-        let model = self.due.take().map(|model| ("model".to_owned(), model));
-        self.sink.step(Step {
-            time: found.time,
-            settings: Settings::from_iter(model),
-            ..Step::new(Action::Append(message), self.text.span(at))
-        })
-    }
 }

@@ -25,18 +25,9 @@ pub(in crate::interop) struct Streamed<'a> {
     pub(in crate::interop) error: Raw<'a>,
 }
 
-/// A block that begins, or more of it.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    text: Raw<'a>,
-    thinking: Raw<'a>,
-    signature: Raw<'a>,
-    partial_json: Raw<'a>,
+lazy! {
+    /// A block that begins, or more of it.
+    struct Piece { kind = "type", id, name, text, thinking, signature, partial_json }
 }
 
 /// Knows what streams: whose block a delta belongs to is said only once.

@@ -14,7 +14,7 @@ mod write;
 
 pub(super) use blocks::{Blocks, Streamed};
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// The types of events that begin, go on with, or end a reply.
@@ -41,15 +41,5 @@ pub static ANTHROPIC_STREAM: Format = Format {
             }
         })
     },
-    events: Some(reader),
-    ..Format::of(
-        "anthropic-stream",
-        Shape::Lines,
-        |input, options, sink| stream::import(reader(), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::MessagesReader>("anthropic-stream", write::export)
 };
-
-fn reader() -> Box<dyn stream::EventReader> {
-    Box::new(read::MessagesReader::default())
-}

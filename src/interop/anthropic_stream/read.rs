@@ -1,6 +1,5 @@
 //! A streaming event as events.
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -9,7 +8,7 @@ use crate::interop::stream::{EventReader, Replies, Telling};
 use crate::model::Usage;
 use crate::tree::Happening;
 use crate::wire::anthropic;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 /// Knows which reply is under way, and its blocks.
 #[derive(Default)]
@@ -20,13 +19,9 @@ pub(super) struct MessagesReader {
     usage: Option<Usage>,
 }
 
-/// A reply as it begins.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Begun<'a> {
-    id: Raw<'a>,
-    model: Raw<'a>,
-    usage: Raw<'a>,
+lazy! {
+    /// A reply as it begins.
+    struct Begun { id, model, usage }
 }
 
 impl EventReader for MessagesReader {

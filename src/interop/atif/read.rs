@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::step::{Said, TrajectoryStep};
 use crate::error::Result;
 use crate::interop::calls::Calls;
 use crate::interop::conversations::Names;
+use crate::interop::document::ObjectTeller;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::{Broken, elements, members};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Moment, SessionEnd, SessionStart,
-    Sink, Step,
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, SessionEnd, Sink, Step,
 };
 use crate::model::{HideKind, Message, Role, Settings, Span, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, quoted, string, tight};
+use crate::wire::json::{decode, quoted, string, tight};
 
 /// How deep sub-agents of sub-agents are read: each level is looked through for the next.
 pub(super) const NESTED_MAX: usize = 8;
@@ -29,27 +29,23 @@ pub(super) fn import(
 ) -> Result<()> {
     let held = Held::read(input)?;
     let text = held.text();
-    let mut end = SessionEnd::default();
-    let main = Trajectory::read(text, held.start, &mut end);
-    let id = main.id.clone().unwrap_or_else(|| options.stem.to_owned());
+    let mut teller = ObjectTeller::of(text, Teller::of(options.stem, &[], sink));
+    let main = Trajectory::read(text, held.start, &mut teller.end);
+    if let Some(id) = &main.id {
+        teller.start.id.clone_from(id);
+    }
     let (broken, mut inside) = (main.broken, queued(&main, 1));
-    (end.cwd, end.absent) = (main.cwd.clone(), Vec::new());
+    teller.end.cwd.clone_from(&main.cwd);
     let gives_tools = main.settings.contains_key("tools");
-    sink.session(SessionStart::new(id))?;
-    let mut telling = Telling {
-        text,
-        sink,
-        end,
-        notes: Notes::default(),
-        steps: 0,
-    };
+    teller.open()?;
+    let mut telling = Telling { teller, steps: 0 };
     let is_prompted = telling.tell(main)?;
     let absent = [
         ("system prompt", is_prompted),
         ("tool definitions", gives_tools),
     ];
     let absent = absent.into_iter().filter(|(_, is_here)| !is_here);
-    telling.end.absent = absent.map(|(what, _)| what.to_owned()).collect();
+    telling.teller.end.absent = absent.map(|(what, _)| what.to_owned()).collect();
 
     let mut names = Names::default();
     let mut next = 0;
@@ -57,25 +53,20 @@ pub(super) fn import(
         next += 1;
         if level > NESTED_MAX {
             let reason = format!("a sub-agent more than {NESTED_MAX} levels deep is not read");
-            telling.sink.problem(text.problem(at.start, reason))?;
+            telling.teller.problem(&at, reason)?;
             continue;
         }
         let agent = Trajectory::read(text, at.start, &mut SessionEnd::default());
         inside.extend(queued(&agent, level + 1));
         let name = agent.id.clone().unwrap_or_else(|| next.to_string());
-        telling.sink.branch(BranchStart {
+        telling.teller.sink.branch(BranchStart {
             name: names.of(format!("agent-{name}")),
             after: None,
             title: None,
         })?;
         telling.tell(agent)?;
     }
-    held.end(broken, telling.sink)?;
-    telling
-        .sink
-        .progress(text.bytes.len() as u64, telling.steps);
-    telling.end.opaque_blocks = telling.notes.opaque_blocks;
-    telling.sink.end(telling.end)
+    telling.teller.close(&held, broken, telling.steps)
 }
 
 /// The sub-agents inside a trajectory, at a level.
@@ -97,20 +88,9 @@ struct Trajectory {
     broken: Option<Broken>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Agent<'a> {
-    model_name: Raw<'a>,
-    tool_definitions: Raw<'a>,
-    extra: Raw<'a>,
-}
+lazy! { struct Agent { model_name, tool_definitions, extra } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Extra<'a> {
-    cwd: Raw<'a>,
-    cwds: Raw<'a>,
-}
+lazy! { struct Extra { cwd, cwds } }
 
 impl Trajectory {
     /// Reads the one that begins at `start`; what else stands there is counted.
@@ -166,10 +146,7 @@ impl Trajectory {
 }
 
 struct Telling<'t, 's> {
-    text: Text<'t>,
-    sink: &'s mut dyn Sink,
-    end: SessionEnd,
-    notes: Notes,
+    teller: ObjectTeller<'t, 's>,
     /// Records read.
     steps: u64,
 }
@@ -196,24 +173,23 @@ impl Telling<'_, '_> {
         let mut is_prompted = false;
         for at in found.steps {
             self.steps += 1;
-            let (text, notes) = (self.text, &mut self.notes);
-            let read = |raw: &RawValue| TrajectoryStep::of(raw.get(), notes);
-            let Some(step) = text.message(&at, &mut self.end.lone_surrogates, self.sink, read)?
-            else {
+            let text = self.teller.text;
+            let read = |raw: &RawValue, notes: &mut Notes| TrajectoryStep::of(raw.get(), notes);
+            let Some(step) = self.teller.read(&at, read)? else {
                 continue;
             };
             for (key, value) in &step.settings {
                 way.due.insert(key.clone(), value.clone());
             }
             match step.said {
-                Said::Nothing(what) => self.end.other(what),
+                Said::Nothing(what) => self.teller.end.other(what),
                 Said::Instead(ref message) => {
                     let message = message.clone();
                     self.step(&step, way.instead(message), text.span(&at), &mut way)?;
                 }
                 Said::Messages(ref messages) => {
                     for message in messages {
-                        way.calls.pair(message, text, &at, self.sink)?;
+                        way.calls.pair(message, text, &at, self.teller.sink)?;
                         is_prompted |= message.role.is_system();
                         let action = Action::Append(message.clone());
                         self.step(&step, action, text.span(&at), &mut way)?;
@@ -237,12 +213,13 @@ impl Telling<'_, '_> {
         settings.retain(|key, value| way.held.get(key) != Some(value));
         way.held.extend(settings.clone());
         way.is_begun = true;
-        self.sink.step(Step {
+        let told = Step {
             time: step.time,
             settings,
             usage: step.usage.filter(|_| is_reply),
             ..Step::new(action, record)
-        })
+        };
+        self.teller.step(told).map(drop)
     }
 }
 
@@ -253,12 +230,8 @@ impl Way {
             return Action::Append(message);
         }
         Action::Hide(HideStep {
-            kind: HideKind::Compaction,
-            cover: Cover::Everything,
-            keep: Vec::new(),
-            parts: Vec::new(),
             replacements: vec![(None, message)],
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Compaction, Cover::Everything)
         })
     }
 }

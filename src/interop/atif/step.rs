@@ -30,70 +30,26 @@ pub(super) enum Said {
     Nothing(String),
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    timestamp: Raw<'a>,
-    source: Raw<'a>,
-    message: Raw<'a>,
-    model_name: Raw<'a>,
-    reasoning_effort: Raw<'a>,
-    reasoning_content: Raw<'a>,
-    tool_calls: Raw<'a>,
-    observation: Raw<'a>,
-    metrics: Raw<'a>,
-    llm_call_count: Raw<'a>,
-    extra: Raw<'a>,
+lazy! {
+    struct Record {
+        timestamp, source, message, model_name, reasoning_effort, reasoning_content, tool_calls, observation,
+        metrics, llm_call_count, extra,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Call<'a> {
-    tool_call_id: Raw<'a>,
-    function_name: Raw<'a>,
-    arguments: Raw<'a>,
-}
+lazy! { struct Call { tool_call_id, function_name, arguments } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Observation<'a> {
-    results: Raw<'a>,
-}
+lazy! { struct Observation { results } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Given<'a> {
-    source_call_id: Raw<'a>,
-    content: Raw<'a>,
-}
+lazy! { struct Given { source_call_id, content } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    source: Raw<'a>,
-}
+lazy! { struct Piece { r#type, text, source } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Place<'a> {
-    media_type: Raw<'a>,
-    path: Raw<'a>,
-}
+lazy! { struct Place { media_type, path } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Extra<'a> {
-    context_management: Raw<'a>,
-}
+lazy! { struct Extra { context_management } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Change<'a> {
-    r#type: Raw<'a>,
-    boundary: Raw<'a>,
-}
+lazy! { struct Change { r#type, boundary } }
 
 #[derive(Deserialize)]
 struct Counts {

@@ -14,7 +14,6 @@ use crate::interop::responses::RESPONSES;
 use crate::interop::spans::members;
 use crate::interop::{Action, Format, ImportOptions, Problem, SessionEnd, Sink, Step};
 use crate::model::{Message, Part, Role, Settings, Span};
-use crate::wire::json::Raw;
 
 /// With what the block begins that a client puts before its system prompt for the provider's own
 /// accounts. It changes with the client's version and the request, and is no word to the model.
@@ -153,14 +152,7 @@ pub(super) struct Asking {
 
 impl Asking {
     pub(super) fn of(body: &[u8]) -> Self {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Head<'a> {
-            metadata: Raw<'a>,
-            prompt_cache_key: Raw<'a>,
-            system: Raw<'a>,
-            tools: Raw<'a>,
-        }
+        lazy! { struct Head { metadata, prompt_cache_key, system, tools } }
         #[derive(Deserialize)]
         struct Metadata {
             user_id: String,

@@ -6,7 +6,7 @@ use super::parts::changed;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::interop::list::{following, matched};
-use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, Sink, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role, Settings, Span};
 
 /// Tells a sink of a conversation.
@@ -325,12 +325,5 @@ impl<'s> Telling<'s> {
 
 /// A hide of this and nothing else.
 fn hide(kind: HideKind, cover: Cover) -> HideStep {
-    HideStep {
-        kind,
-        cover,
-        keep: Vec::new(),
-        parts: Vec::new(),
-        replacements: Vec::new(),
-        moment: Moment::Here,
-    }
+    HideStep::of(kind, cover)
 }

@@ -55,15 +55,9 @@ pub(super) struct Text {
     pub(super) model: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Inner<'a> {
-    author: Raw<'a>,
-    create_time: Raw<'a>,
-    content: Raw<'a>,
-    weight: Raw<'a>,
-    metadata: Raw<'a>,
-    recipient: Raw<'a>,
+lazy! {
+    #[derive(Debug)]
+    struct Inner { author, create_time, content, weight, metadata, recipient }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -82,28 +76,19 @@ struct Content<'a> {
     model_set_context: Raw<'a>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Thought<'a> {
-    summary: Raw<'a>,
-    content: Raw<'a>,
+lazy! {
+    #[derive(Debug)]
+    struct Thought { summary, content }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Metadata<'a> {
-    model_slug: Raw<'a>,
-    attachments: Raw<'a>,
+lazy! {
+    #[derive(Debug)]
+    struct Metadata { model_slug, attachments }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Attachment<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    mime_type: Raw<'a>,
-    #[serde(rename = "mimeType")]
-    older_mime_type: Raw<'a>,
+lazy! {
+    #[derive(Debug)]
+    struct Attachment { id, name, mime_type, older_mime_type = "mimeType" }
 }
 
 /// A time in seconds.
@@ -114,13 +99,7 @@ pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
 
 /// Reads a node.
 pub(super) fn node(raw: &RawValue, notes: &mut Notes) -> Result<Node, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Links<'a> {
-        message: Raw<'a>,
-        parent: Raw<'a>,
-        children: Raw<'a>,
-    }
+    lazy! { struct Links { message, parent, children } }
     let links: Links<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
     let said = match links.message {
         None => Ok(Said::Nothing("node without a message".to_owned())),
@@ -176,12 +155,7 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
 
 /// Whose message it is, and the tool's name.
 fn author(raw: Raw<'_>) -> Result<(Role, Option<String>), String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Author<'a> {
-        role: Raw<'a>,
-        name: Raw<'a>,
-    }
+    lazy! { struct Author { role, name } }
     let author: Author<'_> = decode(raw).ok_or("a message without an author")?;
     let role = string(author.role).unwrap_or_default();
     let role = role.parse().map_err(|_| format!("unknown role '{role}'"))?;
@@ -237,13 +211,7 @@ fn opaque(raw: &RawValue) -> Part {
 
 /// One of several parts: a text, a picture, or what was said aloud.
 fn piece(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Piece<'a> {
-        content_type: Raw<'a>,
-        asset_pointer: Raw<'a>,
-        text: Raw<'a>,
-    }
+    lazy! { struct Piece { content_type, asset_pointer, text } }
     if let Some(text) = string(Some(raw)) {
         return (!text.is_empty()).then(|| Part::text(text));
     }

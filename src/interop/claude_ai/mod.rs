@@ -26,6 +26,7 @@ const PROVIDER: &str = "claude-ai";
 pub static CLAUDE_AI: Format = Format {
     tools: &["Claude.ai"],
     seen: "none: what several readers of such files agree on",
+    unproven: true,
     sniff: |head| {
         let is_conversation = |item: &Keys<'_>| item.has(read::MESSAGES);
         let is_one = head.object().is_some_and(is_conversation);

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
@@ -22,41 +21,11 @@ pub(super) struct Said {
     pub(super) messages: Vec<Message>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    uuid: Raw<'a>,
-    parent_message_uuid: Raw<'a>,
-    created_at: Raw<'a>,
-    sender: Raw<'a>,
-    text: Raw<'a>,
-    content: Raw<'a>,
-    attachments: Raw<'a>,
-    files: Raw<'a>,
-}
+lazy! { struct Record { uuid, parent_message_uuid, created_at, sender, text, content, attachments, files } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    thinking: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    input: Raw<'a>,
-    tool_use_id: Raw<'a>,
-    content: Raw<'a>,
-    is_error: Raw<'a>,
-}
+lazy! { struct Block { r#type, text, thinking, id, name, input, tool_use_id, content, is_error } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Beside<'a> {
-    file_name: Raw<'a>,
-    file_type: Raw<'a>,
-    file_uuid: Raw<'a>,
-    extracted_content: Raw<'a>,
-}
+lazy! { struct Beside { file_name, file_type, file_uuid, extracted_content } }
 
 /// Reads a record.
 pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {

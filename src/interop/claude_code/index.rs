@@ -1,8 +1,6 @@
 //! The first pass: every line is read once, and what remains of a record is a small entry.
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -43,8 +41,6 @@ pub(super) enum Kind {
     Micro,
     /// A prompt as attachment.
     QueuedCommand,
-    /// A prompt whose only trace is the queue.
-    Queued,
     /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
     Mirror(bool),
     /// Any other record of the tree.
@@ -146,16 +142,6 @@ pub(super) struct Index {
     pub(super) end: SessionEnd,
     epoch: u32,
     mirrored: HashSet<Name>,
-    queue: VecDeque<(u32, Option<u64>)>,
-    /// Removed from the queue: given to the model in mid-turn.
-    given: Vec<(u32, Option<u64>, usize, Span)>,
-    /// Prompts that only the queue holds: the entry, and how many entries stood before it was
-    /// given.
-    pub(super) given_places: Vec<(u32, usize)>,
-    /// The `remove` of each of those.
-    pub(super) removals: HashMap<u32, Span>,
-    /// How often a text stands in a user record or an attachment.
-    said: HashMap<u64, u32>,
 }
 
 /// The index while it is made.
@@ -190,12 +176,6 @@ impl LineReader for Reader<'_> {
     }
 }
 
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.trim().hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Index {
     /// Reads all of `input`.
     pub(super) fn read(input: &dyn Input, sink: &mut dyn Sink) -> Result<Self> {
@@ -212,7 +192,6 @@ impl Index {
         let lone_surrogates = each_line_from(input, offset, &mut reader)?;
         let mut index = reader.index;
         index.end.lone_surrogates = lone_surrogates;
-        index.settle_queue();
         Ok(index)
     }
 
@@ -237,7 +216,7 @@ impl Index {
             self.end.cwd = string(record.cwd);
         }
         let Some(uuid) = self.names.text(record.uuid) else {
-            self.add_loose(kind, &record, span, line);
+            self.add_loose(kind, &record);
             return Ok(None);
         };
         if self.by_uuid.contains_key(&uuid) {
@@ -283,10 +262,7 @@ impl Index {
                 let name = name.as_deref().unwrap_or("(no type)");
                 entry.attached = Some(self.names.intern(name));
                 match attached::tells(name) {
-                    Some(true) if attachment.prompt.is_some() => {
-                        entry.kind = Kind::QueuedCommand;
-                        self.say(attachment.prompt);
-                    }
+                    Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
                     Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
                     Some(_) => self.end.other(format!("attachment/{name}")),
                     None => {
@@ -325,7 +301,6 @@ impl Index {
                         Some("tool_result") => {
                             entry.results.extend(self.names.text(block.tool_use_id));
                         }
-                        Some("text") if entry.kind == Kind::User => self.say(block.text),
                         _ => {}
                     }
                 }
@@ -333,16 +308,9 @@ impl Index {
             Some(text) if !text.starts_with('"') => {
                 return Err(serde::de::Error::custom("content is no text and no list"));
             }
-            _ if entry.kind == Kind::User => self.say(head.content),
             _ => {}
         }
         Ok(word(head.model).as_deref() == Some("<synthetic>"))
-    }
-
-    fn say(&mut self, text: Option<&RawValue>) {
-        if let Some(text) = string(text) {
-            *self.said.entry(hash(&text)).or_default() += 1;
-        }
     }
 
     fn add_system(&mut self, record: &Record<'_>, entry: &mut Entry) {
@@ -393,7 +361,7 @@ impl Index {
     }
 
     /// A record that is no node of the tree.
-    fn add_loose(&mut self, kind: &str, record: &Record<'_>, span: Span, line: u64) {
+    fn add_loose(&mut self, kind: &str, record: &Record<'_>) {
         match kind {
             "custom-title" => self.custom_title = string(record.custom_title),
             "ai-title" => self.ai_title = string(record.ai_title),
@@ -409,55 +377,9 @@ impl Index {
                     self.last_prompt = Some((leaf, self.entries.len()));
                 }
             }
-            "queue-operation" => match word(record.operation).as_deref() {
-                Some("enqueue") => {
-                    let content = string(record.content);
-                    self.queue
-                        .push_back((self.entries.len() as u32, content.as_deref().map(hash)));
-                    self.entries.push(Entry {
-                        span,
-                        line,
-                        kind: Kind::Queued,
-                        epoch: self.epoch,
-                        ..Entry::default()
-                    });
-                    return;
-                }
-                Some("dequeue") => {
-                    self.queue.pop_front();
-                }
-                Some("remove") => {
-                    if let Some((entry, text)) = self.queue.pop_front() {
-                        self.given.push((entry, text, self.entries.len(), span));
-                        return;
-                    }
-                }
-                Some("popAll") => self.queue.clear(),
-                _ => {}
-            },
             _ => {}
         }
         self.end.other(kind);
-    }
-
-    /// Prompts from the queue that no other record repeats: each keeps the entry of its
-    /// `enqueue`, and goes to the place of its `remove`.
-    fn settle_queue(&mut self) {
-        for (entry, text, place, span) in std::mem::take(&mut self.given) {
-            let repeated = text.is_none_or(|text| match self.said.get_mut(&text) {
-                Some(count) if *count > 0 => {
-                    *count -= 1;
-                    true
-                }
-                _ => false,
-            });
-            if repeated {
-                self.end.other("queue-operation");
-            } else {
-                self.given_places.push((entry, place));
-                self.removals.insert(entry, span);
-            }
-        }
     }
 
     /// The title, by the record that decides.

@@ -15,7 +15,7 @@ mod write;
 
 use serde::Deserialize;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
+use super::format::{Format, Home, Resume, Shape};
 use super::{Descent, qwen};
 
 /// Record types that only Claude Code writes.
@@ -46,29 +46,14 @@ pub static CLAUDE_CODE: Format = Format {
     attaches: true,
     home: Some(Home {
         variable: Some("CLAUDE_CONFIG_DIR"),
-        directory: ".claude",
-        sessions: |cwd| format!("projects/{}", slug(cwd)),
-        depth: 0,
+        of_directory: Some((|cwd| format!("projects/{}", slug(cwd)), 0)),
         // A sub-agent's own file is none to go on with.
         belongs: |name, _, _| !name.starts_with("agent-"),
-        everywhere: Everywhere {
-            folder: "projects",
-            depth: 1,
-            is_session: |name| !name.starts_with("agent-"),
-        },
-        beside: &[],
         descent: |first_line, _| descent(first_line),
-        folders: None,
-        number: |_| None,
-        resume: Some(Resume {
-            command: &["claude", "--resume"],
-            brought_in_by: None,
-            shown: None,
-            new_id: random_uuid,
-            file: |new| format!("projects/{}/{}.jsonl", slug(new.cwd), new.id),
-            state: |_| false,
-            provider: None,
-        }),
+        resume: Some(Resume::by(&["claude", "--resume"], |new| {
+            format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)
+        })),
+        ..Home::of(".claude", "projects", 1, |name| !name.starts_with("agent-"))
     }),
     ..Format::of("claude-code", Shape::Lines, read::import, write::export)
 };

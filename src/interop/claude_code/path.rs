@@ -17,8 +17,6 @@ pub(super) enum Item {
     Orphan(u32),
     /// A user's record, a prompt that came while the model worked, or what the client wrote beside.
     Input(u32),
-    /// A prompt that only the queue holds.
-    Queued(u32),
     /// A compaction: its boundary, and its summary.
     Compaction(Option<u32>, u32),
     /// A microcompaction.
@@ -30,10 +28,7 @@ impl Item {
     pub(super) fn records(&self) -> Vec<u32> {
         match self {
             Self::Reply(records) | Self::Results(records) => records.clone(),
-            Self::Orphan(record)
-            | Self::Input(record)
-            | Self::Queued(record)
-            | Self::Prune(record) => vec![*record],
+            Self::Orphan(record) | Self::Input(record) | Self::Prune(record) => vec![*record],
             Self::Compaction(boundary, summary) => {
                 boundary.iter().chain([summary]).copied().collect()
             }
@@ -57,12 +52,8 @@ pub(super) struct Tree<'i> {
     scopes: Vec<Scope>,
     by_message: HashMap<(Scope, Name, u32), Vec<u32>>,
     by_result: HashMap<(Scope, Name), Vec<u32>>,
-    /// Prompts from the queue, by the record that they come after.
-    queued: BTreeMap<Option<u32>, Vec<u32>>,
     /// Records that name one before them which is not in the file.
     severed: HashSet<u32>,
-    /// Words of failed requests, each with the records that were written between the two.
-    late: Vec<(u32, Vec<u32>)>,
 }
 
 impl<'i> Tree<'i> {
@@ -76,8 +67,6 @@ impl<'i> Tree<'i> {
             scopes: Vec::with_capacity(index.entries.len()),
             by_message: HashMap::new(),
             by_result: HashMap::new(),
-            queued: BTreeMap::new(),
-            late: Vec::new(),
             severed: HashSet::new(),
         };
         tree.link(sink)?;
@@ -91,7 +80,7 @@ impl<'i> Tree<'i> {
 
     fn is_main(&self, record: u32) -> bool {
         let entry = self.entry(record);
-        entry.kind != Kind::Queued && (self.agent_file || !entry.sidechain)
+        self.agent_file || !entry.sidechain
     }
 
     fn link(&mut self, sink: &mut dyn Sink) -> Result<()> {
@@ -99,11 +88,6 @@ impl<'i> Tree<'i> {
         let mut previous: HashMap<Option<Name>, u32> = HashMap::new();
         for (at, entry) in self.index.entries.iter().enumerate() {
             let at = at as u32;
-            if entry.kind == Kind::Queued {
-                self.parents.push(None);
-                self.scopes.push(MAIN);
-                continue;
-            }
             let main = self.is_main(at);
             let key = (!main).then(|| entry.agent.unwrap_or(Name::MAX));
             let before = previous.get(&key).copied();
@@ -135,11 +119,8 @@ impl<'i> Tree<'i> {
                 None => None,
             };
             let parent = match (parent, before) {
-                (Some(parent), Some(before)) if entry.failed => {
-                    let since = self.since(parent, before);
-                    let late = !since.is_empty();
-                    self.late.extend(late.then_some((at, since)));
-                    Some(if late { before } else { parent })
+                (Some(parent), Some(before)) if entry.failed && self.leads(parent, before) => {
+                    Some(before)
                 }
                 _ => parent,
             };
@@ -159,23 +140,16 @@ impl<'i> Tree<'i> {
         Ok(())
     }
 
-    /// The way from `record`, without it, to `last`; nothing where that is no way.
+    /// Whether a way leads from `record` to `last`, another one.
     ///
     /// An error of the provider's is told late, once the request was made again, and hangs where
     /// that began. What was said since then is still sent: only a client that reads the file anew
     /// goes past it.
-    fn since(&self, record: u32, last: u32) -> Vec<u32> {
-        let mut way = Vec::new();
-        let mut next = Some(last);
-        while let Some(at) = next.filter(|at| *at > record && way.len() < SINCE_MAX) {
-            way.push(at);
-            // What names a record that comes later hangs in the air yet.
-            next = self.parents.get(at as usize).copied().flatten();
-        }
-        if next != Some(record) {
-            way.clear();
-        }
-        way
+    fn leads(&self, record: u32, last: u32) -> bool {
+        // What names a record that comes later hangs in the air yet.
+        let parent = |at: &u32| self.parents.get(*at as usize).copied().flatten();
+        let mut way = std::iter::successors(Some(last), parent).take(SINCE_MAX + 1);
+        last > record && way.find(|at| *at <= record) == Some(record)
     }
 
     /// Where a record follows one that a compaction kept, the way to the root goes through the
@@ -196,18 +170,10 @@ impl<'i> Tree<'i> {
     }
 
     fn collect(&mut self) {
-        let mut last = None;
-        let mut given = self.index.given_places.iter().copied().peekable();
         for (at, entry) in self.index.entries.iter().enumerate() {
-            while let Some((record, _)) = given.next_if(|(_, place)| *place <= at) {
-                self.queued.entry(last).or_default().push(record);
-            }
             let at = at as u32;
             let paired = matches!(entry.kind, Kind::User | Kind::Assistant | Kind::Mirror(_));
             let scope = if paired { self.scope(at) } else { MAIN };
-            if entry.is_message() && scope == MAIN {
-                last = Some(at);
-            }
             if paired {
                 if let Some(message) = entry.message {
                     let key = (scope, message, entry.epoch);
@@ -217,9 +183,6 @@ impl<'i> Tree<'i> {
                     self.by_result.entry((scope, *call)).or_default().push(at);
                 }
             }
-        }
-        for (record, _) in given {
-            self.queued.entry(last).or_default().push(record);
         }
     }
 
@@ -240,8 +203,7 @@ impl<'i> Tree<'i> {
     /// that is here, in one conversation; nothing is compacted; and no record leads elsewhere.
     pub(super) fn is_one_path(&self) -> bool {
         let entries = &self.index.entries;
-        let nodes = entries.iter().enumerate();
-        let mut nodes = nodes.filter(|(_, entry)| entry.kind != Kind::Queued);
+        let mut nodes = entries.iter().enumerate();
         // A mirror or a compaction is more than a record of the path.
         let is_plain = |entry: &Entry| {
             let Entry { kind, .. } = entry;
@@ -263,9 +225,8 @@ impl<'i> Tree<'i> {
         begins && nodes.all(hangs_here) && self.index.last_prompt.is_none_or(leads_here)
     }
 
-    /// The items of the main path, and which of its records earlier versions took for left behind:
-    /// they went from a failed request to the word of it at once; and how far its tool gets, where that is not all.
-    pub(super) fn main(&self) -> (Vec<Item>, HashSet<u32>, Option<Severed>) {
+    /// The items of the main path, and how far its tool gets, where that is not all.
+    pub(super) fn main(&self) -> (Vec<Item>, Option<Severed>) {
         let leaf = (0..self.index.entries.len() as u32).rev().find(|record| {
             let entry = self.entry(*record);
             self.is_main(*record) && (entry.is_message() || entry.kind == Kind::Micro)
@@ -273,9 +234,6 @@ impl<'i> Tree<'i> {
         let leaf = leaf.map(|leaf| self.asides_after(leaf));
         let path = leaf.map_or_else(Vec::new, |leaf| self.walk(leaf));
         let path = self.prompted(&path).unwrap_or(path);
-        let on_path: HashSet<u32> = path.iter().copied().collect();
-        let late = self.late.iter().filter(|(word, _)| on_path.contains(word));
-        let left = late.flat_map(|(_, since)| since.iter().copied());
         let severed = path
             .iter()
             .rposition(|record| self.severed.contains(record));
@@ -283,7 +241,7 @@ impl<'i> Tree<'i> {
             reached: (path.len() - at) as u64,
             all: path.len() as u64,
         });
-        (self.items(&path, true), left.collect(), severed)
+        (self.items(&path, true), severed)
     }
 
     /// The last of what the client wrote beside right after a leaf; the leaf if there is nothing.
@@ -321,15 +279,11 @@ impl<'i> Tree<'i> {
         let mut done = HashSet::new();
         let mut items = Vec::new();
         let mut boundary = None;
-        if main {
-            self.after(None, &mut items);
-        }
         for &record in path {
             if !done.insert(record) {
                 continue;
             }
             let entry = self.entry(record);
-            let mut used = vec![record];
             match entry.kind {
                 // In the main chain it is a node like any other.
                 Kind::Mirror(_) if main => {}
@@ -342,7 +296,6 @@ impl<'i> Tree<'i> {
                         .unwrap_or_else(|| vec![record]);
                     done.extend(&reply);
                     let results = self.results(&reply, scope, &on_path, &mut done);
-                    used = reply.iter().chain(&results).copied().collect();
                     items.push(Item::Reply(reply));
                     if !results.is_empty() {
                         items.push(Item::Results(results));
@@ -360,21 +313,10 @@ impl<'i> Tree<'i> {
                 Kind::Boundary => boundary = Some(record),
                 Kind::Summary => items.push(Item::Compaction(boundary.take(), record)),
                 Kind::Micro => items.push(Item::Prune(record)),
-                Kind::Synthetic | Kind::Queued | Kind::Node => {}
-            }
-            if main {
-                for record in used {
-                    self.after(Some(record), &mut items);
-                }
+                Kind::Synthetic | Kind::Node => {}
             }
         }
         items
-    }
-
-    fn after(&self, record: Option<u32>, items: &mut Vec<Item>) {
-        if let Some(queued) = self.queued.get(&record) {
-            items.extend(queued.iter().copied().map(Item::Queued));
-        }
     }
 
     fn scope(&self, record: u32) -> Scope {
@@ -450,7 +392,7 @@ impl<'i> Tree<'i> {
                     Some((_, path)) => path.push(at),
                     None => mirrored.push((agent, vec![at])),
                 }
-            } else if entry.is_message() && entry.kind != Kind::Queued && !self.is_main(at) {
+            } else if entry.is_message() && !self.is_main(at) {
                 last.insert(self.scopes[at as usize], at);
             }
         }

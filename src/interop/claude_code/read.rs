@@ -11,13 +11,13 @@ use super::agents_id;
 use super::attached::{self, Sent};
 use super::index::{Entry, Index, Kind, read_span};
 use super::path::{Item, Tree};
-use super::record::{Attachment, MessageHead, ProgressData, Record, time};
+use super::record::{MessageHead, ProgressData, Record, time};
 use crate::error::Result;
 use crate::interop::lines::mend;
 use crate::interop::midway::Plain;
 use crate::interop::{
     Action, BranchStart, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink,
-    Step, StepEntry, StepId, Was,
+    Step, StepEntry, StepId,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::json::string;
@@ -47,8 +47,6 @@ struct Reader<'a> {
     covered: Vec<bool>,
     notes: Notes,
     end: SessionEnd,
-    /// Records that earlier versions took for a way left behind.
-    left: HashSet<u32>,
     /// Attachments of which nothing is sent.
     silent: HashSet<u32>,
     /// Whether some of what was sent is in no record.
@@ -64,8 +62,6 @@ struct Piece {
     time: Option<Millis>,
     /// What the client calls it, where the client attached it.
     attached: Option<String>,
-    /// How it was read before.
-    was: Option<Was>,
 }
 
 pub(super) fn import(
@@ -77,8 +73,7 @@ pub(super) fn import(
     let tree = Tree::new(&index, sink)?;
     sink.session(session(&index, &tree, options))?;
     let mut reader = Reader::new(&index, input, sink);
-    let (items, left, severed) = tree.main();
-    reader.left = left;
+    let (items, severed) = tree.main();
     reader.end.severed = severed;
     let main = reader.path(items, Vec::new())?;
     let mut paths = vec![main];
@@ -119,11 +114,10 @@ pub(super) fn go_on(
     }
     found.session(SessionStart::new(from.id))?;
     let mut reader = Reader::new(&index, input, &mut found);
-    let (items, left, _) = tree.main();
+    let (items, _) = tree.main();
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
     }
-    reader.left = left;
     let model = from.settings.get("model");
     reader.model = model.and_then(|model| serde_json::from_str(model).ok());
     reader.path(items, Vec::new())?;
@@ -166,7 +160,6 @@ impl<'a> Reader<'a> {
             covered: vec![false; index.entries.len()],
             notes: Notes::default(),
             end: index.end.clone(),
-            left: HashSet::new(),
             silent: HashSet::new(),
             lacks_words: false,
         }
@@ -260,7 +253,6 @@ impl Reader<'_> {
             let label = match entry.kind {
                 Kind::Synthetic => "assistant (synthetic)",
                 _ if self.silent.contains(&(record as u32)) => &self.attachment(entry),
-                Kind::Queued => "queue-operation",
                 _ if self.covered[record] => continue,
                 Kind::Placeholder => "assistant (synthetic)",
                 Kind::Attached => &self.attachment(entry),
@@ -329,9 +321,8 @@ impl Reader<'_> {
             ..MessageHead::default()
         };
         let head = match self.index.entries[record as usize].kind {
-            Kind::Queued | Kind::Local => said(outer.content),
-            Kind::QueuedCommand => said(object::<Attachment<'_>>(outer.attachment)?.prompt),
-            Kind::Attached => return self.attached(record, &outer),
+            Kind::Local => said(outer.content),
+            Kind::QueuedCommand | Kind::Attached => return self.attached(record, &outer),
             Kind::Mirror(_) => {
                 let data: ProgressData<'_> = object(outer.data)?;
                 let inner: Record<'_> = object(data.message)?;
@@ -340,28 +331,13 @@ impl Reader<'_> {
             }
             _ => object(outer.message)?,
         };
-        let piece = Piece {
+        Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.notes)?,
             model: string(head.model),
             usage: anthropic::usage(head.usage),
             time: at,
             ..Piece::default()
-        };
-        match self.index.entries[record as usize].kind {
-            Kind::QueuedCommand => {
-                let framed = self.attached(record, &outer)?;
-                let before = Message::new(Role::User, piece.parts);
-                Ok(Piece {
-                    was: Some(Was::Message(before)),
-                    ..framed
-                })
-            }
-            Kind::Placeholder | Kind::Local => Ok(Piece {
-                was: Some(Was::Nothing),
-                ..piece
-            }),
-            _ => Ok(piece),
-        }
+        })
     }
 
     /// What is sent for an attachment; nothing where its record is not as it should be.
@@ -386,7 +362,6 @@ impl Reader<'_> {
             parts,
             time: time(outer.timestamp),
             attached: kind.map(|kind| self.index.names.of(kind).to_owned()),
-            was: Some(Was::Nothing),
             ..Piece::default()
         })
     }
@@ -398,27 +373,15 @@ impl Reader<'_> {
     }
 
     fn append(&mut self, next: &mut Told) -> Result<()> {
-        let mut records = next.item.records();
-        let called = records.clone();
         if let Item::Results(results) = &mut next.item {
             // In the order in which they came, which need not be that of the calls.
             results.sort_unstable();
-            records.clone_from(results);
         }
+        let records = next.item.records();
         let mut pieces = Vec::with_capacity(records.len());
         for &record in &records {
             pieces.push(self.piece(record)?);
         }
-        let was = match &next.item {
-            _ if self.left.contains(&records[0]) => Some(Was::LeftBehind),
-            Item::Results(_) if called != records => {
-                let place = |record| records.iter().position(|other| other == record);
-                let parts = called.iter().filter_map(place);
-                let parts = parts.flat_map(|at| pieces[at].parts.clone());
-                Some(Was::Message(Message::new(Role::Tool, parts.collect())))
-            }
-            _ => pieces.iter_mut().find_map(|piece| piece.was.take()),
-        };
         let mut parts = Vec::new();
         let (mut model, mut usage, mut time, mut attached) = (None, None, None, None);
         for piece in pieces {
@@ -453,7 +416,6 @@ impl Reader<'_> {
             next.model = model;
         }
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
-        spans.extend(records.iter().filter_map(|r| self.index.removals.get(r)));
         spans.sort();
         let mut message = Message::new(role, parts);
         message.attached = attached;
@@ -463,12 +425,8 @@ impl Reader<'_> {
             settings,
             records: spans,
             usage: usage.filter(|_| kind == Kind::Assistant || matches!(kind, Kind::Mirror(_))),
-            was,
         };
-        match next.item {
-            Item::Queued(_) => self.sink.formerly(step)?,
-            _ => next.step = Some(self.step(step)?),
-        }
+        next.step = Some(self.step(step)?);
         Ok(())
     }
 }
@@ -479,10 +437,7 @@ impl Told {
         let step = StepId(self.step?);
         match self.item {
             Item::Prune(_) | Item::Compaction(..) => None,
-            _ => Some(StepEntry {
-                step,
-                replacement: None,
-            }),
+            _ => Some(step.entry()),
         }
     }
 }

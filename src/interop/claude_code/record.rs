@@ -15,80 +15,42 @@ pub(super) fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Raw<'a>,
-    pub(super) uuid: Raw<'a>,
-    pub(super) parent_uuid: Raw<'a>,
-    pub(super) logical_parent_uuid: Raw<'a>,
-    pub(super) session_id: Raw<'a>,
-    pub(super) agent_id: Raw<'a>,
-    pub(super) timestamp: Raw<'a>,
-    pub(super) cwd: Raw<'a>,
-    pub(super) subtype: Raw<'a>,
-    pub(super) operation: Raw<'a>,
-    pub(super) leaf_uuid: Raw<'a>,
-    pub(super) is_sidechain: Raw<'a>,
-    pub(super) is_api_error_message: Raw<'a>,
-    pub(super) is_compact_summary: Raw<'a>,
-    pub(super) message: Raw<'a>,
-    pub(super) attachment: Raw<'a>,
-    pub(super) data: Raw<'a>,
-    pub(super) content: Raw<'a>,
-    pub(super) compact_metadata: Raw<'a>,
-    pub(super) microcompact_metadata: Raw<'a>,
-    pub(super) summary: Raw<'a>,
-    pub(super) custom_title: Raw<'a>,
-    pub(super) ai_title: Raw<'a>,
+lazy! {
+    /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
+    pub(super) struct Record {
+        kind = "type", uuid, parent_uuid = "parentUuid", logical_parent_uuid = "logicalParentUuid",
+        session_id = "sessionId", agent_id = "agentId", timestamp, cwd, subtype,
+        leaf_uuid = "leafUuid", is_sidechain = "isSidechain", is_api_error_message = "isApiErrorMessage",
+        is_compact_summary = "isCompactSummary", message, attachment, data, content,
+        compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
+        custom_title = "customTitle", ai_title = "aiTitle",
+    }
 }
 
-/// `message` of a user or assistant record.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct MessageHead<'a> {
-    pub(super) id: Raw<'a>,
-    pub(super) model: Raw<'a>,
-    pub(super) content: Raw<'a>,
-    pub(super) usage: Raw<'a>,
+lazy! {
+    /// `message` of a user or assistant record.
+    pub(super) struct MessageHead { id, model, content, usage }
 }
 
-/// What pairs calls and results.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct BlockHead<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Raw<'a>,
-    pub(super) id: Raw<'a>,
-    pub(super) tool_use_id: Raw<'a>,
-    pub(super) text: Raw<'a>,
+lazy! {
+    /// What pairs calls and results.
+    pub(super) struct BlockHead {
+        kind = "type", id, tool_use_id, text,
+        /// Who made a call; sent back as it came.
+        caller,
+    }
 }
 
-/// `attachment`.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Attachment<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Raw<'a>,
-    pub(super) prompt: Raw<'a>,
-    #[serde(rename = "hookName")]
-    pub(super) hook_name: Raw<'a>,
-    #[serde(rename = "hookEvent")]
-    pub(super) hook_event: Raw<'a>,
-    #[serde(rename = "toolUseID")]
-    pub(super) tool_use_id: Raw<'a>,
+lazy! {
+    /// `attachment`.
+    pub(super) struct Attachment {
+        kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
+    }
 }
 
-/// `data` of a progress record.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ProgressData<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Raw<'a>,
-    pub(super) agent_id: Raw<'a>,
-    pub(super) message: Raw<'a>,
+lazy! {
+    /// `data` of a progress record.
+    pub(super) struct ProgressData { kind = "type", agent_id = "agentId", message }
 }
 
 /// `compactMetadata`.

@@ -8,7 +8,7 @@ use crate::conditions::real_sessions;
 use crate::error::Result;
 use crate::interop::{
     Action, BranchStart, Document, HideStep, ImportOptions, Input, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step, StepEntry, Was,
+    SessionStart, Sink, Step, StepEntry,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -18,7 +18,6 @@ struct Kept {
     sessions: Vec<SessionStart>,
     branches: Vec<(usize, BranchStart)>,
     steps: Vec<Step>,
-    former: Vec<Step>,
     end: Option<SessionEnd>,
     problems: Vec<Problem>,
 }
@@ -34,10 +33,6 @@ impl Sink for Kept {
     }
     fn step(&mut self, step: Step) -> Result<()> {
         self.steps.push(step);
-        Ok(())
-    }
-    fn formerly(&mut self, step: Step) -> Result<()> {
-        self.former.push(step);
         Ok(())
     }
     fn end(&mut self, end: SessionEnd) -> Result<()> {
@@ -327,23 +322,14 @@ fn queued_input_is_kept_once() {
             r#"assistant: "Seen.""#,
         ]
     );
-    let attached = kept.steps.iter().filter_map(|step| {
-        let was = step.was.as_ref()?;
-        Some((step.message()?.attached.as_deref()?, was))
-    });
-    let prompt = Was::Message(Message::text(Role::User, "attached"));
+    let attached = kept.steps.iter().filter_map(Step::message);
+    let attached = attached.filter_map(|message| message.attached.as_deref());
     assert_eq!(
         attached.collect::<Vec<_>>(),
-        [
-            ("queued_command", &prompt),
-            ("skill_listing", &Was::Nothing)
-        ]
+        ["queued_command", "skill_listing"]
     );
-    let former: Vec<_> = kept.former.iter().map(sketch).collect();
-    assert_eq!(former, [r#"user: "only in the queue""#]);
     let end = kept.end.expect("an end");
-    // Of the nine operations one is behind what earlier versions took for a message.
-    assert_eq!(end.other_records["queue-operation"], 8);
+    assert_eq!(end.other_records["queue-operation"], 9);
     assert_eq!(end.absent, ["system prompt", "tool definitions"]);
 }
 
@@ -428,14 +414,6 @@ fn a_turn_whose_request_failed_at_first_is_not_left_behind() {
             r#"user: "Which is the largest?""#,
             r#"assistant: "notes.txt.""#
         ]
-    );
-    let left = kept
-        .steps
-        .iter()
-        .map(|step| step.was == Some(Was::LeftBehind));
-    assert_eq!(
-        left.collect::<Vec<_>>(),
-        [false, true, true, true, false, false]
     );
 }
 
@@ -567,7 +545,7 @@ fn assert_grows(short: &Kept, long: &Kept, what: &str) {
         .take_while(|(a, b)| a == b)
         .count();
     let left = short.main().len() - equal;
-    // The last reply, its results, and what was queued meanwhile.
+    // The last reply, and its results.
     let replies = short.main().iter().rposition(|step| step.usage.is_some());
     let group = short.main().len() - replies.unwrap_or(0);
     assert!(
@@ -625,8 +603,6 @@ fn real_growth_gives_prefixes() {
 fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
     let (mut replies, mut answered, mut inputs) = (BTreeSet::new(), BTreeSet::new(), 0);
     let mut owner = HashMap::new();
-    let mut said: Vec<String> = Vec::new();
-    let (mut queue, mut given) = (Vec::new(), Vec::new());
     let mut summaries = 0;
     for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
         let record: Value = serde_json::from_slice(line).expect("JSON");
@@ -650,31 +626,13 @@ fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
                 let call = content[0]["tool_use_id"].as_str().expect("a call");
                 answered.insert(owner.get(call).cloned().unwrap_or_else(|| call.to_owned()));
             }
-            "user" => {
-                inputs += 1;
-                let text = content.as_str().or_else(|| content[0]["text"].as_str());
-                said.extend(text.map(|text| text.trim().to_owned()));
-            }
-            "attachment" if record["attachment"]["type"] == "queued_command" => {
-                inputs += 1;
-                let prompt = &record["attachment"]["prompt"];
-                said.extend(prompt.as_str().map(|text| text.trim().to_owned()));
-            }
-            "queue-operation" => match record["operation"].as_str() {
-                Some("enqueue") => queue.push(record["content"].as_str().map(str::to_owned)),
-                Some("dequeue") if !queue.is_empty() => drop(queue.remove(0)),
-                Some("remove") if !queue.is_empty() => given.extend(queue.remove(0)),
-                Some("popAll") => queue.clear(),
-                _ => {}
-            },
+            "user" => inputs += 1,
+            "attachment" if record["attachment"]["type"] == "queued_command" => inputs += 1,
             _ => {}
         }
     }
-    let queued = given
-        .iter()
-        .filter(|text| !said.contains(&text.trim().to_owned()));
     (
-        replies.len() + answered.len() + inputs + queued.count() + summaries,
+        replies.len() + answered.len() + inputs + summaries,
         summaries,
     )
 }
@@ -706,15 +664,24 @@ fn real_sessions_have_as_many_messages_as_counted() {
         let prunes = kept.main().iter().filter(
             |step| matches!(&step.action, Action::Hide(hide) if hide.kind == HideKind::Prune),
         );
-        // Counted is what every version reads.
-        let newly = |step: &&Step| step.was == Some(Was::Nothing);
+        // Not counted is what the client wrote beside.
+        let beside = |step: &&Step| {
+            let start = step.records[0].offset as usize;
+            let line = &bytes[start..start + step.records[0].len as usize];
+            let record: Value = serde_json::from_slice(line).expect("JSON");
+            match record["type"].as_str() {
+                Some("attachment") => record["attachment"]["type"] != "queued_command",
+                Some("assistant") => record["message"]["model"] == "<synthetic>",
+                kind => kind == Some("system") && record["subtype"] == "local_command",
+            }
+        };
         let agents = kept
             .branches
             .iter()
             .find(|(_, b)| b.name.starts_with("agent"));
         let agents = agents.map_or(kept.steps.len(), |(start, _)| *start);
-        let newly = kept.steps[..agents].iter().filter(newly).count();
-        let messages = kept.main().len() + leaf_steps - prunes.count() - newly + kept.former.len();
+        let beside = kept.steps[..agents].iter().filter(beside).count();
+        let messages = kept.main().len() + leaf_steps - prunes.count() - beside;
         let (expected, summaries) = count(&bytes, stem.starts_with("agent-"));
         assert_eq!(messages, expected, "{stem} ({summaries} compactions)");
     }

@@ -430,9 +430,22 @@ impl<'a> Writer<'a> {
             },
         }));
         let parts = &outgoing.message.parts;
+        let callers = callers(outgoing);
         let blocks: Vec<_> = parts
             .iter()
-            .filter_map(|part| self.block(part, Place::Assistant))
+            .filter_map(|part| {
+                let block = self.block(part, Place::Assistant)?;
+                let caller = match part {
+                    Part::ToolCall { id, .. } => callers.get(id),
+                    _ => None,
+                };
+                let Some(caller) = caller else {
+                    return Some(block);
+                };
+                let mut block = Fields::parse(block.get()).expect("a block is an object");
+                block.set("caller", caller);
+                Some(raw(block.line()))
+            })
             .collect();
         if blocks.is_empty() && !parts.is_empty() {
             self.remarks
@@ -624,6 +637,18 @@ fn take(records: &mut Vec<Fields>, are_such: impl Fn(&[BlockHead<'_>]) -> bool) 
 
 fn message_fields(record: &Fields) -> Option<Fields> {
     Fields::parse(record.get("message")?.get())
+}
+
+/// Who made each call, as the records of a message say: the client sends it back with the call.
+fn callers(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
+    let records = outgoing.records.iter().chain(&outgoing.replaces);
+    let mut callers = HashMap::new();
+    for fields in records.filter_map(|text| Fields::parse(text)) {
+        let made = blocks(&fields).into_iter();
+        let made = made.filter_map(|block| Some((string(block.id)?, block.caller?.to_owned())));
+        callers.extend(made);
+    }
+    callers
 }
 
 /// The blocks of a record's message; none where its content is a string.

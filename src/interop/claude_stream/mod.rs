@@ -12,7 +12,7 @@
 mod read;
 mod write;
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// The format.
@@ -32,15 +32,5 @@ pub static CLAUDE_STREAM: Format = Format {
             of_stream && record.has("session_id")
         })
     },
-    events: Some(reader),
-    ..Format::of(
-        "claude-stream",
-        Shape::Lines,
-        |input, options, sink| stream::import(reader(), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::ClaudeReader>("claude-stream", write::export)
 };
-
-fn reader() -> Box<dyn stream::EventReader> {
-    Box::new(read::ClaudeReader::default())
-}

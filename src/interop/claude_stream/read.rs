@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::anthropic_stream::{Blocks, Streamed};
@@ -23,34 +22,14 @@ pub(super) struct ClaudeReader {
     compacted: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    subtype: Raw<'a>,
-    uuid: Raw<'a>,
-    session_id: Raw<'a>,
-    timestamp: Raw<'a>,
-    cwd: Raw<'a>,
-    model: Raw<'a>,
-    parent_tool_use_id: Raw<'a>,
-    message: Raw<'a>,
-    event: Raw<'a>,
-    error: Raw<'a>,
-    #[serde(rename = "isApiErrorMessage")]
-    is_api_error: Raw<'a>,
-    is_error: Raw<'a>,
-    terminal_reason: Raw<'a>,
+lazy! {
+    struct Line {
+        kind = "type", subtype, uuid, session_id, timestamp, cwd, parent_tool_use_id, message, event,
+        error, is_api_error = "isApiErrorMessage", is_error, terminal_reason,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    id: Raw<'a>,
-    model: Raw<'a>,
-    content: Raw<'a>,
-}
+lazy! { struct Said { id, model, content } }
 
 impl EventReader for ClaudeReader {
     fn read(&mut self, record: &RawValue) -> Telling {

@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use crate::error::{Error, Result};
-use crate::interop::records::{rewritten, write_line};
+use crate::error::Result;
+use crate::interop::records::rewritten;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::{asides, kept};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Outgoing, stream};
 use crate::model::Role;
 use crate::wire::anthropic;
 use crate::wire::json::Object;
@@ -17,22 +16,13 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    let mut remarks = Remarks::default();
-    for (at, outgoing) in messages.iter().enumerate() {
-        asides(at, document, out)?;
-        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
-            Some(records) => records.to_vec(),
-            None => new_line(outgoing, at + 1, document, &mut remarks)
-                .into_iter()
-                .collect(),
-        };
-        for record in records {
-            write_line(out, &record)?;
+    stream::export(messages, document, out, |at, kept, remarks| match kept {
+        Some(records) => records.to_vec(),
+        None => {
+            let new = new_line(&messages[at], at + 1, document, remarks);
+            new.into_iter().collect()
         }
-    }
-    asides(messages.len(), document, out)?;
-    out.flush().map_err(Error::io("export"))?;
-    Ok(remarks.into_words())
+    })
 }
 
 fn new_line(

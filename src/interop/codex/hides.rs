@@ -6,7 +6,7 @@ use super::history::typed;
 use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, StepEntry, StepId};
 use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, string};
 use crate::wire::responses;
@@ -87,14 +87,11 @@ impl Reader<'_> {
     ) -> Result<()> {
         let replacements = messages.into_iter().map(|message| (None, message));
         let hide = HideStep {
-            kind,
-            cover,
             keep,
-            parts: Vec::new(),
             replacements: replacements.collect(),
-            moment: Moment::Here,
+            ..HideStep::of(kind, cover)
         };
-        self.emit(Action::Hide(hide), None)?;
+        self.emit(Action::Hide(hide))?;
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ mod session;
 mod standing;
 mod write;
 
-use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape};
+use super::format::{Format, Home, NewFile, Resume, Shape};
 
 /// The format.
 pub static CODEX: Format = Format {
@@ -40,28 +40,17 @@ pub static CODEX: Format = Format {
     go_on: Some(session::go_on),
     home: Some(Home {
         variable: Some("CODEX_HOME"),
-        directory: ".codex",
-        sessions: |_| "sessions".to_owned(),
-        depth: 3,
         belongs: |_, cwd, first_line| {
             let first = first_line();
             first.and_then(|line| record::cwd(&line)).as_deref() == Some(cwd)
         },
-        everywhere: Everywhere {
-            folder: "sessions",
-            depth: 3,
-            is_session: |_| true,
-        },
         beside: &["sessions", "archived_sessions"],
         descent: |first_line, _| record::descent(first_line),
-        folders: None,
         number: record::number,
+        // Both read a database of the tool's own.
+        // The tool orders its sessions by ids that hold the time.
         resume: Some(Resume {
-            command: &["codex", "resume"],
-            brought_in_by: None,
-            // Both read a database of the tool's own.
             shown: Some("codex resume --last and its list show it once it was opened so"),
-            // The tool orders its sessions by ids that hold the time.
             new_id: |now, random| {
                 let mut tail = [0; 10];
                 tail.copy_from_slice(&random[..10]);
@@ -69,14 +58,15 @@ pub static CODEX: Format = Format {
                 let id = uuid::Builder::from_unix_timestamp_millis(millis, &tail);
                 id.into_uuid().to_string()
             },
-            file: |new| {
+            state: standing::is_state,
+            provider: Some(("config.toml", opening::provider)),
+            ..Resume::by(&["codex", "resume"], |new| {
                 let NewFile { id, local_time, .. } = new;
                 let date = local_time.get(..10).unwrap_or(local_time).replace('-', "/");
                 format!("sessions/{date}/rollout-{local_time}-{id}.jsonl")
-            },
-            state: standing::is_state,
-            provider: Some(("config.toml", opening::provider)),
+            })
         }),
+        ..Home::of(".codex", "sessions", 3, |_| true)
     }),
     ..Format::of("codex", Shape::Lines, session::import, write::export)
 };

@@ -10,17 +10,17 @@ use crate::interop::{Base, Descent};
 use crate::model::Millis;
 use crate::wire::json::{Raw, decode, string, word};
 
-/// One line, enveloped or legacy.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    pub timestamp: Raw<'a>,
-    /// Its number among the session's records, those before the file included; older files have none.
-    pub ordinal: Raw<'a>,
-    pub r#type: Raw<'a>,
-    pub payload: Raw<'a>,
-    /// Legacy: the type of a line that is no item.
-    pub record_type: Raw<'a>,
+lazy! {
+    /// One line, enveloped or legacy.
+    #[derive(Debug)]
+    pub(super) struct Record {
+        timestamp,
+        /// Its number among the session's records, those before the file included; older files have none.
+        ordinal,
+        r#type, payload,
+        /// Legacy: the type of a line that is no item.
+        record_type,
+    }
 }
 
 /// The working directory that a rollout's first line names.
@@ -54,20 +54,13 @@ pub(super) fn number(record: &[u8]) -> Option<u64> {
     std::str::from_utf8(&record[found?.1]).ok()?.parse().ok()
 }
 
-/// A `session_meta`, or the first line of a legacy file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct SessionMeta<'a> {
-    pub id: Raw<'a>,
-    pub timestamp: Raw<'a>,
-    pub forked_from_id: Raw<'a>,
-    pub parent_thread_id: Raw<'a>,
-    pub history_base: Raw<'a>,
-    pub cwd: Raw<'a>,
-    pub source: Raw<'a>,
-    pub base_instructions: Raw<'a>,
-    pub instructions: Raw<'a>,
-    pub dynamic_tools: Raw<'a>,
+lazy! {
+    /// A `session_meta`, or the first line of a legacy file.
+    #[derive(Debug)]
+    pub(super) struct SessionMeta {
+        id, timestamp, forked_from_id, parent_thread_id, history_base, cwd, source, base_instructions,
+        instructions, dynamic_tools,
+    }
 }
 
 impl SessionMeta<'_> {
@@ -110,13 +103,10 @@ struct HistoryBase {
     end_byte_offset: Option<u64>,
 }
 
-/// A `turn_context`: what of it belongs to the request.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct TurnContext<'a> {
-    pub cwd: Raw<'a>,
-    pub model: Raw<'a>,
-    pub effort: Raw<'a>,
+lazy! {
+    /// A `turn_context`: what of it belongs to the request.
+    #[derive(Debug)]
+    pub(super) struct TurnContext { cwd, model, effort }
 }
 
 /// A `compacted` record.
@@ -127,27 +117,18 @@ pub(super) struct Compacted<'a> {
     pub replacement_history: Option<Vec<&'a RawValue>>,
 }
 
-/// An `event_msg`: the fields that matter of all its types.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    pub r#type: Raw<'a>,
-    pub message: Raw<'a>,
-    pub text: Raw<'a>,
-    pub thread_name: Raw<'a>,
-    pub num_turns: Raw<'a>,
-    pub info: Raw<'a>,
-    pub thread_id: Raw<'a>,
-    pub new_thread_id: Raw<'a>,
-    pub item: Raw<'a>,
+lazy! {
+    /// An `event_msg`: the fields that matter of all its types.
+    #[derive(Debug)]
+    pub(super) struct Event {
+        r#type, message, text, thread_name, num_turns, info, thread_id, new_thread_id, item,
+    }
 }
 
-/// What an `item_completed` says of other threads.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    receiver_thread_ids: Raw<'a>,
-    agent_thread_id: Raw<'a>,
+lazy! {
+    /// What an `item_completed` says of other threads.
+    #[derive(Debug)]
+    struct Item { receiver_thread_ids, agent_thread_id }
 }
 
 impl Event<'_> {

@@ -13,7 +13,7 @@ use crate::interop::midway::Plain;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::{
     Action, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry,
-    StepId, Was,
+    StepId,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
@@ -306,20 +306,12 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Tells of a step at once; returns its last entry, if it makes one. `was` is how earlier versions
-    /// read its message, where they read it otherwise.
-    pub(super) fn emit(
-        &mut self,
-        action: Action,
-        was: Option<Message>,
-    ) -> Result<Option<StepEntry>> {
+    /// Tells of a step at once; returns its last entry, if it makes one.
+    pub(super) fn emit(&mut self, action: Action) -> Result<Option<StepEntry>> {
         self.start()?;
         self.close()?;
         self.flush()?;
-        let step = Step {
-            was: was.map(Was::Message),
-            ..self.step(action)
-        };
+        let step = self.step(action);
         let entry = self.number(&step);
         self.sink.step(step)?;
         Ok(entry)
@@ -427,11 +419,7 @@ impl<'s> Reader<'s> {
     pub(super) fn input(&mut self, message: Message) -> Result<()> {
         let user = message.role == Role::User;
         let (typed, text) = (typed(&message), prompt_text(&message));
-        let was = message.is_between_agents().then(|| Message {
-            recipient: None,
-            ..message.clone()
-        });
-        let entry = self.emit(Action::Append(message), was)?;
+        let entry = self.emit(Action::Append(message))?;
         if let (true, Some(entry)) = (user, entry) {
             self.users.push(UserEntry { entry, typed });
             self.prompt = Some(text);

@@ -12,7 +12,7 @@
 mod read;
 mod write;
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// The format.
@@ -29,15 +29,5 @@ pub static CODEX_EXEC: Format = Format {
             }
         })
     },
-    events: Some(reader),
-    ..Format::of(
-        "codex-exec",
-        Shape::Lines,
-        |input, options, sink| stream::import(reader(), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::ExecReader>("codex-exec", write::export)
 };
-
-fn reader() -> Box<dyn stream::EventReader> {
-    Box::new(read::ExecReader::default())
-}

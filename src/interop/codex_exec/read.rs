@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::interop::stream::{EventReader, Telling};
 use crate::model::Part;
 use crate::tree::{Ending, Event, Happening};
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 /// What an item's type says of what it gives back. Everything else of it is what was asked.
 const RESULTS: [&str; 7] = [
@@ -32,16 +31,7 @@ pub(super) struct ExecReader {
     told: HashMap<String, usize>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    thread_id: Raw<'a>,
-    item: Raw<'a>,
-    error: Raw<'a>,
-    message: Raw<'a>,
-}
+lazy! { struct Line { kind = "type", thread_id, item, error, message } }
 
 impl EventReader for ExecReader {
     fn read(&mut self, record: &RawValue) -> Telling {

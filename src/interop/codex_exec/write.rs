@@ -4,11 +4,9 @@ use std::io::Write;
 
 use serde_json::{Value, from_str, json};
 
-use crate::error::{Error, Result};
-use crate::interop::records::write_line;
+use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::{asides, kept};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Outgoing, stream};
 use crate::model::{Part, Role};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -17,27 +15,21 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    let mut remarks = Remarks::default();
     let mut items = 0;
-    for (at, outgoing) in messages.iter().enumerate() {
-        asides(at, document, out)?;
+    stream::export(messages, document, out, |at, kept, remarks| {
+        let mut lines = Vec::new();
         // Two replies side by side would be read as one.
         let is_reply = |at: usize| messages[at].message.role == Role::Assistant;
         let is_new = |at: usize| messages[at].records.is_empty();
         if at > 0 && is_reply(at - 1) && is_reply(at) && (is_new(at - 1) || is_new(at)) {
-            write_line(out, r#"{"type":"turn.started"}"#)?;
+            lines.push(r#"{"type":"turn.started"}"#.to_owned());
         }
-        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
-            Some(records) => records.to_vec(),
-            None => new_lines(outgoing, &mut items, &mut remarks),
-        };
-        for record in records {
-            write_line(out, &record)?;
+        match kept {
+            Some(records) => lines.extend_from_slice(records),
+            None => lines.extend(new_lines(&messages[at], &mut items, remarks)),
         }
-    }
-    asides(messages.len(), document, out)?;
-    out.flush().map_err(Error::io("export"))?;
-    Ok(remarks.into_words())
+        lines
+    })
 }
 
 fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec<String> {

@@ -56,16 +56,11 @@ struct Source<'a> {
     conversation_summary: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_calls: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    signature: Raw<'a>,
-    redacted_thinking: Raw<'a>,
-    usage: Raw<'a>,
+lazy! {
+    struct Said {
+        role, content, tool_calls = "toolCalls", tool_call_id = "toolCallId", signature,
+        redacted_thinking = "redactedThinking", usage,
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -75,20 +70,9 @@ struct Call<'a> {
     function: Function<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Function<'a> {
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
+lazy! { struct Function { name, arguments } }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    tool_call_id: Raw<'a>,
-    status: Raw<'a>,
-    output: Raw<'a>,
-}
+lazy! { struct State { tool_call_id = "toolCallId", status, output } }
 
 /// What stands in a message's content, in its context or in an output.
 #[derive(Default, Deserialize)]
@@ -100,11 +84,7 @@ struct Piece<'a> {
     image_url: Address<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Address<'a> {
-    url: Raw<'a>,
-}
+lazy! { struct Address { url } }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
@@ -113,11 +93,7 @@ struct Log<'a> {
     completion_options: Options<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Options<'a> {
-    model: Raw<'a>,
-}
+lazy! { struct Options { model } }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

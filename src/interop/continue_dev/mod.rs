@@ -16,7 +16,8 @@ mod read;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::document;
+use super::format::{Format, Home, Shape};
 use super::places;
 use super::spans::{members, skip_space};
 use crate::wire::json::string;
@@ -39,25 +40,18 @@ pub static CONTINUE: Format = Format {
     },
     home: Some(Home {
         variable: Some("CONTINUE_GLOBAL_DIR"),
-        directory: ".continue",
-        sessions: |_| "sessions".to_owned(),
-        depth: 0,
         belongs: |name, cwd, beginning| {
             let own = beginning().filter(|_| is_session(name));
             own.and_then(|text| directory(&text)).as_deref() == Some(cwd)
         },
-        everywhere: Everywhere {
-            folder: "sessions",
-            depth: 0,
-            is_session,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
+        ..Home::of(".continue", "sessions", 0, is_session)
     }),
-    ..Format::of("continue", Shape::Document, read::import, write::export)
+    ..Format::of(
+        "continue",
+        Shape::Document,
+        document::import::<read::Session>,
+        write::export,
+    )
 };
 
 /// The list of sessions lies beside them.

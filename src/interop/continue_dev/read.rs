@@ -1,110 +1,89 @@
 //! The importer: the items of a history as steps.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use std::ops::Range;
 
 use super::item::{Item, Told, told};
 use crate::error::Result;
+use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::places;
-use crate::interop::records::Held;
-use crate::interop::spans::{elements, members};
-use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId,
-};
-use crate::model::{HideKind, Message, Role, Settings, Span, Usage};
-use crate::wire::Notes;
+use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
+use crate::model::{HideKind, Message, Role, Span};
 use crate::wire::json::quoted;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut end = SessionEnd::lacking(&["system prompt", "tool definitions"]);
-    let mut history = Vec::new();
-    for (key, at) in keys {
-        if key == "history" {
-            let (found, torn) = elements(text.bytes, at.start);
-            history = found;
-            broken = torn.or(broken);
-            continue;
-        }
-        let value: Value = serde_json::from_slice(&text.bytes[at]).unwrap_or_default();
-        let word = value.as_str().filter(|word| !word.is_empty());
-        match (key.as_str(), word) {
-            ("sessionId", Some(id)) => id.clone_into(&mut start.id),
-            ("title", Some(title)) => end.title = Some(title.to_owned()),
-            ("workspaceDirectory", Some(place)) => end.cwd = Some(places::path(place)),
-            ("sessionId" | "title" | "workspaceDirectory", None) => {}
-            _ => end.other(key),
-        }
-    }
-    sink.session(start)?;
-    let mut notes = Notes::default();
-    let (mut items, mut places) = (Vec::new(), Vec::new());
-    for at in &history {
-        let read = |raw: &RawValue| Item::of(raw.get(), &mut notes);
-        if let Some(item) = text.message(at, &mut end.lone_surrogates, sink, read)? {
-            items.push(item);
-            places.push(text.span(at));
-        }
-    }
-    let told = told(&items);
-    let mut silent = vec![true; items.len()];
-    for told in &told {
-        let (Told::Message(_, by) | Told::Summary(_, by)) = told;
-        silent[by.clone()].fill(false);
-    }
-    for (item, _) in items.iter().zip(&silent).filter(|(_, silent)| **silent) {
-        end.other(format!("{} (not sent)", item.role));
-    }
-    let mut telling = Telling {
-        sink,
-        steps: 0,
-        sent: Vec::new(),
-        model: None,
-    };
-    for told in told {
-        telling.tell(told, &items, &places)?;
-    }
-    held.end(broken, sink)?;
-    sink.progress(text.bytes.len() as u64, history.len() as u64);
-    end.opaque_blocks = notes.opaque_blocks;
-    sink.end(end)
-}
-
-struct Telling<'s> {
-    sink: &'s mut dyn Sink,
-    steps: usize,
+/// A session.
+#[derive(Default)]
+pub(super) struct Session {
+    items: Vec<Item>,
+    places: Vec<Span>,
     /// What is sent by now, in order.
     sent: Vec<StepEntry>,
-    model: Option<String>,
 }
 
-impl Telling<'_> {
-    fn tell(&mut self, told: Told, items: &[Item], places: &[Span]) -> Result<()> {
-        match told {
-            Told::Message(message, by) => {
-                let last = items.get(by.end - 1);
-                let last = last.filter(|_| message.role == Role::Assistant);
-                let (model, usage) = last.map_or((None, None), |it| (it.model.clone(), it.usage));
-                let entry = self.step(Action::Append(message), model, usage, &places[by])?;
-                self.sent.push(entry);
-            }
-            Told::Summary(message, by) => {
-                let entry = self.step(self.summary(message), None, None, &places[by])?;
-                let replacement = (!self.sent.is_empty()).then_some(0);
-                self.sent = vec![StepEntry {
-                    replacement,
-                    ..entry
-                }];
-            }
+impl Document for Session {
+    const RECORDS: &'static str = "history";
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match (member.key, member.word()) {
+            ("sessionId", Some(id)) => teller.start.id = id,
+            ("title", Some(title)) => teller.end.title = Some(title),
+            ("workspaceDirectory", Some(place)) => teller.end.cwd = Some(places::path(&place)),
+            ("sessionId" | "title" | "workspaceDirectory", None) => {}
+            _ => teller.end.other(member.key),
         }
+        false
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        if let Some(item) = teller.read(at, |raw, notes| Item::of(raw.get(), notes))? {
+            self.items.push(item);
+            self.places.push(teller.text.span(at));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let told = told(&self.items);
+        let mut silent = vec![true; self.items.len()];
+        for told in &told {
+            let (Told::Message(_, by) | Told::Summary(_, by)) = told;
+            silent[by.clone()].fill(false);
+        }
+        let silent = self
+            .items
+            .iter()
+            .zip(&silent)
+            .filter(|(_, silent)| **silent);
+        for (item, _) in silent {
+            teller.end.other(format!("{} (not sent)", item.role));
+        }
+        told.into_iter()
+            .try_for_each(|told| self.tell(told, teller))
+    }
+}
+
+impl Session {
+    fn tell(&mut self, told: Told, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let (action, usage, by) = match told {
+            Told::Message(message, by) => {
+                let last = self.items.get(by.end - 1);
+                let last = last.filter(|_| message.role == Role::Assistant);
+                let model = last.and_then(|it| it.model.as_deref());
+                teller.set("model", model.map(quoted));
+                (Action::Append(message), last.and_then(|it| it.usage), by)
+            }
+            Told::Summary(message, by) => (self.summary(message), None, by),
+        };
+        let is_hide = matches!(action, Action::Hide(_));
+        let records = &self.places[by];
+        let entry = teller.step(Step {
+            records: records.to_vec(),
+            usage,
+            ..Step::new(action, records[0])
+        })?;
+        if is_hide {
+            self.sent.clear();
+        }
+        self.sent.push(entry);
         Ok(())
     }
 
@@ -114,39 +93,9 @@ impl Telling<'_> {
             return Action::Append(message);
         };
         Action::Hide(HideStep {
-            kind: HideKind::Compaction,
-            cover: Cover::Range(*first, *last),
-            keep: Vec::new(),
-            parts: Vec::new(),
             replacements: vec![(None, message)],
             moment: Moment::Since(0),
-        })
-    }
-
-    fn step(
-        &mut self,
-        action: Action,
-        model: Option<String>,
-        usage: Option<Usage>,
-        records: &[Span],
-    ) -> Result<StepEntry> {
-        let mut settings = Settings::new();
-        if let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) {
-            settings.insert("model".to_owned(), quoted(&model));
-            self.model = Some(model);
-        }
-        self.sink.step(Step {
-            action,
-            time: None,
-            settings,
-            records: records.to_vec(),
-            usage,
-            was: None,
-        })?;
-        self.steps += 1;
-        Ok(StepEntry {
-            step: StepId(self.steps - 1),
-            replacement: None,
+            ..HideStep::of(HideKind::Compaction, Cover::Range(*first, *last))
         })
     }
 }

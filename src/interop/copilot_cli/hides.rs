@@ -5,7 +5,7 @@ use super::read::{Reader, fingerprint};
 use super::record::{Data, Event};
 use super::said::{summed_up, text};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, Problem, StepEntry};
+use crate::interop::{Action, Cover, HideStep, Problem, StepEntry};
 use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, word};
 
@@ -74,15 +74,12 @@ impl Reader<'_> {
                 let system = self.path.system.iter().map(|(.., entry)| *entry);
                 let before = kept.first().copied();
                 let hide = HideStep {
-                    kind,
-                    cover: Cover::Everything,
                     keep: system.chain(kept.iter().copied()).collect(),
-                    parts: Vec::new(),
                     replacements: message
                         .map(|message| (before, message))
                         .into_iter()
                         .collect(),
-                    moment: Moment::Here,
+                    ..HideStep::of(kind, Cover::Everything)
                 };
                 self.hide(hide)?
             }
@@ -110,12 +107,8 @@ impl Reader<'_> {
         let system = self.path.system.iter().map(|(.., entry)| *entry);
         let keep = system.filter(|entry| Some(entry.step) >= from).collect();
         self.hide(HideStep {
-            kind: HideKind::Drop,
-            cover: Cover::Range(*first, *last),
             keep,
-            parts: Vec::new(),
-            replacements: Vec::new(),
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Drop, Cover::Range(*first, *last))
         })?;
         Ok(true)
     }

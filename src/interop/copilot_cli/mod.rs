@@ -21,7 +21,7 @@ mod said;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 
 /// Whose opaque blocks and sealed reasoning these are: only its service takes them back.
 const PROVIDER: &str = "copilot";
@@ -49,23 +49,12 @@ pub static COPILOT_CLI: Format = Format {
     common_stem: Some("events"),
     home: Some(Home {
         variable: Some("COPILOT_HOME"),
-        directory: ".copilot",
-        sessions: |_| "session-state".to_owned(),
-        depth: 1,
         belongs: |name, cwd, first_line| {
             let first = || first_line().and_then(|line| record::cwd(&line));
             is_session(name) && first().as_deref() == Some(cwd)
         },
-        everywhere: Everywhere {
-            folder: "session-state",
-            depth: 1,
-            is_session,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| record::descent(first_line),
-        number: |_| None,
-        resume: None,
+        ..Home::of(".copilot", "session-state", 1, is_session)
     }),
     ..Format::of("copilot-cli", Shape::Lines, read::import, write::export)
 };

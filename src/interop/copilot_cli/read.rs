@@ -16,8 +16,8 @@ use crate::interop::lines::mend;
 use crate::interop::midway::Plain;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Moment, Problem,
-    SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Problem, SessionEnd,
+    SessionStart, Sink, Step, StepEntry, StepId,
 };
 use crate::model::{HideKind, Message, Millis, Part, Role, Settings, Span, depth};
 use crate::wire::Notes;
@@ -296,12 +296,8 @@ impl<'a> Reader<'a> {
             }
             Some((.., old)) => {
                 let hide = HideStep {
-                    kind: HideKind::Drop,
-                    cover: Cover::Range(old, old),
-                    keep: Vec::new(),
-                    parts: Vec::new(),
                     replacements: vec![(Some(old), message)],
-                    moment: Moment::Here,
+                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
                 };
                 self.hide(hide)?
             }
@@ -437,10 +433,7 @@ impl<'a> Reader<'a> {
         }
         self.sink.step(step)?;
         self.steps += 1;
-        Ok(StepEntry {
-            step: StepId(self.steps - 1),
-            replacement: None,
-        })
+        Ok(StepId(self.steps - 1).entry())
     }
 
     /// Tells of what is hidden; returns the first thing that stands in its place.

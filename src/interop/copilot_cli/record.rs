@@ -1,22 +1,19 @@
 //! The events of a session as they are decoded.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::Descent;
 use crate::model::Millis;
-use crate::wire::json::{Raw, decode, string, word};
+use crate::wire::json::{decode, string, word};
 
-/// One line.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    pub r#type: Raw<'a>,
-    pub data: Raw<'a>,
-    pub id: Raw<'a>,
-    pub timestamp: Raw<'a>,
-    /// The sub-agent that it tells of.
-    pub agent_id: Raw<'a>,
+lazy! {
+    /// One line.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Event {
+        r#type, data, id, timestamp,
+        /// The sub-agent that it tells of.
+        agent_id = "agentId",
+    }
 }
 
 impl Event<'_> {
@@ -26,75 +23,43 @@ impl Event<'_> {
     }
 }
 
-/// The members that matter of all kinds of events.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Data<'a> {
-    pub session_id: Raw<'a>,
-    pub start_time: Raw<'a>,
-    pub context: Raw<'a>,
-    pub cwd: Raw<'a>,
-    pub detached_from_spawning_parent_session_id: Raw<'a>,
-    pub selected_model: Raw<'a>,
-    pub new_model: Raw<'a>,
-    pub reasoning_effort: Raw<'a>,
-    pub title: Raw<'a>,
-    pub role: Raw<'a>,
-    pub name: Raw<'a>,
-    pub content: Raw<'a>,
-    pub transformed_content: Raw<'a>,
-    pub attachments: Raw<'a>,
-    pub model: Raw<'a>,
-    pub api_call_id: Raw<'a>,
-    pub chunk_index: Raw<'a>,
-    pub tool_requests: Raw<'a>,
-    pub reasoning_text: Raw<'a>,
-    pub reasoning_opaque: Raw<'a>,
-    pub encrypted_content: Raw<'a>,
-    pub server_tools: Raw<'a>,
-    pub tool_call_id: Raw<'a>,
-    pub parent_tool_call_id: Raw<'a>,
-    pub agent_display_name: Raw<'a>,
-    pub is_user_requested: Raw<'a>,
-    pub success: Raw<'a>,
-    pub result: Raw<'a>,
-    pub error: Raw<'a>,
-    pub summary_content: Raw<'a>,
-    pub up_to_event_id: Raw<'a>,
-    pub initial_message: Raw<'a>,
-    pub messages_removed_during_truncation: Raw<'a>,
-    pub asset_id: Raw<'a>,
-    pub mime_type: Raw<'a>,
-    pub data: Raw<'a>,
+lazy! {
+    /// The members that matter of all kinds of events.
+    #[derive(Debug)]
+    pub(super) struct Data {
+        session_id = "sessionId", start_time = "startTime", context, cwd,
+        detached_from_spawning_parent_session_id = "detachedFromSpawningParentSessionId",
+        selected_model = "selectedModel", new_model = "newModel", reasoning_effort = "reasoningEffort",
+        title, role, name, content, transformed_content = "transformedContent", attachments, model,
+        api_call_id = "apiCallId", chunk_index = "chunkIndex", tool_requests = "toolRequests",
+        reasoning_text = "reasoningText", reasoning_opaque = "reasoningOpaque",
+        encrypted_content = "encryptedContent", server_tools = "serverTools", tool_call_id = "toolCallId",
+        parent_tool_call_id = "parentToolCallId", agent_display_name = "agentDisplayName",
+        is_user_requested = "isUserRequested", success, result, error, summary_content = "summaryContent",
+        up_to_event_id = "upToEventId", initial_message = "initialMessage",
+        messages_removed_during_truncation = "messagesRemovedDuringTruncation", asset_id = "assetId",
+        mime_type = "mimeType", data,
+    }
 }
 
-/// A call.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Request<'a> {
-    pub tool_call_id: Raw<'a>,
-    pub name: Raw<'a>,
-    pub arguments: Raw<'a>,
-    pub r#type: Raw<'a>,
+lazy! {
+    /// A call.
+    #[derive(Debug)]
+    pub(super) struct Request { tool_call_id = "toolCallId", name, arguments, r#type }
 }
 
-/// What a tool gave back.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Given<'a> {
-    pub content: Raw<'a>,
-    pub message: Raw<'a>,
-    pub binary_results_for_llm: Raw<'a>,
+lazy! {
+    /// What a tool gave back.
+    #[derive(Debug)]
+    pub(super) struct Given { content, message, binary_results_for_llm = "binaryResultsForLlm" }
 }
 
-/// Bytes that the model is sent: here, or in an event of their own.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Binary<'a> {
-    pub data: Raw<'a>,
-    pub mime_type: Raw<'a>,
-    pub asset_id: Raw<'a>,
-    pub display_name: Raw<'a>,
+lazy! {
+    /// Bytes that the model is sent: here, or in an event of their own.
+    #[derive(Debug)]
+    pub(super) struct Binary {
+        data, mime_type = "mimeType", asset_id = "assetId", display_name = "displayName",
+    }
 }
 
 /// What a `session.start` says of its session.
@@ -106,11 +71,7 @@ pub(super) struct Start {
 
 impl Start {
     pub(super) fn of(data: &Data<'_>) -> Self {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Context<'a> {
-            cwd: Raw<'a>,
-        }
+        lazy! { struct Context { cwd } }
         let context: Context<'_> = decode(data.context).unwrap_or_default();
         Self {
             id: string(data.session_id).filter(|id| !id.is_empty()),

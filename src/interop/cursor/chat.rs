@@ -9,106 +9,72 @@ use serde_json::value::RawValue;
 
 use super::{BUBBLES, CHAT, LACKING};
 use crate::error::Result;
-use crate::interop::records::{Held, Text};
-use crate::interop::spans::{elements, members};
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::model::{Message, Millis, Part, Role, Usage, depth};
 use crate::wire::json::{Raw, decode, quoted, string, text_or_json};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut end = SessionEnd::lacking(LACKING);
-    let (mut bubbles, mut model) = (Vec::new(), None);
-    for (key, at) in keys {
-        match key.as_str() {
-            BUBBLES => {
-                let (found, torn) = elements(text.bytes, at.start);
-                bubbles = found;
-                broken = torn.or(broken);
-            }
-            CHAT => {
-                let decoded = text.decode(&at).ok();
-                let about: Value = decoded
-                    .and_then(|(raw, _)| decode(Some(&raw)))
-                    .unwrap_or_default();
-                let word = |key: &str| about.get(key)?.as_str().filter(|it| !it.is_empty());
-                let id = word("composerId").or_else(|| word("tabId"));
-                start.id = id.map_or(start.id, str::to_owned);
-                let title = word("name").or_else(|| word("chatTitle"));
-                end.title = title.map(str::to_owned);
-                let config = about.get("modelConfig").and_then(|it| it.get("modelName"));
-                model = config.and_then(Value::as_str).map(quoted);
-                // Whether it was sent yet is not told.
-                if about
-                    .get("latestConversationSummary")
-                    .is_some_and(|it| !it.is_null())
-                {
-                    end.other("summary");
-                }
-            }
-            _ => {}
+/// A chat.
+#[derive(Default)]
+pub(super) struct Chat {
+    /// How many ids were made.
+    made: u64,
+}
+
+impl Document for Chat {
+    const RECORDS: &'static str = BUBBLES;
+    const LACKING: &'static [&'static str] = LACKING;
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        if member.key != CHAT {
+            return false;
         }
+        let about: Value = decode(Some(member.raw)).unwrap_or_default();
+        let word = |key: &str| about.get(key)?.as_str().filter(|it| !it.is_empty());
+        if let Some(id) = word("composerId").or_else(|| word("tabId")) {
+            id.clone_into(&mut teller.start.id);
+        }
+        let title = word("name").or_else(|| word("chatTitle"));
+        teller.end.title = title.map(str::to_owned);
+        let config = about.get("modelConfig").and_then(|it| it.get("modelName"));
+        teller.set("model", config.and_then(Value::as_str).map(quoted));
+        // Whether it was sent yet is not told.
+        if about
+            .get("latestConversationSummary")
+            .is_some_and(|it| !it.is_null())
+        {
+            teller.end.other("summary");
+        }
+        false
     }
-    sink.session(start)?;
-    let mut telling = Telling {
-        sink,
-        text,
-        end,
-        due: model.clone(),
-        model,
-        made: 0,
-    };
-    for at in &bubbles {
-        telling.bubble(at)?;
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let Some(found) = teller.read(at, |raw, _| said(raw, &mut self.made))? else {
+            return Ok(());
+        };
+        if found.is_missing {
+            return teller.problem(at, "a bubble that is not in the database");
+        }
+        teller.set("model", found.model);
+        if found.messages.is_empty() {
+            teller.end.other("empty bubble");
+        }
+        for message in found.messages {
+            let usage = found.usage.filter(|_| message.role == Role::Assistant);
+            teller.append(message, at, found.time, usage)?;
+        }
+        Ok(())
     }
-    held.end(broken, telling.sink)?;
-    let count = bubbles.len() as u64;
-    telling.sink.progress(text.bytes.len() as u64, count);
-    telling.sink.end(telling.end)
 }
 
-/// A bubble, of composers and of older chats.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Bubble<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    #[serde(rename = "rawText")]
-    raw_text: Raw<'a>,
-    thinking: Raw<'a>,
-    #[serde(rename = "toolFormerData")]
-    tool: Raw<'a>,
-    #[serde(rename = "modelType")]
-    model_type: Raw<'a>,
-    #[serde(rename = "modelInfo")]
-    model_info: Raw<'a>,
-    #[serde(rename = "createdAt")]
-    created_at: Raw<'a>,
-    #[serde(rename = "tokenCount")]
-    counted: Raw<'a>,
-    missing: Raw<'a>,
+lazy! {
+    /// A bubble, of composers and of older chats.
+    struct Bubble {
+        r#type, text, raw_text = "rawText", thinking, tool = "toolFormerData", model_type = "modelType",
+        model_info = "modelInfo", created_at = "createdAt", counted = "tokenCount", missing,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Tool<'a> {
-    name: Raw<'a>,
-    #[serde(rename = "toolCallId")]
-    id: Raw<'a>,
-    #[serde(rename = "rawArgs")]
-    raw_args: Raw<'a>,
-    params: Raw<'a>,
-    result: Raw<'a>,
-    error: Raw<'a>,
-    status: Raw<'a>,
-}
+lazy! { struct Tool { name, id = "toolCallId", raw_args = "rawArgs", params, result, error, status } }
 
 /// What a bubble says.
 #[derive(Default)]
@@ -245,47 +211,4 @@ fn model(bubble: &Bubble<'_>) -> Option<String> {
     let named = decode::<Named>(bubble.model_info).map(|it| it.model_name);
     let named = named.or_else(|| string(bubble.model_type));
     named.filter(|it| !it.is_empty()).map(|it| quoted(&it))
-}
-
-struct Telling<'t, 's> {
-    sink: &'s mut dyn Sink,
-    text: Text<'t>,
-    end: SessionEnd,
-    /// The model that the next step brings.
-    due: Option<String>,
-    model: Option<String>,
-    /// How many ids were made.
-    made: u64,
-}
-
-impl Telling<'_, '_> {
-    fn bubble(&mut self, at: &Range<usize>) -> Result<()> {
-        let (made, lone) = (&mut self.made, &mut self.end.lone_surrogates);
-        let read = |raw: &RawValue| said(raw, made);
-        let Some(found) = self.text.message(at, lone, self.sink, read)? else {
-            return Ok(());
-        };
-        if found.is_missing {
-            let reason = "a bubble that is not in the database";
-            return self.sink.problem(self.text.problem(at.start, reason));
-        }
-        if found.model.is_some() && found.model != self.model {
-            self.due.clone_from(&found.model);
-            self.model = found.model;
-        }
-        if found.messages.is_empty() {
-            self.end.other("empty bubble");
-        }
-        for message in found.messages {
-            let model = self.due.take().map(|model| ("model".to_owned(), model));
-            let usage = found.usage.filter(|_| message.role == Role::Assistant);
-            self.sink.step(Step {
-                time: found.time,
-                usage,
-                settings: Settings::from_iter(model),
-                ..Step::append(message, self.text.span(at))
-            })?;
-        }
-        Ok(())
-    }
 }

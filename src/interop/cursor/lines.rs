@@ -1,61 +1,42 @@
 //! The importer of transcripts: each line a message, whose calls get ids.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::LACKING;
 use crate::error::Result;
 use crate::interop::records::{LineReader, Record, each_line};
-use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::teller::Teller;
+use crate::interop::{ImportOptions, Input, Sink, Step};
 use crate::model::{Message, Part, Role, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, string, tight, word};
+use crate::wire::json::{decode, string, tight, word};
 
 pub(super) fn import(
     input: &dyn Input,
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    sink.session(SessionStart::new(options.stem))?;
     let mut reader = Reader {
-        sink,
-        end: SessionEnd::lacking(LACKING),
-        notes: Notes::default(),
+        teller: Teller::of(options.stem, LACKING, sink),
         calls: 0,
     };
-    reader.end.lone_surrogates = each_line(input, &mut reader)?;
-    let mut end = reader.end;
+    reader.teller.open()?;
+    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
     if reader.calls > 0 {
-        end.absent.push("results".to_owned());
+        reader.teller.end.absent.push("results".to_owned());
     }
-    end.opaque_blocks = reader.notes.opaque_blocks;
-    reader.sink.end(end)
+    reader.teller.close()
 }
 
 struct Reader<'s> {
-    sink: &'s mut dyn Sink,
-    end: SessionEnd,
-    notes: Notes,
+    teller: Teller<'s>,
     /// How many calls were told.
     calls: u64,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    role: Raw<'a>,
-    message: Raw<'a>,
-    content: Raw<'a>,
-}
+lazy! { struct Line { role, message, content } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    name: Raw<'a>,
-    input: Raw<'a>,
-}
+lazy! { struct Block { r#type, text, name, input } }
 
 impl Reader<'_> {
     fn message(&mut self, text: &str) -> Result<Option<Message>, String> {
@@ -100,7 +81,7 @@ impl Reader<'_> {
         }
         let message = Message::new(role, parts);
         depth::check_message(&message).map_err(|error| error.to_string())?;
-        self.notes.merge(found);
+        self.teller.notes.merge(found);
         self.calls = calls;
         Ok(Some(message))
     }
@@ -108,7 +89,7 @@ impl Reader<'_> {
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        self.teller.sink
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
@@ -118,12 +99,15 @@ impl LineReader for Reader<'_> {
             false => Err("not a record".to_owned()),
         };
         match message {
-            Ok(Some(message)) => self.sink.step(Step::append(message, record.span())),
+            Ok(Some(message)) => {
+                let step = Step::append(message, record.span());
+                self.teller.step(step).map(drop)
+            }
             Ok(None) => {
-                self.end.other("record");
+                self.teller.end.other("record");
                 Ok(())
             }
-            Err(reason) => self.sink.problem(Problem::new(record.line, reason)),
+            Err(reason) => self.teller.problem_on(record.line, reason),
         }
     }
 }

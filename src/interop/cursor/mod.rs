@@ -17,7 +17,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Everywhere, FRONT_BYTES, Format, Home, Shape};
+use super::document;
+use super::format::{FRONT_BYTES, Format, Home, Shape};
 use super::head::Keys;
 use super::records::without_mark;
 use super::spans::{members, skip_space, skip_value};
@@ -49,27 +50,15 @@ pub static CURSOR: Format = Format {
     },
     is_document: Some(is_document),
     home: Some(Home {
-        variable: None,
-        directory: ".cursor",
-        sessions: |cwd| format!("projects/{}/agent-transcripts", slug(cwd)),
-        depth: 1,
+        of_directory: Some((|cwd| format!("projects/{}/agent-transcripts", slug(cwd)), 1)),
         belongs: |name, _, _| is_transcript(name),
-        everywhere: Everywhere {
-            folder: "projects",
-            depth: 3,
-            is_session: is_transcript,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
+        ..Home::of(".cursor", "projects", 3, is_transcript)
     }),
     tables: Some(rows::TABLES),
     ..Format::only_read("cursor", Shape::Lines, |input, options, sink| {
         let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
         match is_document(&front) {
-            true => chat::import(input, options, sink),
+            true => document::import::<chat::Chat>(input, options, sink),
             false => lines::import(input, options, sink),
         }
     })

@@ -18,7 +18,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 
 /// The members of a conversation's object: what is known of it, its messages, and which stood when.
 const AGENT: &str = "cursor_agent";
@@ -32,28 +32,15 @@ const DATABASE: &str = "store.db";
 pub static CURSOR_CLI: Format = Format {
     tools: &["Cursor CLI"],
     seen: "none at hand: what independent readers of stores of 2025 and 2026 agree on",
+    unproven: true,
     sniff: |head| {
         let agent = head.object()?;
         let shows = agent.inside(AGENT).is_some() && agent.list(MESSAGES).is_some();
         shows.then_some(0)
     },
     home: Some(Home {
-        variable: None,
-        directory: ".cursor",
-        // A project's folder goes by a hash of its path.
-        sessions: |_| "chats".to_owned(),
-        depth: 2,
         belongs: |name, _, _| name == DATABASE,
-        everywhere: Everywhere {
-            folder: "chats",
-            depth: 2,
-            is_session: |name| name == DATABASE,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
+        ..Home::of(".cursor", "chats", 2, |name| name == DATABASE)
     }),
     tables: Some(rows::TABLES),
     ..Format::only_read("cursor-cli", Shape::Document, read::import)

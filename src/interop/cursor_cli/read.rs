@@ -12,7 +12,7 @@ use crate::interop::records::{Held, Text};
 use crate::interop::states::{Document, Kept, tell};
 use crate::interop::ways::Ways;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
-use crate::wire::json::{Raw, decode};
+use crate::wire::json::decode;
 
 /// What the tool calls a conversation that has no name.
 const UNNAMED: &str = "New Agent";
@@ -57,13 +57,7 @@ struct Agent {
 }
 
 fn state(text: Text<'_>, at: Range<usize>, sink: &mut dyn Sink) -> Result<Kept> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Record<'a> {
-        keeps: Raw<'a>,
-        then: Raw<'a>,
-        summary: Raw<'a>,
-    }
+    lazy! { struct Record { keeps, then, summary } }
     let decoded = text.decode(&at).ok();
     let record = decoded
         .as_ref()

@@ -12,34 +12,14 @@ use crate::wire::media::attachment;
 /// Whose opaque blocks these are.
 const PROVIDER: &str = "cursor";
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    #[serde(rename = "providerOptions")]
-    options: Raw<'a>,
-    missing: Raw<'a>,
-    unread: Raw<'a>,
-}
+lazy! { struct Record { role, content, options = "providerOptions", missing, unread } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    signature: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    tool_name: Raw<'a>,
-    args: Raw<'a>,
-    result: Raw<'a>,
-    is_error: Raw<'a>,
-    #[serde(rename = "experimental_content")]
-    content: Raw<'a>,
-    image: Raw<'a>,
-    data: Raw<'a>,
-    mime_type: Raw<'a>,
-    filename: Raw<'a>,
+lazy! {
+    struct Block {
+        r#type, text, signature, tool_call_id = "toolCallId", tool_name = "toolName", args, result,
+        is_error = "isError", content = "experimental_content", image, data, mime_type = "mimeType",
+        filename,
+    }
 }
 
 /// Reads a record.

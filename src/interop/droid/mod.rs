@@ -8,14 +8,12 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
-
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 use super::straight::{Line, Straight};
 use crate::model::Millis;
 use crate::wire::Notes;
 use crate::wire::anthropic;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 /// The format.
 pub static DROID: Format = Format {
@@ -32,24 +30,12 @@ pub static DROID: Format = Format {
     },
     go_on: Some(|input, from, _, sink| LINES.go_on(input, from, sink)),
     home: Some(Home {
-        variable: None,
-        directory: ".factory",
-        sessions: |_| "sessions".to_owned(),
-        depth: 1,
         belongs: |name, cwd, first_line| {
             let first = first_line().filter(|_| is_session(name));
             first.and_then(|line| opening(&line)?.cwd).as_deref() == Some(cwd)
         },
-        everywhere: Everywhere {
-            folder: "sessions",
-            depth: 1,
-            is_session,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| Some((opening(first_line)?.id?, super::Descent::default())),
-        number: |_| None,
-        resume: None,
+        ..Home::of(".factory", "sessions", 1, is_session)
     }),
     ..Format::only_read("droid", Shape::Lines, |input, options, sink| {
         LINES.import(input, options, sink)
@@ -61,24 +47,12 @@ static LINES: Straight = Straight {
     lacking: &["system prompt", "tool definitions"],
 };
 
-/// What of a line is looked at.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    r#type: Raw<'a>,
-    id: Raw<'a>,
-    title: Raw<'a>,
-    session_title: Raw<'a>,
-    cwd: Raw<'a>,
-    timestamp: Raw<'a>,
-    message: Raw<'a>,
+lazy! {
+    /// What of a line is looked at.
+    struct Record { r#type, id, title, session_title = "sessionTitle", cwd, timestamp, message }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Shown<'a> {
-    visibility: Raw<'a>,
-}
+lazy! { struct Shown { visibility } }
 
 /// Whether a record with a message is of a tool whose envelope is like this one's.
 fn is_others(record: &super::head::Keys<'_>) -> bool {

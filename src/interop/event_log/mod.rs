@@ -12,7 +12,7 @@
 mod read;
 mod write;
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// The format.
@@ -20,6 +20,7 @@ pub static EVENT_LOG: Format = Format {
     aliases: &["kcosr"],
     tools: &["kcosr/assistant"],
     seen: "its source only",
+    unproven: true,
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");
@@ -29,12 +30,6 @@ pub static EVENT_LOG: Format = Format {
             own || kind.is_some() && record.has("payload") && record.has("sessionId")
         })
     },
-    events: Some(|| Box::new(read::LogReader)),
     common_stem: Some("events"),
-    ..Format::of(
-        "event-log",
-        Shape::Lines,
-        |input, options, sink| stream::import(Box::new(read::LogReader), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::LogReader>("event-log", write::export)
 };

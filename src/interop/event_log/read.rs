@@ -1,6 +1,5 @@
 //! A record of the log as events.
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -39,57 +38,27 @@ pub(super) const TYPES: [&str; 25] = [
 ];
 
 /// Reads either generation. No record depends on another.
+#[derive(Default)]
 pub(super) struct LogReader;
 
-/// What every record has.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Envelope<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    timestamp: Raw<'a>,
-    session_id: Raw<'a>,
-    turn_id: Raw<'a>,
-    response_id: Raw<'a>,
-    revision: Raw<'a>,
-    sequence: Raw<'a>,
-    payload: Raw<'a>,
+lazy! {
+    /// What every record has.
+    struct Envelope {
+        kind = "type", id, timestamp, session_id = "sessionId", turn_id = "turnId",
+        response_id = "responseId", revision, sequence, payload,
+    }
 }
 
-/// What a record says: its payload, or the record itself.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Body<'a> {
-    text: Raw<'a>,
-    delta: Raw<'a>,
-    chunk: Raw<'a>,
-    content: Raw<'a>,
-    message: Raw<'a>,
-    transcription: Raw<'a>,
-    phase: Raw<'a>,
-    interrupted: Raw<'a>,
-    role: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    call_id: Raw<'a>,
-    tool_name: Raw<'a>,
-    args: Raw<'a>,
-    args_json: Raw<'a>,
-    arguments: Raw<'a>,
-    offset: Raw<'a>,
-    result: Raw<'a>,
-    ok: Raw<'a>,
-    error: Raw<'a>,
-    code: Raw<'a>,
-    summary_type: Raw<'a>,
-    message_id: Raw<'a>,
-    agent_exchange_id: Raw<'a>,
-    response_id: Raw<'a>,
-    target_agent_id: Raw<'a>,
-    target_session_id: Raw<'a>,
-    from_agent_id: Raw<'a>,
-    wait: Raw<'a>,
-    parent_tool_call_id: Raw<'a>,
+lazy! {
+    /// What a record says: its payload, or the record itself.
+    struct Body {
+        text, delta, chunk, content, message, transcription, phase, interrupted, role,
+        tool_call_id = "toolCallId", call_id = "callId", tool_name = "toolName", args,
+        args_json = "argsJson", arguments, offset, result, ok, error, code, summary_type = "summaryType",
+        message_id = "messageId", agent_exchange_id = "agentExchangeId", response_id = "responseId",
+        target_agent_id = "targetAgentId", target_session_id = "targetSessionId",
+        from_agent_id = "fromAgentId", wait, parent_tool_call_id = "parentToolCallId",
+    }
 }
 
 impl Body<'_> {

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 
-use crate::error::{Error, Result};
-use crate::interop::records::write_line;
+use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::{asides, kept};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Outgoing, stream};
 use crate::model::{Part, Role};
 use crate::wire::json::{Object, is_object, quoted};
 
@@ -19,28 +17,17 @@ pub(super) fn export(
     let mut writer = LogWriter {
         document,
         number: 0,
-        remarks: Remarks::default(),
     };
-    for (at, outgoing) in messages.iter().enumerate() {
-        asides(at, document, out)?;
-        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
-            Some(records) => records.to_vec(),
-            None => writer.records(outgoing),
-        };
-        for record in records {
-            write_line(out, &record)?;
-        }
-    }
-    asides(messages.len(), document, out)?;
-    out.flush().map_err(Error::io("export"))?;
-    Ok(writer.remarks.into_words())
+    stream::export(messages, document, out, |at, kept, remarks| match kept {
+        Some(records) => records.to_vec(),
+        None => writer.records(&messages[at], remarks),
+    })
 }
 
 struct LogWriter<'a> {
     document: &'a Document,
     /// How many ids were made.
     number: u64,
-    remarks: Remarks,
 }
 
 impl LogWriter<'_> {
@@ -50,7 +37,7 @@ impl LogWriter<'_> {
     }
 
     /// The records that say a message.
-    fn records(&mut self, outgoing: &Outgoing) -> Vec<String> {
+    fn records(&mut self, outgoing: &Outgoing, remarks: &mut Remarks) -> Vec<String> {
         let message = &outgoing.message;
         let response = (message.role == Role::Assistant).then(|| self.id());
         let mut records = Vec::new();
@@ -84,7 +71,7 @@ impl LogWriter<'_> {
                         is_error,
                     },
                 ) => {
-                    let texts = content.iter().filter_map(|part| self.text(part));
+                    let texts = content.iter().filter_map(|part| text_of(part, remarks));
                     let texts: Vec<&str> = texts.collect();
                     let text = quoted(&texts.join("\n"));
                     let result = Object::new()
@@ -103,17 +90,18 @@ impl LogWriter<'_> {
                 }
                 (_, Part::Thinking { text: thought, .. }) => Some(("thinking_done", text(thought))),
                 (Role::Assistant, part) => {
-                    self.text(part).map(|said| ("assistant_done", text(said)))
+                    text_of(part, remarks).map(|said| ("assistant_done", text(said)))
                 }
-                (_, part) if outgoing.is_summary => self.text(part).map(|said| {
+                (_, part) if outgoing.is_summary => text_of(part, remarks).map(|said| {
                     (
                         "summary_message",
                         text(said).string("summaryType", "compaction"),
                     )
                 }),
-                (Role::User, part) => self.text(part).map(|said| ("user_message", text(said))),
-                (role, part) => self
-                    .text(part)
+                (Role::User, part) => {
+                    text_of(part, remarks).map(|said| ("user_message", text(said)))
+                }
+                (role, part) => text_of(part, remarks)
                     .map(|said| ("custom_message", text(said).string("role", role.as_str()))),
             };
             let Some((kind, payload)) = said else {
@@ -146,16 +134,15 @@ impl LogWriter<'_> {
             .raw("payload", &payload.finish())
             .finish()
     }
+}
 
-    /// What a part says, if that is a text.
-    fn text<'p>(&mut self, part: &'p Part) -> Option<&'p str> {
-        match part {
-            Part::Text { text } => Some(text),
-            _ => {
-                self.remarks
-                    .add("a picture, a file or another block that is no text");
-                None
-            }
+/// What a part says, if that is a text.
+fn text_of<'p>(part: &'p Part, remarks: &mut Remarks) -> Option<&'p str> {
+    match part {
+        Part::Text { text } => Some(text),
+        _ => {
+            remarks.add("a picture, a file or another block that is no text");
+            None
         }
     }
 }

@@ -9,7 +9,6 @@
 //! message. Observed in 0.61: a process that goes on with a session says first which one, with a list of
 //! the beginning alone, and then the whole list.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::about::About;
@@ -23,22 +22,12 @@ use crate::model::Millis;
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
 
-/// What of a line says what it is.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Head<'a> {
-    #[serde(rename = "$rewindTo")]
-    pub(super) rewind_to: Raw<'a>,
-    #[serde(rename = "$set")]
-    pub(super) set: Raw<'a>,
-    pub(super) id: Raw<'a>,
-    pub(super) r#type: Raw<'a>,
-    pub(super) session_id: Raw<'a>,
-    pub(super) project_hash: Raw<'a>,
-    pub(super) kind: Raw<'a>,
-    pub(super) start_time: Raw<'a>,
-    pub(super) messages: Raw<'a>,
-    pub(super) last_updated: Raw<'a>,
+lazy! {
+    /// What of a line says what it is.
+    pub(super) struct Head {
+        rewind_to = "$rewindTo", set = "$set", id, r#type, session_id = "sessionId",
+        project_hash = "projectHash", kind, start_time = "startTime", messages, last_updated = "lastUpdated",
+    }
 }
 
 impl Head<'_> {

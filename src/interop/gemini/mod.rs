@@ -21,7 +21,7 @@ mod write;
 
 use serde_json::Value;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
+use super::format::{Format, Home, Resume, Shape};
 use super::spans::{members, skip_space, skip_value};
 use crate::hash::fingerprint;
 
@@ -34,36 +34,18 @@ pub static GEMINI: Format = Format {
     },
     is_document: Some(is_document),
     home: Some(Home {
-        variable: None,
-        directory: ".gemini",
-        sessions: |_| "tmp".to_owned(),
-        depth: 2,
         belongs: |name, cwd, beginning| is_session(name) && is_of(cwd, beginning),
-        everywhere: Everywhere {
-            folder: "tmp",
-            depth: 2,
-            is_session,
-        },
-        beside: &[],
         descent: lines::descent,
         folders: Some(("projects.json", folder)),
-        number: |_| None,
-        resume: Some(Resume {
-            brought_in_by: None,
-            command: &["gemini", "--resume"],
-            shown: None,
-            new_id: random_uuid,
-            file: |new| {
-                let folder = new.folder.map(str::to_owned);
-                // A version that names folders otherwise takes one over that is called so.
-                let folder = folder.unwrap_or_else(|| project_hash(new.cwd));
-                let minute = new.local_time.get(..16).unwrap_or(new.local_time);
-                let short = new.id.get(..8).unwrap_or(new.id);
-                format!("tmp/{folder}/chats/session-{minute}-{short}.jsonl")
-            },
-            state: |_| false,
-            provider: None,
-        }),
+        resume: Some(Resume::by(&["gemini", "--resume"], |new| {
+            let folder = new.folder.map(str::to_owned);
+            // A version that names folders otherwise takes one over that is called so.
+            let folder = folder.unwrap_or_else(|| project_hash(new.cwd));
+            let minute = new.local_time.get(..16).unwrap_or(new.local_time);
+            let short = new.id.get(..8).unwrap_or(new.id);
+            format!("tmp/{folder}/chats/session-{minute}-{short}.jsonl")
+        })),
+        ..Home::of(".gemini", "tmp", 2, is_session)
     }),
     ..Format::of("gemini", Shape::Lines, read::import, write::export)
 };

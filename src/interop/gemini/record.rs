@@ -48,21 +48,9 @@ struct Call<'a> {
     agent_id: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Thought<'a> {
-    subject: Raw<'a>,
-    description: Raw<'a>,
-}
+lazy! { struct Thought { subject, description } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Counts<'a> {
-    input: Raw<'a>,
-    output: Raw<'a>,
-    thoughts: Raw<'a>,
-    tool: Raw<'a>,
-}
+lazy! { struct Counts { input, output, thoughts, tool } }
 
 /// Reads a record.
 pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, String> {

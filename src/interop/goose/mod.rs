@@ -20,7 +20,7 @@ mod tests;
 use serde::Deserialize;
 
 use super::Descent;
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 use super::head::Keys;
 use super::records::without_mark;
 use super::spans::{members, skip_space, skip_value};
@@ -35,6 +35,7 @@ const MESSAGES: &str = "conversation";
 pub static GOOSE: Format = Format {
     tools: &["Goose"],
     seen: "a database of 1.9 without messages; the rest by its source of 2025 and 2026",
+    unproven: true,
     sniff: |head| {
         let is_session = |keys: &Keys<'_>| keys.has("working_dir") && keys.list(MESSAGES).is_some();
         if head.object().is_some_and(is_session) {
@@ -47,22 +48,11 @@ pub static GOOSE: Format = Format {
     },
     is_document: Some(is_document),
     home: Some(Home {
-        variable: None,
-        directory: ".local/share/goose/sessions",
-        sessions: |_| String::new(),
-        depth: 0,
         belongs: |name, cwd, first_line| {
             let told = first_line().filter(|_| is_session(name));
             let told = told.and_then(|line| serde_json::from_str::<Told>(&line).ok());
             told.is_some_and(|told| told.working_dir == cwd)
         },
-        everywhere: Everywhere {
-            folder: "",
-            depth: 0,
-            is_session,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| {
             let told: Told = serde_json::from_str(first_line).ok()?;
             let descent = Descent {
@@ -71,8 +61,7 @@ pub static GOOSE: Format = Format {
             };
             Some((told.id?, descent))
         },
-        number: |_| None,
-        resume: None,
+        ..Home::of(".local/share/goose/sessions", "", 0, is_session)
     }),
     tables: Some(rows::TABLES),
     ..Format::only_read("goose", Shape::Lines, read::import)

@@ -3,24 +3,18 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::record::{Kind, Said, kind, said};
 use super::{MESSAGES, is_document};
 use crate::error::{Error, Result};
-use crate::interop::calls::Calls;
+use crate::interop::document::{self, Document, Member, ObjectTeller};
 use crate::interop::format::FRONT_BYTES;
-use crate::interop::records::{Held, LineReader, Record, Text, each_line};
-use crate::interop::spans::{elements, members};
+use crate::interop::records::{LineReader, Record, Text, each_line};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Problem, SessionEnd, SessionStart, Sink,
-    Step, StepEntry, StepId,
+    Action, Cover, HideStep, ImportOptions, Input, SessionEnd, Sink, Step, StepEntry,
 };
-use crate::model::{HideKind, Message, Millis, Role, Span};
-use crate::wire::Notes;
-
-/// What a session lacks of what the model was sent.
-const LACKING: &[&str] = &["system prompt", "tool definitions"];
+use crate::model::{HideKind, Message, Role, Span};
 
 pub(super) fn import(
     input: &dyn Input,
@@ -29,57 +23,24 @@ pub(super) fn import(
 ) -> Result<()> {
     let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
     match is_document(&front) {
-        true => document(input, options, sink),
+        true => document::import::<Session>(input, options, sink),
         false => lines(input, options, sink),
     }
-}
-
-/// Reads a session that is one object.
-fn document(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut end = SessionEnd::lacking(LACKING);
-    let mut messages = Vec::new();
-    for (key, at) in keys {
-        if key == MESSAGES {
-            let (found, torn) = elements(text.bytes, at.start);
-            messages = found;
-            broken = torn.or(broken);
-            continue;
-        }
-        let value: Value = serde_json::from_slice(&text.bytes[at]).unwrap_or_default();
-        match (key.as_str(), value.as_str().filter(|it| !it.is_empty())) {
-            ("id", Some(id)) => id.clone_into(&mut start.id),
-            ("parent_session_id", Some(id)) => start.descent.spawned_by = Some(id.to_owned()),
-            _ => told(&mut end, &key, &value),
-        }
-    }
-    sink.session(start)?;
-    let of = |at: &Range<usize>| kind(text.decode(at).ok()?.0.get());
-    let kinds: Vec<Option<Kind>> = messages.iter().map(of).collect();
-    let mut telling = Telling::new(plan(&kinds), sink, end);
-    for at in &messages {
-        let (notes, lone) = (&mut telling.notes, &mut telling.end.lone_surrogates);
-        let read = |raw: &RawValue| said(raw.get(), notes);
-        let found = text.message(at, lone, telling.sink, read)?;
-        telling.take(found, text, at)?;
-    }
-    held.end(broken, telling.sink)?;
-    let count = messages.len() as u64;
-    telling.sink.progress(text.bytes.len() as u64, count);
-    telling.finish()
 }
 
 /// Reads a session of lines.
 fn lines(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
     let mut kinds = Kinds(Vec::new());
     each_line(input, &mut kinds)?;
-    sink.session(SessionStart::new(options.stem))?;
-    let mut telling = Telling::new(plan(&kinds.0), sink, SessionEnd::lacking(LACKING));
-    telling.end.lone_surrogates = each_line(input, &mut telling)?;
-    telling.finish()
+    let mut lines = Lines {
+        session: Session::default(),
+        teller: Teller::of(options.stem, Session::LACKING, sink),
+    };
+    lines.session.fates = plan(&kinds.0);
+    lines.teller.open()?;
+    lines.teller.end.lone_surrogates = each_line(input, &mut lines)?;
+    lines.session.hide(&mut lines.teller)?;
+    lines.teller.close()
 }
 
 /// The kinds of the records of lines.
@@ -129,13 +90,12 @@ fn plan(kinds: &[Option<Kind>]) -> Vec<Fate> {
 }
 
 /// Takes what the session's own members, or its first line, say of it.
-fn told(end: &mut SessionEnd, key: &str, value: &Value) {
-    let word = value.as_str().filter(|word| !word.is_empty());
+fn told(end: &mut SessionEnd, key: &str, word: Option<String>) {
     match (key, word) {
-        ("name", Some(name)) => end.title = Some(name.to_owned()),
+        ("name", Some(name)) => end.title = Some(name),
         // Older versions call it so.
-        ("description", Some(title)) if end.title.is_none() => end.title = Some(title.to_owned()),
-        ("working_dir", Some(place)) => end.cwd = Some(place.to_owned()),
+        ("description", Some(title)) if end.title.is_none() => end.title = Some(title),
+        ("working_dir", Some(place)) => end.cwd = Some(place),
         _ => {}
     }
 }
@@ -147,37 +107,56 @@ struct Entry {
     record: Span,
 }
 
-struct Telling<'s> {
-    sink: &'s mut dyn Sink,
-    end: SessionEnd,
-    notes: Notes,
+/// A session, and what of it is not hidden.
+#[derive(Default)]
+struct Session {
     fates: Vec<Fate>,
     /// How many records were told.
     records: usize,
-    steps: usize,
-    calls: Calls,
     entries: Vec<Entry>,
     /// How many of the last entries are to be hidden together.
     hidden: usize,
 }
 
-impl<'s> Telling<'s> {
-    fn new(fates: Vec<Fate>, sink: &'s mut dyn Sink, end: SessionEnd) -> Self {
-        Self {
-            sink,
-            end,
-            notes: Notes::default(),
-            fates,
-            records: 0,
-            steps: 0,
-            calls: Calls::default(),
-            entries: Vec::new(),
-            hidden: 0,
+impl Document for Session {
+    const RECORDS: &'static str = MESSAGES;
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match (member.key, member.word()) {
+            ("id", Some(id)) => teller.start.id = id,
+            ("parent_session_id", Some(id)) => teller.start.descent.spawned_by = Some(id),
+            (key, word) => told(&mut teller.end, key, word),
         }
+        false
     }
 
+    fn begin(&mut self, records: &[Range<usize>], teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let of = |at: &Range<usize>| kind(teller.text.decode(at).ok()?.0.get());
+        let kinds: Vec<Option<Kind>> = records.iter().map(of).collect();
+        self.fates = plan(&kinds);
+        teller.open()
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let found = teller.read(at, |raw, notes| said(raw.get(), notes))?;
+        let text = teller.text;
+        self.take(found, text, at, teller)
+    }
+
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        self.hide(teller)
+    }
+}
+
+impl Session {
     /// The next record; none that could not be read.
-    fn take(&mut self, said: Option<Said>, text: Text<'_>, at: &Range<usize>) -> Result<()> {
+    fn take(
+        &mut self,
+        said: Option<Said>,
+        text: Text<'_>,
+        at: &Range<usize>,
+        teller: &mut Teller<'_>,
+    ) -> Result<()> {
         let fate = self.fates.get(self.records).copied();
         let fate = fate.unwrap_or(Fate::Sent);
         self.records += 1;
@@ -185,103 +164,84 @@ impl<'s> Telling<'s> {
             return Ok(());
         };
         let Some(message) = said.message else {
-            self.end.other(format!("{} (not sent)", said.kind.role));
+            teller.end.other(format!("{} (not sent)", said.kind.role));
             return Ok(());
         };
-        self.calls.pair(&message, text, at, self.sink)?;
+        teller.pair(&message, text, at)?;
         if fate != Fate::Hidden {
-            self.hide()?;
+            self.hide(teller)?;
         }
-        let replacement = match fate {
-            Fate::Summary if !self.entries.is_empty() => Some(0),
-            _ => None,
-        };
-        let action = match replacement {
-            Some(_) => self.summary(message),
-            None => Action::Append(message),
+        let action = match fate {
+            Fate::Summary if !self.entries.is_empty() => self.summary(message),
+            _ => Action::Append(message),
         };
         let record = text.span(at);
+        let step = Step::new(action, record);
+        let time = said.time;
         self.entries.push(Entry {
-            entry: StepEntry {
-                step: StepId(self.steps),
-                replacement,
-            },
+            entry: teller.step(Step { time, ..step })?,
             is_sent: said.kind.seen.by_agent,
             record,
         });
         self.hidden += usize::from(fate == Fate::Hidden);
-        self.step(action, said.time, record)
+        Ok(())
     }
 
     /// What puts a summary in place of all before it but what is sent still.
     fn summary(&mut self, message: Message) -> Action {
         self.entries.retain(|it| it.is_sent);
         Action::Hide(HideStep {
-            kind: HideKind::Compaction,
-            cover: Cover::Everything,
             keep: self.entries.iter().map(|it| it.entry).collect(),
-            parts: Vec::new(),
             replacements: vec![(None, message)],
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Compaction, Cover::Everything)
         })
     }
 
     /// Hides the last entries, where they are not sent.
-    fn hide(&mut self) -> Result<()> {
+    fn hide(&mut self, teller: &mut Teller<'_>) -> Result<()> {
         let first = self.entries.len() - std::mem::take(&mut self.hidden);
         let run = self.entries.split_off(first);
         let (Some(from), Some(to)) = (run.first(), run.last()) else {
             return Ok(());
         };
-        let hide = HideStep {
-            kind: HideKind::Drop,
-            cover: Cover::Range(from.entry, to.entry),
-            keep: Vec::new(),
-            parts: Vec::new(),
-            replacements: Vec::new(),
-            moment: Moment::Here,
-        };
-        self.step(Action::Hide(hide), None, to.record)
-    }
-
-    fn step(&mut self, action: Action, time: Option<Millis>, record: Span) -> Result<()> {
-        self.steps += 1;
-        self.sink.step(Step {
-            time,
-            ..Step::new(action, record)
-        })
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.hide()?;
-        self.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.end)
+        let hide = HideStep::of(HideKind::Drop, Cover::Range(from.entry, to.entry));
+        teller
+            .step(Step::new(Action::Hide(hide), to.record))
+            .map(drop)
     }
 }
 
-impl LineReader for Telling<'_> {
+/// A session of lines.
+struct Lines<'s> {
+    session: Session,
+    teller: Teller<'s>,
+}
+
+impl LineReader for Lines<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        self.teller.sink
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
         let text = record.value.get();
-        if self.records == 0 && kind(text).is_none() {
-            self.records += 1;
+        if self.session.records == 0 && kind(text).is_none() {
+            self.session.records += 1;
             let about: Value = serde_json::from_str(text).unwrap_or_default();
             for (key, value) in about.as_object().into_iter().flatten() {
-                told(&mut self.end, key, value);
+                let word = value.as_str().filter(|word| !word.is_empty());
+                told(&mut self.teller.end, key, word.map(str::to_owned));
             }
-            self.end.other("session");
+            self.teller.end.other("session");
             return Ok(());
         }
-        let found = match said(text, &mut self.notes) {
+        let found = match said(text, &mut self.teller.notes) {
             Ok(found) => Some(found),
             Err(reason) => {
-                self.sink.problem(Problem::new(record.line, reason))?;
+                self.teller.problem_on(record.line, reason)?;
                 None
             }
         };
-        self.take(found, record.text, &record.at)
+        self.session
+            .take(found, record.text, &record.at, &mut self.teller)
     }
 }

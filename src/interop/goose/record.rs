@@ -16,14 +16,9 @@ const SECONDS_MAX: i64 = 100_000_000_000;
 /// What the tool sends in place of a call that it could not make out.
 const UNREADABLE: &str = "unparseable_tool_call";
 
-/// What of a record is looked at.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Wire<'a> {
-    role: Raw<'a>,
-    created: Raw<'a>,
-    content: Raw<'a>,
-    metadata: Raw<'a>,
+lazy! {
+    /// What of a record is looked at.
+    struct Wire { role, created, content, metadata }
 }
 
 /// Who sees a message. Older versions did not say: then everybody does.
@@ -111,29 +106,17 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// A block, or an item of what a tool gave.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    r#type: Raw<'a>,
-    id: Raw<'a>,
-    text: Raw<'a>,
-    data: Raw<'a>,
-    mime_type: Raw<'a>,
-    resource: Raw<'a>,
-    tool_call: Raw<'a>,
-    tool_result: Raw<'a>,
-    thinking: Raw<'a>,
-    signature: Raw<'a>,
-    annotations: Raw<'a>,
+lazy! {
+    /// A block, or an item of what a tool gave.
+    struct Block {
+        r#type, id, text, data, mime_type = "mimeType", resource, tool_call = "toolCall",
+        tool_result = "toolResult", thinking, signature, annotations,
+    }
 }
 
-/// How a call or a tool ended.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    value: Raw<'a>,
-    error: Raw<'a>,
+lazy! {
+    /// How a call or a tool ended.
+    struct Outcome { value, error }
 }
 
 /// What is sent of a block; none where that is nothing.
@@ -206,12 +189,7 @@ fn thought(text: String, signature: Option<String>) -> Part {
 }
 
 fn call(block: &Block<'_>) -> Part {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Call<'a> {
-        name: Raw<'a>,
-        arguments: Raw<'a>,
-    }
+    lazy! { struct Call { name, arguments } }
     let outcome: Outcome<'_> = decode(block.tool_call).unwrap_or_default();
     let call: Call<'_> = decode(outcome.value).unwrap_or_default();
     let arguments = call.arguments.map(RawValue::get);
@@ -255,11 +233,7 @@ fn result(block: &Block<'_>, notes: &mut Notes) -> Part {
 
 /// What is sent of an item that a tool gave; none of what is meant for the user alone.
 fn item(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Resource<'a> {
-        text: Raw<'a>,
-    }
+    lazy! { struct Resource { text } }
     let Some(block) = decode::<Block<'_>>(Some(raw)) else {
         return Some(opaque(raw, "(no item)", notes));
     };

@@ -7,7 +7,7 @@ use super::rows::TABLES;
 use crate::error::Result;
 use crate::interop::contract::{Session, read};
 use crate::interop::rows::Rows;
-use crate::interop::{Action, Cover, HideStep, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, StepId};
 use crate::model::{HideKind, Message, Millis, Part};
 
 const EXPORT: &[u8] = include_bytes!("../../../tests/data/goose/export.json");
@@ -83,10 +83,7 @@ fn an_export_says_what_was_sent_and_what_is_sent_no_more() {
         (summary.kind, summary.cover, &summary.keep[..]),
         (HideKind::Compaction, Cover::Everything, &[][..])
     );
-    let entry = |step| StepEntry {
-        step: StepId(step),
-        replacement: None,
-    };
+    let entry = |step| StepId(step).entry();
     assert_eq!(dropped.cover, Cover::Range(entry(13), entry(14)));
 }
 
@@ -146,10 +143,7 @@ fn each_summary_stands_for_what_was_before_it_but_what_is_sent_still() {
             "user: three",
         ]
     );
-    let stays = StepEntry {
-        step: StepId(1),
-        replacement: None,
-    };
+    let stays = StepId(1).entry();
     let kept: Vec<_> = hides(session)
         .iter()
         .map(|(_, it)| it.keep.clone())

@@ -9,7 +9,7 @@ use super::record::{Record, Said};
 use super::said::{Content, estimate, is_blank, rendered, text_of};
 use super::select::{Kept, both_ends, newest};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, StepEntry};
+use crate::interop::{Action, Cover, HideStep, StepEntry};
 use crate::model::{HideKind, Message, Part, Role};
 use crate::wire::json::{decode, is_object, string};
 
@@ -37,7 +37,7 @@ impl Reader<'_> {
         let parts = match (&text, said) {
             (Some(text), _) => vec![Part::text(text.as_str())],
             (None, Some(said)) => {
-                Content::of(said.content, super::KIMI.name, &mut self.notes)?.parts
+                Content::of(said.content, super::KIMI.name, &mut self.teller.notes)?.parts
             }
             (None, None) => return Err("a compaction without its summary".into()),
         };
@@ -155,7 +155,7 @@ impl Reader<'_> {
         let keep = system
             .chain(stays.iter().filter_map(Stays::entry))
             .collect();
-        let step = self.next_step();
+        let step = self.teller.next_step();
         let (mut slots, mut replacements) = (Vec::new(), Vec::new());
         for (stays, before) in stays.into_iter().zip(before) {
             slots.push(match stays {
@@ -175,12 +175,9 @@ impl Reader<'_> {
             });
         }
         self.hide(HideStep {
-            kind,
-            cover: Cover::Everything,
             keep,
-            parts: Vec::new(),
             replacements,
-            moment: Moment::Here,
+            ..HideStep::of(kind, Cover::Everything)
         })?;
         self.slots = slots;
         Ok(())
@@ -192,7 +189,7 @@ impl Reader<'_> {
             Stays::New(message, slot) if is_said(&message) => {
                 let step = self.step(Action::Append(message));
                 Slot {
-                    entry: Some(self.tell(step)?),
+                    entry: Some(self.teller.step(step)?),
                     ..slot
                 }
             }
@@ -256,12 +253,8 @@ impl Reader<'_> {
         let keep = system.chain(kept.iter().filter_map(|slot| slot.entry));
         let keep = keep.collect();
         self.hide(HideStep {
-            kind: HideKind::Drop,
-            cover: Cover::Range(first, last),
             keep,
-            parts: Vec::new(),
-            replacements: Vec::new(),
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Drop, Cover::Range(first, last))
         })?;
         Ok(())
     }

@@ -21,7 +21,7 @@ mod select;
 mod tests;
 
 use super::Descent;
-use super::format::{Agents, Everywhere, Format, Home, Shape};
+use super::format::{Agents, Format, Home, Shape};
 use crate::hash::fingerprint;
 
 /// The name of every log.
@@ -54,23 +54,13 @@ pub static KIMI: Format = Format {
     }),
     home: Some(Home {
         variable: Some("KIMI_CODE_HOME"),
-        directory: ".kimi-code",
-        sessions: |cwd| format!("sessions/{}", folder_of(cwd)),
-        depth: 3,
+        of_directory: Some((|cwd| format!("sessions/{}", folder_of(cwd)), 3)),
         belongs: |name, _, _| is_log(name),
-        everywhere: Everywhere {
-            folder: "sessions",
-            depth: 4,
-            is_session: is_log,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, folder| {
             let (id, descent) = called(folder)?;
             record::is_opening(first_line).then_some((id, descent))
         },
-        number: |_| None,
-        resume: None,
+        ..Home::of(".kimi-code", "sessions", 4, is_log)
     }),
     ..Format::only_read("kimi", Shape::Lines, read::import)
 };

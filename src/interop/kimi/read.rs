@@ -12,12 +12,11 @@ use crate::hash::fingerprint;
 use crate::interop::lines::mend;
 use crate::interop::midway::Plain;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, Descent, HideStep, ImportOptions, Input, Midway, Moment, Problem, SessionEnd,
-    SessionStart, Sink, Step, StepEntry, StepId,
+    Action, Cover, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry,
 };
-use crate::model::{HideKind, Message, Millis, Part, Role, Settings, Span, depth};
-use crate::wire::Notes;
+use crate::model::{HideKind, Message, Millis, Part, Role, Span, depth};
 use crate::wire::json::{Object, Raw, array, decode, quoted, string, word};
 
 /// What the tool says a call gave, where it was stopped before that was known.
@@ -39,12 +38,10 @@ pub(super) fn import(
 ) -> Result<()> {
     let known = called(options.stem);
     let (id, descent) = known.unwrap_or_else(|| (options.stem.to_owned(), Descent::default()));
-    sink.session(SessionStart {
-        descent,
-        ..SessionStart::new(id.as_str())
-    })?;
-    let mut reader = Reader::new(input, &id, sink);
-    reader.end.lone_surrogates = each_line(input, &mut reader)?;
+    let mut teller = Teller::of(&id, &[], sink);
+    teller.start.descent = descent;
+    let mut reader = Reader::new(input, &id, teller)?;
+    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
     reader.finish().map(drop)
 }
 
@@ -56,11 +53,11 @@ pub(super) fn go_on(
     sink: &mut dyn Sink,
 ) -> Result<bool> {
     let mut found = Plain::of(sink);
-    found.session(SessionStart::new(from.id))?;
-    let mut reader = Reader::new(input, from.id, &mut found);
-    reader.settings.clone_from(from.settings);
+    let teller = Teller::of(from.id, &[], &mut found);
+    let mut reader = Reader::new(input, from.id, teller)?;
+    reader.teller.settings.clone_from(from.settings);
     reader.midway = Some(from.offset);
-    reader.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
     let reaches_back = reader.finish()?;
     Ok(found.is_plain && !reaches_back)
 }
@@ -125,14 +122,11 @@ struct Group {
 
 pub(super) struct Reader<'a> {
     input: &'a dyn Input,
-    pub(super) sink: &'a mut dyn Sink,
+    pub(super) teller: Teller<'a>,
     id: &'a str,
     pub(super) line: u64,
     pub(super) span: Span,
     time: Option<Millis>,
-    steps: usize,
-    settings: Settings,
-    changes: Settings,
     /// What the tool calls the model, until a request does.
     alias: Option<String>,
     has_request: bool,
@@ -154,22 +148,18 @@ pub(super) struct Reader<'a> {
     pub(super) reaches_back: bool,
     agents: HashSet<String>,
     elsewhere: u64,
-    pub(super) notes: Notes,
-    pub(super) end: SessionEnd,
 }
 
 impl<'a> Reader<'a> {
-    fn new(input: &'a dyn Input, id: &'a str, sink: &'a mut dyn Sink) -> Self {
-        Self {
+    fn new(input: &'a dyn Input, id: &'a str, mut teller: Teller<'a>) -> Result<Self> {
+        teller.open()?;
+        Ok(Self {
             input,
-            sink,
+            teller,
             id,
             line: 0,
             span: Span::default(),
             time: None,
-            steps: 0,
-            settings: Settings::new(),
-            changes: Settings::new(),
             alias: None,
             has_request: false,
             provider: super::KIMI.name.to_owned(),
@@ -184,13 +174,11 @@ impl<'a> Reader<'a> {
             reaches_back: false,
             agents: HashSet::new(),
             elsewhere: 0,
-            notes: Notes::default(),
-            end: SessionEnd::default(),
-        }
+        })
     }
 
     pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
-        self.sink.problem(Problem::new(self.line, reason))
+        self.teller.problem_on(self.line, reason)
     }
 
     fn value(&mut self, value: &RawValue) -> Result<()> {
@@ -228,11 +216,11 @@ impl<'a> Reader<'a> {
         match done {
             Ok(true) => Ok(()),
             Ok(false) => {
-                self.end.other(kind);
+                self.teller.end.other(kind);
                 Ok(())
             }
             Err(Damage::Record(reason)) => {
-                self.end.other(kind);
+                self.teller.end.other(kind);
                 self.problem(reason)
             }
             Err(Damage::Source(error)) => Err(error),
@@ -242,7 +230,7 @@ impl<'a> Reader<'a> {
     /// Instructions, and which model the user has chosen.
     fn configure(&mut self, record: &Record<'_>) -> Result<(), Damage> {
         if let Some(cwd) = record.directory() {
-            self.end.cwd.get_or_insert(cwd);
+            self.teller.end.cwd.get_or_insert(cwd);
         }
         self.alias = string(record.model_alias).or(self.alias.take());
         let text = string(record.system_prompt).filter(|text| !text.is_empty());
@@ -256,18 +244,14 @@ impl<'a> Reader<'a> {
                 let old = *old;
                 self.close(None)?;
                 self.hide(HideStep {
-                    kind: HideKind::Drop,
-                    cover: Cover::Range(old, old),
-                    keep: Vec::new(),
-                    parts: Vec::new(),
                     replacements: vec![(Some(old), message)],
-                    moment: Moment::Here,
+                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
                 })?
             }
             None => {
                 self.close(None)?;
                 let step = self.step(Action::Append(message));
-                self.tell(step)?
+                self.teller.step(step)?
             }
         };
         self.system = Some((mark, entry));
@@ -289,10 +273,11 @@ impl<'a> Reader<'a> {
         let effort = string(record.thinking_effort);
         let effort = effort.filter(|effort| !matches!(&**effort, "on" | "off"));
         let number = |raw: Raw<'_>| decode::<f64>(raw).and(raw).map(|raw| raw.get().to_owned());
-        self.set("model", quoted_word(record.model));
-        self.set("reasoning_effort", effort.map(|effort| quoted(&effort)));
-        self.set("temperature", number(record.temperature));
-        self.set("top_p", number(record.top_p));
+        self.teller.set("model", quoted_word(record.model));
+        self.teller
+            .set("reasoning_effort", effort.map(|effort| quoted(&effort)));
+        self.teller.set("temperature", number(record.temperature));
+        self.teller.set("top_p", number(record.top_p));
         let Some(hash) = string(record.tools_hash) else {
             return Ok(());
         };
@@ -302,7 +287,7 @@ impl<'a> Reader<'a> {
         match self.tools.get(&hash) {
             Some(span) => {
                 let tools = self.tools_at(*span)?;
-                self.set("tools", tools);
+                self.teller.set("tools", tools);
             }
             // The reply that reading began with has been told with them.
             None if self.midway.is_some() => {
@@ -332,20 +317,12 @@ impl<'a> Reader<'a> {
             .then_some(tools))
     }
 
-    fn set(&mut self, key: &str, value: Option<String>) {
-        let Some(value) = value else { return };
-        if self.settings.get(key) != Some(&value) {
-            self.changes.insert(key.to_owned(), value.clone());
-            self.settings.insert(key.to_owned(), value);
-        }
-    }
-
     /// A message that stands in one record.
     fn message(&mut self, record: &Record<'_>) -> Result<bool, Damage> {
         let is_object = |raw: &&RawValue| raw.get().starts_with('{');
         let said: Option<Said<'_>> = decode(record.message.filter(is_object));
         let said = said.ok_or("a message that is no object")?;
-        let content = Content::of(said.content, &self.provider, &mut self.notes)?;
+        let content = Content::of(said.content, &self.provider, &mut self.teller.notes)?;
         self.elsewhere += content.elsewhere;
         let origin: Origin<'_> = decode(said.origin).unwrap_or_default();
         let mut parts = content.parts;
@@ -428,7 +405,7 @@ impl<'a> Reader<'a> {
             Some("content.part") => {
                 let part = event.part.ok_or("an event without its part")?;
                 let mut content = Content::default();
-                content.push(part, &self.provider, &mut self.notes)?;
+                content.push(part, &self.provider, &mut self.teller.notes)?;
                 depth::check_parts(&content.parts).map_err(|error| error.to_string())?;
                 self.elsewhere += content.elsewhere;
                 Ok(self.piece(&event, content.parts, content.tokens))
@@ -487,7 +464,7 @@ impl<'a> Reader<'a> {
             return Ok(false);
         }
         let given: Given<'_> = decode(event.result).unwrap_or_default();
-        let content = match Content::of(given.output, &self.provider, &mut self.notes) {
+        let content = match Content::of(given.output, &self.provider, &mut self.teller.notes) {
             Ok(content) => content,
             Err(reason) => {
                 self.problem(reason)?;
@@ -562,7 +539,7 @@ impl<'a> Reader<'a> {
             let name = rest.split(|char| !is_name(char)).next().unwrap_or_default();
             if !name.is_empty() && self.agents.insert(name.to_owned()) {
                 let session = self.id.split('/').next().unwrap_or_default();
-                self.end.started.push(format!("{session}/{name}"));
+                self.teller.end.started.push(format!("{session}/{name}"));
             }
         }
     }
@@ -599,11 +576,11 @@ impl<'a> Reader<'a> {
         if is_said && !self.has_request {
             self.reaches_back |= self.midway.is_some();
             let alias = self.alias.as_ref().map(|alias| quoted(alias));
-            self.set("model", alias);
+            self.teller.set("model", alias);
         }
         if !is_said {
             // The tool counts it, and sends nothing of it.
-            self.end.other("reply without content");
+            self.teller.end.other("reply without content");
         }
         let slot = Slot {
             entry: None,
@@ -646,7 +623,7 @@ impl<'a> Reader<'a> {
     fn append(&mut self, waiting: Waiting) -> Result<()> {
         let Waiting { step, mut slot, .. } = waiting;
         if step.message().is_some_and(|it| !it.parts.is_empty()) {
-            slot.entry = Some(self.tell(step)?);
+            slot.entry = Some(self.teller.step(step)?);
         }
         self.slots.push(slot);
         Ok(())
@@ -660,28 +637,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of the next step.
-    pub(super) fn next_step(&self) -> StepId {
-        StepId(self.steps)
-    }
-
-    /// Hands a step over, with the settings that are new.
-    pub(super) fn tell(&mut self, mut step: Step) -> Result<StepEntry> {
-        step.settings = std::mem::take(&mut self.changes);
-        let replacement = matches!(step.action, Action::Hide(_)).then_some(0);
-        self.sink.step(step)?;
-        self.steps += 1;
-        Ok(StepEntry {
-            step: StepId(self.steps - 1),
-            replacement,
-        })
-    }
-
     /// Tells of what is hidden; returns the first thing that stands in its place.
     pub(super) fn hide(&mut self, hide: HideStep) -> Result<StepEntry> {
         self.reaches_back = true;
         let step = self.step(Action::Hide(hide));
-        self.tell(step)
+        self.teller.step(step)
     }
 
     /// The text of a record that was read before.
@@ -703,21 +663,18 @@ impl<'a> Reader<'a> {
     fn finish(mut self) -> Result<bool> {
         self.close(None)?;
         if self.system.is_none() {
-            self.end.absent.push("system prompt".to_owned());
+            self.teller.end.absent.push("system prompt".to_owned());
         }
-        if !self.settings.contains_key("tools") {
-            self.end.absent.push("tool definitions".to_owned());
+        if !self.teller.settings.contains_key("tools") {
+            self.teller.end.absent.push("tool definitions".to_owned());
         }
+        let absent = &mut self.teller.end.absent;
         match self.elsewhere {
             0 => {}
-            1 => self.end.absent.push("1 picture or the like".to_owned()),
-            many => self
-                .end
-                .absent
-                .push(format!("{many} pictures and the like")),
+            1 => absent.push("1 picture or the like".to_owned()),
+            many => absent.push(format!("{many} pictures and the like")),
         }
-        self.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.end)?;
+        self.teller.close()?;
         Ok(self.reaches_back)
     }
 }
@@ -776,7 +733,7 @@ fn injected(variant: &str, parts: Vec<Part>) -> Message {
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        self.teller.sink
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {

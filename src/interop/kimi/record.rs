@@ -17,37 +17,17 @@ pub(super) const OWN: [&str; 8] = [
     "context.undo",
 ];
 
-/// One line: the members that matter of all kinds.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    pub(super) r#type: Raw<'a>,
-    pub(super) time: Raw<'a>,
-    #[serde(rename = "protocol_version")]
-    pub(super) protocol_version: Raw<'a>,
-    pub(super) cwd: Raw<'a>,
-    pub(super) environment_disclosure: Raw<'a>,
-    pub(super) system_prompt: Raw<'a>,
-    pub(super) model_alias: Raw<'a>,
-    pub(super) message: Raw<'a>,
-    pub(super) event: Raw<'a>,
-    pub(super) summary: Raw<'a>,
-    pub(super) context_summary: Raw<'a>,
-    pub(super) compacted_count: Raw<'a>,
-    pub(super) kept_user_message_count: Raw<'a>,
-    pub(super) kept_head_user_message_count: Raw<'a>,
-    pub(super) legacy_tail: Raw<'a>,
-    pub(super) count: Raw<'a>,
-    pub(super) cutoff: Raw<'a>,
-    pub(super) kind: Raw<'a>,
-    pub(super) provider: Raw<'a>,
-    pub(super) model: Raw<'a>,
-    pub(super) thinking_effort: Raw<'a>,
-    pub(super) temperature: Raw<'a>,
-    pub(super) top_p: Raw<'a>,
-    pub(super) tools_hash: Raw<'a>,
-    pub(super) hash: Raw<'a>,
-    pub(super) tools: Raw<'a>,
+lazy! {
+    /// One line: the members that matter of all kinds.
+    pub(super) struct Record {
+        r#type, time, protocol_version, cwd, environment_disclosure = "environmentDisclosure",
+        system_prompt = "systemPrompt", model_alias = "modelAlias", message, event, summary,
+        context_summary = "contextSummary", compacted_count = "compactedCount",
+        kept_user_message_count = "keptUserMessageCount",
+        kept_head_user_message_count = "keptHeadUserMessageCount", legacy_tail = "legacyTail", count, cutoff,
+        kind, provider, model, thinking_effort = "thinkingEffort", temperature, top_p = "topP",
+        tools_hash = "toolsHash", hash, tools,
+    }
 }
 
 impl Record<'_> {
@@ -58,75 +38,42 @@ impl Record<'_> {
 
     /// The working directory that it names.
     pub(super) fn directory(&self) -> Option<String> {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Environment<'a> {
-            cwd: Raw<'a>,
-        }
+        lazy! { struct Environment { cwd } }
         let environment = || decode::<Environment<'_>>(self.environment_disclosure);
         let found = string(self.cwd).or_else(|| string(environment()?.cwd));
         found.filter(|cwd| !cwd.is_empty())
     }
 }
 
-/// A message, whole.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Said<'a> {
-    pub(super) id: Raw<'a>,
-    pub(super) role: Raw<'a>,
-    pub(super) name: Raw<'a>,
-    pub(super) content: Raw<'a>,
-    pub(super) tool_calls: Raw<'a>,
-    pub(super) tool_call_id: Raw<'a>,
-    pub(super) is_error: Raw<'a>,
-    pub(super) note: Raw<'a>,
-    pub(super) origin: Raw<'a>,
+lazy! {
+    /// A message, whole.
+    pub(super) struct Said {
+        id, role, name, content, tool_calls = "toolCalls", tool_call_id = "toolCallId", is_error = "isError",
+        note, origin,
+    }
 }
 
-/// Whose words a message is.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Origin<'a> {
-    pub(super) kind: Raw<'a>,
-    pub(super) variant: Raw<'a>,
-    pub(super) trigger: Raw<'a>,
-    pub(super) owner_prompt_id: Raw<'a>,
+lazy! {
+    /// Whose words a message is.
+    pub(super) struct Origin { kind, variant, trigger, owner_prompt_id = "ownerPromptId" }
 }
 
-/// A call in a message; the oldest logs have its name and arguments one level down.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Call<'a> {
-    pub(super) id: Raw<'a>,
-    pub(super) name: Raw<'a>,
-    pub(super) arguments: Raw<'a>,
-    pub(super) function: Raw<'a>,
+lazy! {
+    /// A call in a message; the oldest logs have its name and arguments one level down.
+    pub(super) struct Call { id, name, arguments, function }
 }
 
-/// A piece of a reply, or what a call gave.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    pub(super) r#type: Raw<'a>,
-    pub(super) uuid: Raw<'a>,
-    pub(super) step_uuid: Raw<'a>,
-    pub(super) part: Raw<'a>,
-    pub(super) tool_call_id: Raw<'a>,
-    pub(super) name: Raw<'a>,
-    pub(super) args: Raw<'a>,
-    pub(super) result: Raw<'a>,
-    pub(super) usage: Raw<'a>,
-    pub(super) finish_reason: Raw<'a>,
+lazy! {
+    /// A piece of a reply, or what a call gave.
+    pub(super) struct Event {
+        r#type, uuid, step_uuid = "stepUuid", part, tool_call_id = "toolCallId", name, args, result, usage,
+        finish_reason = "finishReason",
+    }
 }
 
-/// What a call gave.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Given<'a> {
-    pub(super) output: Raw<'a>,
-    pub(super) is_error: Raw<'a>,
-    pub(super) note: Raw<'a>,
+lazy! {
+    /// What a call gave.
+    pub(super) struct Given { output, is_error = "isError", note }
 }
 
 /// Whether a line opens a log.

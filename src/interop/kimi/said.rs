@@ -4,7 +4,6 @@
 //!
 //! `context/tool-result-render.ts`, `context/projector.ts` and `utils/tokens.ts` of the tool.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::record::{Call, Said};
@@ -40,23 +39,14 @@ pub(super) struct Content {
     pub(super) elsewhere: u64,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    think: Raw<'a>,
-    encrypted: Raw<'a>,
-    image_url: Raw<'a>,
-    audio_url: Raw<'a>,
-    video_url: Raw<'a>,
+lazy! {
+    struct Item {
+        r#type, text, think, encrypted, image_url = "imageUrl", audio_url = "audioUrl",
+        video_url = "videoUrl",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Address<'a> {
-    url: Raw<'a>,
-}
+lazy! { struct Address { url } }
 
 impl Content {
     /// Of a list, or of one text; what is neither is an error.

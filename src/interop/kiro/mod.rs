@@ -16,7 +16,8 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::document;
+use super::format::{Format, Home, Shape};
 
 /// The members of a conversation that name it, and that hold its entries.
 const ID: &str = "conversation_id";
@@ -31,26 +32,13 @@ pub static KIRO: Format = Format {
         let shows = conversation.has(ID) && conversation.list(HISTORY).is_some();
         shows.then_some(0)
     },
-    home: Some(Home {
-        variable: None,
-        directory: ".local/share/kiro-cli",
-        sessions: |_| DATABASE.to_owned(),
-        depth: 0,
-        belongs: |_, _, _| false,
-        // There is nothing but the database.
-        everywhere: Everywhere {
-            folder: DATABASE,
-            depth: 0,
-            is_session: |_| false,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
-    }),
+    home: Some(Home::database(".local/share/kiro-cli", DATABASE)),
     tables: Some(rows::TABLES),
-    ..Format::only_read("kiro", Shape::Document, read::import)
+    ..Format::only_read(
+        "kiro",
+        Shape::Document,
+        document::import::<read::Conversation>,
+    )
 };
 
 /// The database's name.

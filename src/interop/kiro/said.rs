@@ -46,59 +46,21 @@ pub(super) struct Entry {
     pub(super) cwd: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    user: Raw<'a>,
-    assistant: Raw<'a>,
-    request_metadata: Raw<'a>,
+lazy! { struct Record { user, assistant, request_metadata } }
+
+lazy! { struct User { additional_context, env_context, content, timestamp, images } }
+
+lazy! {
+    /// What a variant holds, by the names of the variants.
+    struct Content {
+        prompt = "Prompt", cancelled = "CancelledToolUses", results = "ToolUseResults",
+        response = "Response", tool_use = "ToolUse",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct User<'a> {
-    additional_context: Raw<'a>,
-    env_context: Raw<'a>,
-    content: Raw<'a>,
-    timestamp: Raw<'a>,
-    images: Raw<'a>,
-}
+lazy! { struct Given { prompt, tool_use_results, content, tool_uses } }
 
-/// What a variant holds, by the names of the variants.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    #[serde(rename = "Prompt")]
-    prompt: Raw<'a>,
-    #[serde(rename = "CancelledToolUses")]
-    cancelled: Raw<'a>,
-    #[serde(rename = "ToolUseResults")]
-    results: Raw<'a>,
-    #[serde(rename = "Response")]
-    response: Raw<'a>,
-    #[serde(rename = "ToolUse")]
-    tool_use: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Given<'a> {
-    prompt: Raw<'a>,
-    tool_use_results: Raw<'a>,
-    content: Raw<'a>,
-    tool_uses: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Exchange<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    args: Raw<'a>,
-    tool_use_id: Raw<'a>,
-    content: Raw<'a>,
-    status: Raw<'a>,
-}
+lazy! { struct Exchange { id, name, args, tool_use_id, content, status } }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -244,14 +206,7 @@ fn images(raw: Raw<'_>) -> Vec<Part> {
 }
 
 fn result(result: &Exchange<'_>) -> Part {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Block<'a> {
-        #[serde(rename = "Text")]
-        text: Raw<'a>,
-        #[serde(rename = "Json")]
-        json: Raw<'a>,
-    }
+    lazy! { struct Block { text = "Text", json = "Json" } }
     let blocks: Vec<Block<'_>> = decode(result.content).unwrap_or_default();
     let texts = blocks
         .iter()

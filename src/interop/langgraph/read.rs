@@ -13,7 +13,7 @@ use crate::interop::states::{Document, Kept, tell};
 use crate::interop::ways::Ways;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
 use crate::model::Millis;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 pub(super) fn import(
     input: &dyn Input,
@@ -76,16 +76,7 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn read(text: Text<'_>, at: Range<usize>, sink: &mut dyn Sink) -> Result<Self> {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Record<'a> {
-            checkpoint_id: Raw<'a>,
-            parent_checkpoint_id: Raw<'a>,
-            ts: Raw<'a>,
-            keeps: Raw<'a>,
-            then: Raw<'a>,
-            unread: Raw<'a>,
-        }
+        lazy! { struct Record { checkpoint_id, parent_checkpoint_id, ts, keeps, then, unread } }
         let decoded = text.decode(&at).ok();
         let record = decoded
             .as_ref()

@@ -12,37 +12,16 @@ use crate::wire::media::attachment;
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "langchain";
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    class: Raw<'a>,
-    kwargs: Raw<'a>,
+lazy! { struct Record { class, kwargs } }
+
+lazy! {
+    struct MadeOf {
+        content, name, role, tool_calls, invalid_tool_calls, additional_kwargs, tool_call_id, status,
+        usage_metadata, response_metadata,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct MadeOf<'a> {
-    content: Raw<'a>,
-    name: Raw<'a>,
-    role: Raw<'a>,
-    tool_calls: Raw<'a>,
-    invalid_tool_calls: Raw<'a>,
-    additional_kwargs: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    status: Raw<'a>,
-    usage_metadata: Raw<'a>,
-    response_metadata: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Call<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    args: Raw<'a>,
-    function: Raw<'a>,
-    arguments: Raw<'a>,
-}
+lazy! { struct Call { id, name, args, function, arguments } }
 
 /// Reads a record.
 pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
@@ -118,15 +97,7 @@ fn content(raw: Raw<'_>, has_calls: bool, notes: &mut Notes) -> Vec<Part> {
 
 /// A block; none of a call that stands beside the content as well.
 fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Block<'a> {
-        r#type: Raw<'a>,
-        text: Raw<'a>,
-        thinking: Raw<'a>,
-        signature: Raw<'a>,
-        image_url: Raw<'a>,
-    }
+    lazy! { struct Block { r#type, text, thinking, signature, image_url } }
     #[derive(Deserialize)]
     struct Address {
         url: String,
@@ -168,11 +139,7 @@ fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
 
 /// The calls of a reply: the framework's own list, with those that it could not make out, or the provider's.
 fn calls(made_of: &MadeOf<'_>) -> Vec<Part> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Beside<'a> {
-        tool_calls: Raw<'a>,
-    }
+    lazy! { struct Beside { tool_calls } }
     let own = [made_of.tool_calls, made_of.invalid_tool_calls];
     let own = own
         .into_iter()

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::matched::matched;
 use super::{Change, Item, Key, Telling, Told, results};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message};
 
 /// What becomes of a message of the list.
@@ -188,12 +188,9 @@ impl Telling<'_> {
             false => HideKind::Drop,
         };
         let hide = HideStep {
-            kind,
-            cover,
             keep,
-            parts: Vec::new(),
             replacements,
-            moment: Moment::Here,
+            ..HideStep::of(kind, cover)
         };
         let step = self.tell_hide(hide, change)?;
         let entry = |replacement: Option<usize>| {

@@ -282,10 +282,7 @@ impl<'s> Telling<'s> {
 
     fn append(&mut self, mut item: Item) -> Result<()> {
         if let Some(step) = item.step.take() {
-            let entry = StepEntry {
-                step: StepId(self.steps),
-                replacement: None,
-            };
+            let entry = StepId(self.steps).entry();
             let told = self.told_of(&item, step.message(), entry);
             self.told.push(told);
             self.tell(step)?;

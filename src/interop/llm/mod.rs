@@ -15,7 +15,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 
 /// The member of a conversation's object that holds its row, and those with the lists of what was said.
 const CONVERSATION: &str = "llm_conversation";
@@ -36,22 +36,7 @@ pub static LLM: Format = Format {
     },
     home: Some(Home {
         variable: Some("LLM_USER_PATH"),
-        directory: ".config/io.datasette.llm",
-        // It knows of no working directories.
-        sessions: |_| DATABASE.to_owned(),
-        depth: 0,
-        belongs: |_, _, _| false,
-        // There is nothing but the database.
-        everywhere: Everywhere {
-            folder: DATABASE,
-            depth: 0,
-            is_session: |_| false,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
+        ..Home::database(".config/io.datasette.llm", DATABASE)
     }),
     tables: Some(rows::TABLES),
     ..Format::only_read("llm", Shape::Document, read::import)

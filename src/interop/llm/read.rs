@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -18,7 +17,7 @@ use crate::interop::ways::{Behind, Steps, Walker, Ways, walk};
 use crate::interop::{Action, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, array, decode, quoted, string, tight};
+use crate::wire::json::{Object, array, decode, quoted, string, tight};
 
 /// Reads a conversation.
 pub(super) fn import(
@@ -92,14 +91,7 @@ struct About {
 
 impl About {
     fn of(raw: &RawValue) -> Self {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Row<'a> {
-            id: Raw<'a>,
-            name: Raw<'a>,
-            tip_message_hash: Raw<'a>,
-            forked_from: Raw<'a>,
-        }
+        lazy! { struct Row { id, name, tip_message_hash, forked_from } }
         let row: Row<'_> = decode(Some(raw)).unwrap_or_default();
         let word = |raw| string(raw).filter(|text| !text.is_empty());
         Self {
@@ -113,14 +105,7 @@ impl About {
 
 /// The tools that were offered, in the form in which their provider is sent them.
 fn tools(text: Text<'_>, rows: &[Range<usize>]) -> HashMap<i64, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Tool<'a> {
-        id: Raw<'a>,
-        name: Raw<'a>,
-        description: Raw<'a>,
-        input_schema: Raw<'a>,
-    }
+    lazy! { struct Tool { id, name, description, input_schema } }
     let tool = |at: &Range<usize>| {
         let (raw, _) = text.decode(at).ok()?;
         let tool: Tool<'_> = decode(Some(&raw))?;
@@ -164,16 +149,7 @@ struct Found<'t> {
 impl Found<'_> {
     /// What a row says of its reply.
     fn counted(&self, raw: &RawValue) -> Counted {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Row<'a> {
-            model: Raw<'a>,
-            options_json: Raw<'a>,
-            input_tokens: Raw<'a>,
-            output_tokens: Raw<'a>,
-            datetime_utc: Raw<'a>,
-            tools: Raw<'a>,
-        }
+        lazy! { struct Row { model, options_json, input_tokens, output_tokens, datetime_utc, tools } }
         let row: Row<'_> = decode(Some(raw)).unwrap_or_default();
         let mut settings = Settings::new();
         let options: BTreeMap<String, Value> = decode(row.options_json).unwrap_or_default();
@@ -233,14 +209,7 @@ impl Found<'_> {
         tip: Option<&str>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Option<usize>>, Option<usize>)> {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Links<'a> {
-            hash: Raw<'a>,
-            parent_hash: Raw<'a>,
-            tip_message_hash: Raw<'a>,
-            parent_message_hash: Raw<'a>,
-        }
+        lazy! { struct Links { hash, parent_hash, tip_message_hash, parent_message_hash } }
         // A turn's own message is its last; its time and what holds is known of what it was given, too.
         let mut by_hash: HashMap<String, Rc<Counted>> = HashMap::new();
         for at in turns {

@@ -17,73 +17,24 @@ pub(super) struct Said {
     pub(super) tools: Vec<Option<String>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Reply<'a> {
-    pub(super) system: Raw<'a>,
-    prompt: Raw<'a>,
-    response: Raw<'a>,
-    reasoning: Raw<'a>,
-    fragments: Raw<'a>,
-    system_fragments: Raw<'a>,
-    attachments: Raw<'a>,
-    tool_results: Raw<'a>,
-    tool_calls: Raw<'a>,
+lazy! {
+    pub(super) struct Reply {
+        system, prompt, response, reasoning, fragments, system_fragments, attachments, tool_results,
+        tool_calls,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Fragment<'a> {
-    id: Raw<'a>,
-    content: Raw<'a>,
-}
+lazy! { struct Fragment { id, content } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Attachment<'a> {
-    r#type: Raw<'a>,
-    path: Raw<'a>,
-    url: Raw<'a>,
-    content: Raw<'a>,
-}
+lazy! { struct Attachment { r#type, path, url, content } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Exchange<'a> {
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-    output: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    exception: Raw<'a>,
-    server_executed: Raw<'a>,
-    attachments: Raw<'a>,
-}
+lazy! { struct Exchange { name, arguments, output, tool_call_id, exception, server_executed, attachments } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Node<'a> {
-    role: Raw<'a>,
-    parts: Raw<'a>,
-}
+lazy! { struct Node { role, parts } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    payload: Raw<'a>,
-    fragments: Raw<'a>,
-    attachments: Raw<'a>,
-}
+lazy! { struct Piece { r#type, text, payload, fragments, attachments } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Borrowed<'a> {
-    text_ref: Raw<'a>,
-    literal: Raw<'a>,
-    fragment: Raw<'a>,
-    provider_metadata: Raw<'a>,
-}
+lazy! { struct Borrowed { text_ref, literal, fragment, provider_metadata } }
 
 /// The messages of a reply: what was new before it, and itself. `system` is the prompt that holds so far.
 pub(super) fn reply(

@@ -16,7 +16,7 @@ use crate::interop::ways::{Behind, Steps, Walker, Ways, walk};
 use crate::interop::{Action, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Millis, Role};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 use crate::wire::responses::{self, Meaning};
 
 /// The branch that every session begins with.
@@ -68,30 +68,19 @@ fn list(text: Text<'_>, at: &Range<usize>) -> (Vec<Range<usize>>, Option<Broken>
 }
 
 fn session_id(raw: &RawValue) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Session<'a> {
-        #[serde(default)]
-        session_id: Raw<'a>,
-    }
+    lazy! { struct Session { session_id } }
     let session: Session<'_> = decode(Some(raw))?;
     string(session.session_id).filter(|id| !id.is_empty())
 }
 
-/// What stands beside an item in its row.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Columns<'a> {
-    id: Raw<'a>,
-    created_at: Raw<'a>,
+lazy! {
+    /// What stands beside an item in its row.
+    struct Columns { id, created_at }
 }
 
-/// Where an item stands in a branch.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Placed<'a> {
-    message_id: Raw<'a>,
-    branch_id: Raw<'a>,
+lazy! {
+    /// Where an item stands in a branch.
+    struct Placed { message_id, branch_id }
 }
 
 /// An item by its row.

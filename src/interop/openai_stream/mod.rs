@@ -13,7 +13,7 @@
 mod read;
 mod write;
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// What the chunks call themselves.
@@ -32,15 +32,5 @@ pub static OPENAI_STREAM: Format = Format {
             record.is("object", OBJECT) || has_delta()
         })
     },
-    events: Some(reader),
-    ..Format::of(
-        "openai-stream",
-        Shape::Lines,
-        |input, options, sink| stream::import(reader(), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::ChunkReader>("openai-stream", write::export)
 };
-
-fn reader() -> Box<dyn stream::EventReader> {
-    Box::new(read::ChunkReader::default())
-}

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -30,53 +29,15 @@ struct Call {
     is_custom: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Chunk<'a> {
-    id: Raw<'a>,
-    object: Raw<'a>,
-    created: Raw<'a>,
-    model: Raw<'a>,
-    choices: Raw<'a>,
-    usage: Raw<'a>,
-    error: Raw<'a>,
-}
+lazy! { struct Chunk { id, object, created, model, choices, usage, error } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Choice<'a> {
-    index: Raw<'a>,
-    delta: Raw<'a>,
-    finish_reason: Raw<'a>,
-}
+lazy! { struct Choice { index, delta, finish_reason } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Delta<'a> {
-    content: Raw<'a>,
-    reasoning_content: Raw<'a>,
-    reasoning: Raw<'a>,
-    refusal: Raw<'a>,
-    tool_calls: Raw<'a>,
-    function_call: Raw<'a>,
-}
+lazy! { struct Delta { content, reasoning_content, reasoning, refusal, tool_calls, function_call } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct CallDelta<'a> {
-    index: Raw<'a>,
-    id: Raw<'a>,
-    function: Raw<'a>,
-    custom: Raw<'a>,
-}
+lazy! { struct CallDelta { index, id, function, custom } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Written<'a> {
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-    input: Raw<'a>,
-}
+lazy! { struct Written { name, arguments, input } }
 
 impl EventReader for ChunkReader {
     fn read(&mut self, record: &RawValue) -> Telling {

@@ -26,7 +26,8 @@ mod write;
 use serde::Deserialize;
 
 use super::Descent;
-use super::format::{Everywhere, Format, Home, Resume, Shape, SmallFiles};
+use super::document;
+use super::format::{Format, Home, Resume, Shape, SmallFiles};
 use super::head::Keys;
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "opencode";
@@ -56,13 +57,11 @@ pub static OPENCODE: Format = Format {
     home: Some(home(
         ".local/share/opencode",
         Some(Resume {
-            command: &["opencode", "--session"],
             brought_in_by: Some(&["opencode", "import"]),
-            shown: None,
             new_id: ids::session,
-            file: |new| format!("tract/{}.json", new.id),
-            state: |_| false,
-            provider: None,
+            ..Resume::by(&["opencode", "--session"], |new| {
+                format!("tract/{}.json", new.id)
+            })
         }),
     )),
     tables: Some(rows::tables("opencode.db")),
@@ -75,7 +74,7 @@ pub static OPENCODE: Format = Format {
     ..Format::of(
         "opencode",
         Shape::Document,
-        read::import,
+        document::import::<read::Session>,
         |messages, document, out| write::export(messages, document, VERSION, out),
     )
 };
@@ -95,7 +94,7 @@ pub static KILO: Format = Format {
     ..Format::of(
         "kilo",
         Shape::Document,
-        read::import,
+        document::import::<read::Session>,
         |messages, document, out| write::export(messages, document, KILO_VERSION, out),
     )
 };
@@ -111,22 +110,11 @@ fn shows<'a>(document: &Keys<'a>) -> Option<Keys<'a>> {
 /// messages and their parts.
 const fn home(directory: &'static str, resume: Option<Resume>) -> Home {
     Home {
-        variable: None,
-        directory,
-        sessions: |_| "storage/session".to_owned(),
-        depth: 1,
         belongs: |_, cwd, first_line| {
             let first = first_line();
             let told = first.and_then(|line| Told::of(&line));
             told.is_some_and(|told| told.directory.as_deref() == Some(cwd))
         },
-        everywhere: Everywhere {
-            folder: "storage/session",
-            depth: 1,
-            is_session: |name| name.ends_with(".json"),
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| {
             let told = Told::of(first_line)?;
             let descent = Descent {
@@ -135,8 +123,10 @@ const fn home(directory: &'static str, resume: Option<Resume>) -> Home {
             };
             Some((told.id, descent))
         },
-        number: |_| None,
         resume,
+        ..Home::of(directory, "storage/session", 1, |name| {
+            name.ends_with(".json")
+        })
     }
 }
 

@@ -3,73 +3,62 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::said::{Said, said};
 use crate::error::Result;
-use crate::interop::records::Held;
-use crate::interop::spans::{elements, members};
-use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId,
-};
+use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::{Action, Cover, HideStep, Step, StepEntry};
 use crate::model::{HideKind, Message, Millis, Span};
-use crate::wire::Notes;
+use crate::wire::json::decode;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut end = SessionEnd::lacking(&["system prompt", "tool definitions"]);
-    let mut revert = None;
-    let mut messages: (Vec<Range<usize>>, _) = (Vec::new(), broken);
-    for (key, at) in keys {
-        match key.as_str() {
-            "info" => {
-                let info = serde_json::from_slice::<Value>(&text.bytes[at]).unwrap_or_default();
-                let word = |key: &str| info[key].as_str().map(str::to_owned);
-                start.id = word("id").unwrap_or(start.id);
-                start.descent.spawned_by = word("parentID");
-                end.title = word("title");
-                end.cwd = word("directory");
-                revert = Revert::of(&info["revert"]);
-            }
-            "messages" => {
-                let (found, torn) = elements(text.bytes, at.start);
-                messages = (found, torn.or(broken));
-            }
-            key => end.other(key),
+/// A session, and what of it is sent by now.
+#[derive(Default)]
+pub(super) struct Session {
+    revert: Option<Revert>,
+    /// What is sent by now, in order.
+    sent: Vec<Sent>,
+    cleared: Vec<Cleared>,
+    asked: Vec<Asked>,
+}
+
+impl Document for Session {
+    const RECORDS: &'static str = "messages";
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        if member.key != "info" {
+            teller.end.other(member.key);
+            return false;
         }
+        let info: Value = decode(Some(member.raw)).unwrap_or_default();
+        let word = |key: &str| info[key].as_str().map(str::to_owned);
+        if let Some(id) = word("id") {
+            teller.start.id = id;
+        }
+        teller.start.descent.spawned_by = word("parentID");
+        (teller.end.title, teller.end.cwd) = (word("title"), word("directory"));
+        self.revert = Revert::of(&info["revert"]);
+        false
     }
-    sink.session(start)?;
-    let (messages, broken) = messages;
-    let mut notes = Notes::default();
-    let mut telling = Telling::new(sink);
-    for at in &messages {
-        let read = |raw: &RawValue| said(raw.get(), text.span(at), &mut notes);
-        let found = text.message(at, &mut end.lone_surrogates, telling.sink, read)?;
-        let Some(found) = found else {
-            continue;
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let span = teller.text.span(at);
+        let Some(found) = teller.read(at, |raw, notes| said(raw.get(), span, notes))? else {
+            return Ok(());
         };
         if found.steps.is_empty() {
-            end.other(found.role.clone() + " (not sent)");
+            teller.end.other(found.role.clone() + " (not sent)");
         }
-        end.started.extend(found.started.iter().cloned());
-        telling.tell(found, text.span(at))?;
+        teller.end.started.extend(found.started.iter().cloned());
+        self.tell(found, span, teller)
     }
-    telling.clear(None)?;
-    if let Some(revert) = revert {
-        telling.revert(&revert)?;
+
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        self.clear(None, teller)?;
+        match self.revert.take() {
+            Some(revert) => self.revert(&revert, teller),
+            None => Ok(()),
+        }
     }
-    held.end(broken, sink)?;
-    sink.progress(text.bytes.len() as u64, messages.len() as u64);
-    end.opaque_blocks = notes.opaque_blocks;
-    sink.end(end)
 }
 
 /// From where on the tool takes back what was said, until the next prompt makes that final.
@@ -107,16 +96,6 @@ struct Cleared {
     span: Span,
 }
 
-/// Tells the sink the steps of a file.
-struct Telling<'s> {
-    sink: &'s mut dyn Sink,
-    steps: usize,
-    /// What is sent by now, in order.
-    sent: Vec<Sent>,
-    cleared: Vec<Cleared>,
-    asked: Vec<Asked>,
-}
-
 /// A request for a summary.
 #[derive(Clone)]
 struct Asked {
@@ -127,25 +106,9 @@ struct Asked {
     tail: Option<String>,
 }
 
-impl<'s> Telling<'s> {
-    fn new(sink: &'s mut dyn Sink) -> Self {
-        Self {
-            sink,
-            steps: 0,
-            sent: Vec::new(),
-            cleared: Vec::new(),
-            asked: Vec::new(),
-        }
-    }
-
-    fn step(&mut self, step: Step) -> Result<StepId> {
-        self.steps += 1;
-        self.sink.step(step)?;
-        Ok(StepId(self.steps - 1))
-    }
-
-    fn tell(&mut self, said: Said, span: Span) -> Result<()> {
-        self.clear(said.created)?;
+impl Session {
+    fn tell(&mut self, said: Said, span: Span, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        self.clear(said.created, teller)?;
         if let (Some(tail), Some(step)) = (said.compaction, said.steps.first())
             && let Some(message) = step.message()
         {
@@ -157,7 +120,7 @@ impl<'s> Telling<'s> {
         }
         let asked = said.summary_of.as_ref();
         let asked = asked.and_then(|of| self.asked.iter().find(|asked| asked.id == *of).cloned());
-        let base = self.steps;
+        let base = teller.next_step();
         let places = |at: usize| {
             let of_step = said.places.iter().filter(|(_, step, _)| *step == at);
             of_step.map(|(id, _, part)| (id.clone(), *part)).collect()
@@ -171,21 +134,17 @@ impl<'s> Telling<'s> {
                 places: places(at),
             };
             let left = match asked.as_ref().filter(|_| at == 0) {
-                Some(asked) => self.summary(step, asked, &sent)?,
+                Some(asked) => self.summary(step, asked, &sent, teller)?,
                 None => Some(step),
             };
             if let Some(step) = left {
-                let step = self.step(step)?;
-                self.sent.push(sent(StepEntry {
-                    step,
-                    replacement: None,
-                }));
+                self.sent.push(sent(teller.step(step)?));
             }
         }
         for (at, part, when, stub) in said.cleared {
             let mut found = self.sent.iter().rev();
             let found = found.find(|sent| sent.message == said.id && sent.step == at);
-            if let Some(sent) = found.filter(|sent| sent.entry.step.0 >= base) {
+            if let Some(sent) = found.filter(|sent| sent.entry.step >= base) {
                 self.cleared.push(Cleared {
                     entry: sent.entry,
                     part,
@@ -205,6 +164,7 @@ impl<'s> Telling<'s> {
         step: Step,
         asked: &Asked,
         sent: &dyn Fn(StepEntry) -> Sent,
+        teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<Option<Step>> {
         let at = self.sent.iter().position(|sent| sent.message == asked.id);
         let Some((at, message)) = at.zip(step.message().cloned()) else {
@@ -219,12 +179,9 @@ impl<'s> Telling<'s> {
         }
         let entry = |at: usize| self.sent[at].entry;
         let hide = |last: usize, keep, replacements| HideStep {
-            kind: HideKind::Compaction,
-            cover: Cover::Range(entry(0), entry(last)),
             keep,
-            parts: Vec::new(),
             replacements,
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Compaction, Cover::Range(entry(0), entry(last)))
         };
         let hide = match tail {
             Some(tail) => {
@@ -234,13 +191,13 @@ impl<'s> Telling<'s> {
             }
             None => hide(at - 1, Vec::new(), vec![(None, message)]),
         };
-        let step = self.step(Step {
+        let made = teller.step(Step {
             action: Action::Hide(hide),
             ..step
         })?;
         let replacement = |number| StepEntry {
-            step,
             replacement: Some(number),
+            ..made
         };
         match tail {
             Some(tail) => {
@@ -260,7 +217,7 @@ impl<'s> Telling<'s> {
     }
 
     /// Tells which outputs were cleared until then; all that are left at the end.
-    fn clear(&mut self, until: Option<Millis>) -> Result<()> {
+    fn clear(&mut self, until: Option<Millis>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let due = |cleared: &Cleared| match (cleared.when, until) {
             (_, None) => true,
             (Some(when), Some(until)) => when <= until,
@@ -280,15 +237,12 @@ impl<'s> Telling<'s> {
         let parts = due.into_iter();
         let parts = parts.map(|cleared| (cleared.entry, cleared.part, Some(cleared.stub)));
         let hide = HideStep::prune(parts.collect());
-        self.step(Step {
-            time,
-            ..Step::new(Action::Hide(hide), span)
-        })
-        .map(drop)
+        let step = Step::new(Action::Hide(hide), span);
+        teller.step(Step { time, ..step }).map(drop)
     }
 
     /// What was taken back is not sent with the next prompt.
-    fn revert(&mut self, revert: &Revert) -> Result<()> {
+    fn revert(&mut self, revert: &Revert, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let first = self.sent.iter().position(|sent| {
             let part = revert.part.as_ref();
             let holds = |part: &String| sent.places.iter().any(|(id, _)| id == part);
@@ -316,14 +270,10 @@ impl<'s> Telling<'s> {
             _ => Cover::Nothing,
         };
         let hide = HideStep {
-            kind: HideKind::Drop,
-            cover,
-            keep: Vec::new(),
             parts,
-            replacements: Vec::new(),
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Drop, cover)
         };
         let span = from.span;
-        self.step(Step::new(Action::Hide(hide), span)).map(drop)
+        teller.step(Step::new(Action::Hide(hide), span)).map(drop)
     }
 }

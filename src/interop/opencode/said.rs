@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{BY_THE_USER, CLEARED, PROVIDER, SUMMARY_ASKED};
-use crate::interop::{Step, Was};
+use crate::interop::Step;
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Object, Raw, decode, quoted, string, tight};
@@ -226,7 +226,7 @@ impl Said {
                 // Another call of the model in the same message.
                 "step-start" if !results.is_empty() => {
                     self.append(Role::Assistant, std::mem::take(&mut parts), None, span);
-                    self.give(std::mem::take(&mut results), last, span);
+                    self.append(Role::Tool, std::mem::take(&mut results), last, span);
                     continue;
                 }
                 "text" => match string(piece.text).filter(|text| !text.is_empty()) {
@@ -259,7 +259,7 @@ impl Said {
                             let place = results.len() as u32;
                             self.cleared.push((step + 1, place, when, stub));
                         }
-                        results.push((result(content), printed));
+                        results.push(printed.unwrap_or_else(|| result(content)));
                     }
                     Part::ToolCall {
                         id: call,
@@ -285,21 +285,7 @@ impl Said {
             self.append(Role::Assistant, parts, None, span);
         }
         if !results.is_empty() {
-            self.give(results, last, span);
-        }
-    }
-
-    /// Appends what calls gave back, each with what is sent instead of it where earlier versions did not know that.
-    fn give(&mut self, results: Vec<(Part, Option<Part>)>, time: Option<Millis>, span: Span) {
-        let is_known = results.iter().all(|(_, sent)| sent.is_none());
-        let was = results.iter().map(|(result, _)| result.clone()).collect();
-        let sent = results.into_iter();
-        let sent = sent.map(|(result, sent)| sent.unwrap_or(result)).collect();
-        self.append(Role::Tool, sent, time, span);
-        if let Some(step) = self.steps.last_mut()
-            && !is_known
-        {
-            step.was = Some(Was::Message(Message::new(Role::Tool, was)));
+            self.append(Role::Tool, results, last, span);
         }
     }
 }

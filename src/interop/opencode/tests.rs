@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::OPENCODE;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{fresh, outgoing, read, texts, written};
-use crate::interop::{Action, Cover, Document, HideStep, Outgoing, Was};
+use crate::interop::{Action, Cover, Document, HideStep, Outgoing};
 use crate::model::{HideKind, Message, Millis, Part, Role, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/opencode/plain.json");
@@ -262,7 +262,6 @@ fn what_an_interrupted_call_had_printed_is_sent() {
     let aborted = result("Tool execution aborted", true);
     let step = read_with(json!({"interrupted": true, "output": "cc a.c\n"}));
     assert_eq!(step.message(), Some(&result("cc a.c\n", false)));
-    assert_eq!(step.was, Some(Was::Message(aborted.clone())));
     for metadata in [
         json!({"interrupted": true}),
         json!({"output": "cc a.c\n"}),
@@ -270,6 +269,5 @@ fn what_an_interrupted_call_had_printed_is_sent() {
     ] {
         let step = read_with(metadata);
         assert_eq!(step.message(), Some(&aborted));
-        assert_eq!(step.was, None);
     }
 }

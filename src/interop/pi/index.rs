@@ -3,35 +3,28 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use serde::Deserialize;
-
 use crate::error::Result;
 use crate::interop::records::{self, LineReader, each_line_from};
 use crate::interop::{Descent, Input, Problem, SessionEnd, SessionStart, Sink};
 use crate::model::{Millis, Span};
-use crate::wire::json::{Raw, decode, quoted, string, word};
+use crate::wire::json::{decode, quoted, string, word};
 
-/// One line: the header or an entry.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    pub r#type: Raw<'a>,
-    pub id: Raw<'a>,
-    pub parent_id: Raw<'a>,
-    pub timestamp: Raw<'a>,
-    pub message: Raw<'a>,
-    /// Of a header.
-    pub cwd: Raw<'a>,
-    pub parent_session: Raw<'a>,
-    pub model_id: Raw<'a>,
-    /// Of a compaction; older ones count entries, the header among them.
-    pub summary: Raw<'a>,
-    pub first_kept_entry_id: Raw<'a>,
-    pub first_kept_entry_index: Raw<'a>,
-    /// Of an extension's message.
-    pub content: Raw<'a>,
-    /// Of a session's name.
-    pub name: Raw<'a>,
+lazy! {
+    /// One line: the header or an entry.
+    #[derive(Debug)]
+    pub(super) struct Record {
+        r#type, id, parent_id = "parentId", timestamp, message,
+        /// Of a header.
+        cwd,
+        parent_session = "parentSession", model_id = "modelId",
+        /// Of a compaction; older ones count entries, the header among them.
+        summary,
+        first_kept_entry_id = "firstKeptEntryId", first_kept_entry_index = "firstKeptEntryIndex",
+        /// Of an extension's message.
+        content,
+        /// Of a session's name.
+        name,
+    }
 }
 
 impl Record<'_> {

@@ -18,7 +18,7 @@ mod said;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, NewFile, Resume, Shape, random_uuid};
+use super::format::{Format, Home, NewFile, Resume, Shape};
 
 /// Whose reasoning it is where no provider is known that takes it back.
 const PROVIDER: &str = "pi";
@@ -44,25 +44,12 @@ pub static PI: Format = Format {
     go_on: Some(read::go_on),
     home: Some(Home {
         variable: Some("PI_CODING_AGENT_DIR"),
-        directory: ".pi/agent",
-        sessions: |cwd| format!("sessions/{}", folder(cwd)),
-        depth: 0,
+        of_directory: Some((|cwd| format!("sessions/{}", folder(cwd)), 0)),
         belongs: |name, _, _| is_session(name),
-        everywhere: Everywhere {
-            folder: "sessions",
-            depth: 1,
-            is_session,
-        },
-        beside: &[],
-        folders: None,
         descent: |first_line, _| index::descent(first_line),
-        number: |_| None,
         resume: Some(Resume {
-            command: &["pi", "--session"],
-            shown: None,
-            new_id: random_uuid,
-            brought_in_by: None,
-            file: |new| {
+            state: write::is_state,
+            ..Resume::by(&["pi", "--session"], |new| {
                 let NewFile {
                     cwd,
                     id,
@@ -70,10 +57,9 @@ pub static PI: Format = Format {
                     ..
                 } = new;
                 format!("sessions/{}/{local_time}-000Z_{id}.jsonl", folder(cwd))
-            },
-            state: write::is_state,
-            provider: None,
+            })
         }),
+        ..Home::of(".pi/agent", "sessions", 1, is_session)
     }),
     ..Format::of("pi", Shape::Lines, read::import, write::export)
 };

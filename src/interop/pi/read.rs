@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::interop::lines::mend;
 use crate::interop::midway::Plain;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Moment, Problem,
-    SessionStart, Sink, Step, StepEntry, StepId,
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Problem, SessionStart,
+    Sink, Step, StepEntry, StepId,
 };
 use crate::model::{HideKind, Message, Millis, Settings};
 use crate::wire::Notes;
@@ -214,10 +214,7 @@ impl<'a> Reader<'a> {
         let step = StepId(self.steps);
         self.steps += 1;
         next.last = Some(step);
-        Ok(StepEntry {
-            step,
-            replacement: None,
-        })
+        Ok(step.entry())
     }
 
     /// How an entry on the way is sent behind the compaction before it, if it is.
@@ -296,12 +293,8 @@ impl<'a> Reader<'a> {
             None => Cover::Everything,
         };
         let hide = HideStep {
-            kind: HideKind::Compaction,
-            cover,
-            keep: Vec::new(),
-            parts: Vec::new(),
             replacements: replacements.collect(),
-            moment: Moment::Here,
+            ..HideStep::of(HideKind::Compaction, cover)
         };
         let step = Step {
             time,

@@ -18,41 +18,22 @@ pub(super) struct Said {
     pub(super) usage: Option<Usage>,
 }
 
-/// The message of an entry.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Inner<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    api: Raw<'a>,
-    model: Raw<'a>,
-    usage: Raw<'a>,
-    stop_reason: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    is_error: Raw<'a>,
-    command: Raw<'a>,
-    output: Raw<'a>,
-    exit_code: Raw<'a>,
-    cancelled: Raw<'a>,
-    truncated: Raw<'a>,
-    full_output_path: Raw<'a>,
-    exclude_from_context: Raw<'a>,
-    summary: Raw<'a>,
+lazy! {
+    /// The message of an entry.
+    #[derive(Debug)]
+    struct Inner {
+        role, content, api, model, usage, stop_reason = "stopReason", tool_call_id = "toolCallId",
+        is_error = "isError", command, output, exit_code = "exitCode", cancelled, truncated,
+        full_output_path = "fullOutputPath", exclude_from_context = "excludeFromContext", summary,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    r#type: Raw<'a>,
-    text: Raw<'a>,
-    thinking: Raw<'a>,
-    thinking_signature: Raw<'a>,
-    redacted: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-    data: Raw<'a>,
-    mime_type: Raw<'a>,
+lazy! {
+    #[derive(Debug)]
+    struct Block {
+        r#type, text, thinking, thinking_signature = "thinkingSignature", redacted, id, name, arguments,
+        data, mime_type = "mimeType",
+    }
 }
 
 /// What is sent of an entry: nothing, or a message.

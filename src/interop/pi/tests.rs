@@ -394,7 +394,7 @@ fn what_has_grown_is_gone_on_with_where_it_is_one_way() {
 fn a_session_lies_where_the_tool_looks() {
     let home = PI.home.as_ref().expect("it has one");
     assert_eq!(
-        (home.sessions)("/home/ada/my mill"),
+        home.sessions("/home/ada/my mill").0,
         "sessions/--home-ada-my mill--"
     );
     let resume = home.resume.as_ref().expect("it can");

@@ -17,7 +17,7 @@ mod record;
 mod tests;
 mod write;
 
-use super::format::{Everywhere, Format, Home, Resume, Shape, random_uuid};
+use super::format::{Format, Home, Resume, Shape};
 use super::head::Keys;
 
 /// The format.
@@ -25,31 +25,17 @@ pub static QWEN: Format = Format {
     aliases: &["qwen-code"],
     tools: &["Qwen Code"],
     seen: "0.15 by its source, 0.21 in two small files; resumed by its source",
+    unproven: true,
     sniff: |head| head.first(is_record),
     home: Some(Home {
         variable: Some("QWEN_HOME"),
-        directory: ".qwen",
-        sessions: |cwd| format!("projects/{}/chats", slug(cwd)),
-        depth: 0,
+        of_directory: Some((|cwd| format!("projects/{}/chats", slug(cwd)), 0)),
         belongs: |name, _, _| is_session(name),
-        everywhere: Everywhere {
-            folder: "projects",
-            depth: 2,
-            is_session,
-        },
-        beside: &[],
         descent: |first_line, _| record::descent(first_line),
-        folders: None,
-        number: |_| None,
-        resume: Some(Resume {
-            brought_in_by: None,
-            command: &["qwen", "--resume"],
-            shown: None,
-            new_id: random_uuid,
-            file: |new| format!("projects/{}/chats/{}.jsonl", slug(new.cwd), new.id),
-            state: |_| false,
-            provider: None,
-        }),
+        resume: Some(Resume::by(&["qwen", "--resume"], |new| {
+            format!("projects/{}/chats/{}.jsonl", slug(new.cwd), new.id)
+        })),
+        ..Home::of(".qwen", "projects", 2, is_session)
     }),
     ..Format::of("qwen", Shape::Lines, read::import, write::export)
 };

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::interop::{Action, Step, Was};
+use crate::interop::{Action, Step};
 use crate::model::{Message, Part, Role};
 
 /// The calls without ids of the last reply, by the function's name.
@@ -27,10 +27,6 @@ impl Named {
         if message.role == Role::User {
             self.0.clear();
         }
-        if changes.is_empty() {
-            return;
-        }
-        step.was = Some(Was::Message(message.clone()));
         for (at, new) in changes {
             match &mut message.parts[at] {
                 Part::ToolCall { id, .. } | Part::ToolResult { call: id, .. } => *id = new,

@@ -1,6 +1,5 @@
 //! One record of a session: its place in the tree, and what is said in it.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::list::Listed;
@@ -10,48 +9,30 @@ use crate::wire::Notes;
 use crate::wire::gemini::message_parts;
 use crate::wire::json::{Raw, decode, quoted, string};
 
-/// What of a record is looked at.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    pub(super) uuid: Raw<'a>,
-    pub(super) parent_uuid: Raw<'a>,
-    pub(super) session_id: Raw<'a>,
-    pub(super) agent_id: Raw<'a>,
-    pub(super) is_sidechain: Raw<'a>,
-    pub(super) timestamp: Raw<'a>,
-    pub(super) r#type: Raw<'a>,
-    pub(super) subtype: Raw<'a>,
-    pub(super) cwd: Raw<'a>,
-    pub(super) version: Raw<'a>,
-    pub(super) model: Raw<'a>,
-    pub(super) message: Raw<'a>,
-    pub(super) usage_metadata: Raw<'a>,
-    pub(super) system_payload: Raw<'a>,
+lazy! {
+    /// What of a record is looked at.
+    pub(super) struct Record {
+        uuid, parent_uuid = "parentUuid", session_id = "sessionId", agent_id = "agentId",
+        is_sidechain = "isSidechain", timestamp, r#type, subtype, cwd, version, model, message,
+        usage_metadata = "usageMetadata", system_payload = "systemPayload",
+    }
 }
 
-/// A message in the API's form.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    role: Raw<'a>,
-    parts: Raw<'a>,
+lazy! {
+    /// A message in the API's form.
+    struct Content { role, parts }
 }
 
-/// The payload of a record of the tool's own.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Payload<'a> {
-    pub(super) custom_title: Raw<'a>,
-    pub(super) compressed_history: Raw<'a>,
+lazy! {
+    /// The payload of a record of the tool's own.
+    pub(super) struct Payload { custom_title = "customTitle", compressed_history = "compressedHistory" }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Counts<'a> {
-    prompt_token_count: Raw<'a>,
-    candidates_token_count: Raw<'a>,
-    total_token_count: Raw<'a>,
+lazy! {
+    struct Counts {
+        prompt_token_count = "promptTokenCount", candidates_token_count = "candidatesTokenCount",
+        total_token_count = "totalTokenCount",
+    }
 }
 
 impl Record<'_> {

@@ -12,7 +12,7 @@
 mod read;
 mod write;
 
-use super::format::{Format, Shape};
+use super::format::Format;
 use super::stream;
 
 /// The format.
@@ -32,15 +32,5 @@ pub static RESPONSES_STREAM: Format = Format {
             kind.starts_with("response.") && record.has_any(&of_response)
         })
     },
-    events: Some(reader),
-    ..Format::of(
-        "responses-stream",
-        Shape::Lines,
-        |input, options, sink| stream::import(reader(), input, options, sink),
-        write::export,
-    )
+    ..stream::format::<read::ResponsesReader>("responses-stream", write::export)
 };
-
-fn reader() -> Box<dyn stream::EventReader> {
-    Box::new(read::ResponsesReader::default())
-}

@@ -31,40 +31,11 @@ struct Item {
     thought: String,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    response: Raw<'a>,
-    item: Raw<'a>,
-    item_id: Raw<'a>,
-    delta: Raw<'a>,
-    message: Raw<'a>,
-    error: Raw<'a>,
-}
+lazy! { struct Line { kind = "type", response, item, item_id, delta, message, error } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Body<'a> {
-    id: Raw<'a>,
-    model: Raw<'a>,
-    created_at: Raw<'a>,
-    output: Raw<'a>,
-    usage: Raw<'a>,
-    error: Raw<'a>,
-}
+lazy! { struct Body { id, model, created_at, output, usage, error } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Begun<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    call_id: Raw<'a>,
-    name: Raw<'a>,
-    phase: Raw<'a>,
-}
+lazy! { struct Begun { kind = "type", id, call_id, name, phase } }
 
 impl EventReader for ResponsesReader {
     fn read(&mut self, record: &RawValue) -> Telling {

@@ -18,7 +18,7 @@ pub(super) fn export(
     document: &Document,
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
-    stream::export(messages, document, "resp_", out, new_lines)
+    stream::replies(messages, document, "resp_", out, new_lines)
 }
 
 fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {

@@ -21,41 +21,20 @@ pub(in crate::interop) struct NewReply<'a> {
     pub(in crate::interop) created: Option<i64>,
 }
 
-/// Writes each message's kept records, a line each, or those that `new` makes of a reply, whose id
-/// begins with `prefix`; returns what the format, which holds nothing but replies, could not hold.
+/// Writes the lines of each message: `lines` is given its place, the records that it may go as, and what is remarked.
+/// Returns what the format could not hold.
 pub(in crate::interop) fn export(
     messages: &[Outgoing],
     document: &Document,
-    prefix: &str,
     out: &mut dyn Write,
-    new: impl Fn(NewReply<'_>, &mut Remarks) -> Vec<String>,
+    mut lines: impl FnMut(usize, Option<&[String]>, &mut Remarks) -> Vec<String>,
 ) -> Result<Vec<String>> {
     let mut remarks = Remarks::default();
     for (at, outgoing) in messages.iter().enumerate() {
         asides(at, document, out)?;
-        let number = at + 1;
-        let records = match kept(outgoing, at.checked_sub(1).map(|before| &messages[before])) {
-            Some(records) => records.to_vec(),
-            None if outgoing.message.role != Role::Assistant => {
-                remarks.add("a message that the model did not write");
-                continue;
-            }
-            None => {
-                let id = document.new_id(number as u64).replace('-', "");
-                let model = outgoing.settings.get("model");
-                let time = outgoing.time.or(document.now);
-                let reply = NewReply {
-                    message: &outgoing.message,
-                    number,
-                    id: format!("{prefix}{id}"),
-                    model: model.and_then(|model| serde_json::from_str(model).ok()),
-                    created: time.map(|time| time.0 / 1_000),
-                };
-                new(reply, &mut remarks)
-            }
-        };
-        for record in records {
-            write_line(out, &record)?;
+        let kept = kept(outgoing, at.checked_sub(1).map(|before| &messages[before]));
+        for line in lines(at, kept, &mut remarks) {
+            write_line(out, &line)?;
         }
     }
     asides(messages.len(), document, out)?;
@@ -63,22 +42,47 @@ pub(in crate::interop) fn export(
     Ok(remarks.into_words())
 }
 
-/// Writes the records that are no messages before message `at`.
-pub(in crate::interop) fn asides(
-    at: usize,
+/// The same of a format that holds nothing but replies: `new` makes the lines of one that has no records to go as, whose
+/// id begins with `prefix`.
+pub(in crate::interop) fn replies(
+    messages: &[Outgoing],
     document: &Document,
+    prefix: &str,
     out: &mut dyn Write,
-) -> Result<()> {
+    new: fn(NewReply<'_>, &mut Remarks) -> Vec<String>,
+) -> Result<Vec<String>> {
+    export(messages, document, out, |at, kept, remarks| {
+        let (outgoing, number) = (&messages[at], at + 1);
+        if let Some(records) = kept {
+            return records.to_vec();
+        }
+        if outgoing.message.role != Role::Assistant {
+            remarks.add("a message that the model did not write");
+            return Vec::new();
+        }
+        let id = document.new_id(number as u64).replace('-', "");
+        let model = outgoing.settings.get("model");
+        let time = outgoing.time.or(document.now);
+        let reply = NewReply {
+            message: &outgoing.message,
+            number,
+            id: format!("{prefix}{id}"),
+            model: model.and_then(|model| serde_json::from_str(model).ok()),
+            created: time.map(|time| time.0 / 1_000),
+        };
+        new(reply, remarks)
+    })
+}
+
+/// Writes the records that are no messages before message `at`.
+fn asides(at: usize, document: &Document, out: &mut dyn Write) -> Result<()> {
     let mut records = document.asides(at).iter();
     records.try_for_each(|record| write_line(out, record))
 }
 
 /// The records of a message on its way out, if it may go as it came. What it shares with the
 /// message before it is written already.
-pub(in crate::interop) fn kept<'a>(
-    outgoing: &'a Outgoing,
-    before: Option<&Outgoing>,
-) -> Option<&'a [String]> {
+fn kept<'a>(outgoing: &'a Outgoing, before: Option<&Outgoing>) -> Option<&'a [String]> {
     let (first, rest) = outgoing.records.split_first()?;
     let shared = before.is_some_and(|before| before.records.last() == Some(first));
     Some(if shared { rest } else { &outgoing.records })

@@ -7,92 +7,131 @@ use serde_json::Value;
 use super::messages::{Said, messages};
 use super::reader::{EventReader, Telling};
 use crate::error::Result;
-use crate::interop::records::{LineReader, Record, each_line};
+use crate::interop::records::{LineReader, Record, each_line_from};
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Problem, SessionEnd, SessionStart, Sink,
-    Step,
+    Action, Cover, Exporter, Format, HideStep, ImportOptions, Input, Problem, SessionEnd,
+    SessionStart, Shape, Sink, Step,
 };
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
 
+/// A format of events, each record of which `R` reads.
+pub(in crate::interop) const fn format<R: EventReader + Default + 'static>(
+    name: &'static str,
+    write: Exporter,
+) -> Format {
+    Format {
+        events: Some(|| Box::new(R::default())),
+        ..Format::of(name, Shape::Lines, import::<R>, write)
+    }
+}
+
+fn import<R: EventReader + Default + 'static>(
+    input: &dyn Input,
+    options: ImportOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    read(Box::new(R::default()), input, options, sink)
+}
+
 /// Reads a whole stream and tells its messages. Its events are held in memory: a late one may
 /// belong to an early message.
-pub(in crate::interop) fn import(
+fn read(
     reader: Box<dyn EventReader>,
     input: &dyn Input,
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let lacking = SessionEnd::lacking(&["system prompt", "tool definitions"]);
-    let mut read = Reading {
-        reader,
-        sink,
-        lines: Vec::new(),
-        events: Vec::new(),
-        session: None,
-        end: lacking,
-    };
-    let lone = each_line(input, &mut read)?;
-    let Reading {
-        sink,
-        mut lines,
-        events,
-        session,
-        mut end,
-        ..
-    } = read;
-    end.lone_surrogates = lone;
+    let mut records = Records::of(reader);
+    let events = records.read(input, 0, sink)?;
     let mut fold = Fold::default();
-    let mut gave = vec![Vec::new(); lines.len()];
     for (line, event) in in_order(events) {
         let before = fold.last();
         fold.feed(Event {
             place: None,
             ..event
         });
-        gave[line].push((before, fold.last()));
+        records.lines[line].gave.push((before, fold.last()));
     }
     let mut said = Vec::new();
-    for message in messages(&fold.settle()) {
+    for message in messages(&fold.settle(), NodeId::default()) {
         match depth::check_message(&message.message) {
             Ok(()) => said.push(message),
             // Its records are kept behind its neighbours, and shown.
             Err(error) => {
-                let told = gave.iter().position(|gave| {
-                    let (first, mut gave) = (message.first, gave.iter());
+                let told = records.lines.iter().find(|line| {
+                    let (first, mut gave) = (message.first, line.gave.iter());
                     gave.any(|(before, last)| *before < first && first <= *last)
                 });
-                let line = told.map_or(0, |line| lines[line].number);
+                let line = told.map_or(0, |line| line.number);
                 sink.problem(Problem::new(line, error.to_string()))?;
             }
         }
     }
-    sink.session(SessionStart::new(
-        session.unwrap_or(options.stem.to_owned()),
-    ))?;
-    for step in steps(said, &mut lines, &gave) {
+    sink.session(records.start(options.stem))?;
+    for step in steps(said, 0, &records.lines) {
         sink.step(step)?;
     }
-    sink.end(end)
+    sink.end(records.end)
 }
 
 /// What is known of a record beside its events.
-struct Line {
+pub(super) struct Line {
     number: u64,
     span: Span,
     time: Option<Millis>,
     model: Option<String>,
     usage: Option<Usage>,
+    /// Between which nodes those lie that it made, for each of its events.
+    pub(super) gave: Vec<(NodeId, NodeId)>,
+}
+
+/// What was read of a stream.
+pub(super) struct Records {
+    reader: Box<dyn EventReader>,
+    pub(super) lines: Vec<Line>,
+    session: Option<String>,
+    pub(super) end: SessionEnd,
+}
+
+impl Records {
+    pub(super) fn of(reader: Box<dyn EventReader>) -> Self {
+        Self {
+            reader,
+            lines: Vec::new(),
+            session: None,
+            end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
+        }
+    }
+
+    /// Reads the lines from `offset` on; gives what happened, and the line that tells each of it.
+    pub(super) fn read(
+        &mut self,
+        input: &dyn Input,
+        offset: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<(usize, Event)>> {
+        let mut reading = Reading {
+            records: self,
+            sink,
+            events: Vec::new(),
+        };
+        let lone = each_line_from(input, offset, &mut reading)?;
+        let events = reading.events;
+        self.end.lone_surrogates += lone;
+        Ok(events)
+    }
+
+    /// The session: its own id, or else the stem.
+    pub(super) fn start(&self, stem: &str) -> SessionStart {
+        SessionStart::new(self.session.clone().unwrap_or_else(|| stem.to_owned()))
+    }
 }
 
 struct Reading<'a> {
-    reader: Box<dyn EventReader>,
+    records: &'a mut Records,
     sink: &'a mut dyn Sink,
-    lines: Vec<Line>,
-    /// What happened, and the line that tells it.
     events: Vec<(usize, Event)>,
-    session: Option<String>,
-    end: SessionEnd,
 }
 
 impl LineReader for Reading<'_> {
@@ -105,24 +144,26 @@ impl LineReader for Reading<'_> {
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
-        let told: Telling = self.reader.read(record.value);
-        let line = self.lines.len();
+        let all = &mut *self.records;
+        let told: Telling = all.reader.read(record.value);
+        let line = all.lines.len();
         self.events
             .extend(told.events.into_iter().map(|event| (line, event)));
-        self.lines.push(Line {
+        all.lines.push(Line {
             number: record.line,
             span: record.span(),
             time: told.time,
             model: told.model,
             usage: told.usage,
+            gave: Vec::new(),
         });
-        self.session = self.session.take().or(told.session);
-        self.end.cwd = self.end.cwd.take().or(told.cwd);
+        all.session = all.session.take().or(told.session);
+        all.end.cwd = all.end.cwd.take().or(told.cwd);
         if let Some(kind) = told.other {
-            self.end.other(kind);
+            all.end.other(kind);
         }
         for (kind, count) in told.notes.opaque_blocks {
-            *self.end.opaque_blocks.entry(kind).or_default() += count;
+            *all.end.opaque_blocks.entry(kind).or_default() += count;
         }
         Ok(())
     }
@@ -134,19 +175,18 @@ fn in_order(events: Vec<(usize, Event)>) -> Vec<(usize, Event)> {
     Sequence::in_order(events.into_iter().map(place))
 }
 
-/// Each message with the records from its first one up to the next message's; `gave` says of each
-/// line between which nodes those lie that it made. So each record is
-/// behind a message, and all of them together are the stream.
-fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) -> Vec<Step> {
+/// Each message with the records from its first one up to the next message's. So each record is
+/// behind a message, and all of them together are the stream. So many messages stand before these, and
+/// `lines` are those from the one on that the first of them begins in.
+pub(super) fn steps(said: Vec<Said>, before: usize, lines: &[Line]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::with_capacity(said.len());
     let first: Vec<NodeId> = said.iter().map(|said| said.first).collect();
     for (at, Said { message, hides, .. }) in said.into_iter().enumerate() {
-        let action = match hides.filter(|_| at > 0) {
+        let action = match hides.filter(|_| before + at > 0) {
             Some(kind) => Action::Hide(hide(kind, message)),
             None => Action::Append(message),
         };
         steps.push(Step {
-            was: None,
             action,
             time: None,
             settings: Settings::new(),
@@ -156,7 +196,8 @@ fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) ->
     }
     let begun = |id: NodeId| first.partition_point(|first| *first <= id);
     let mut last = NodeId::default();
-    for (line, gave) in lines.iter_mut().zip(gave) {
+    for line in lines {
+        let gave = &line.gave;
         last = gave.last().map_or(last, |(_, last)| *last);
         let at = begun(last).saturating_sub(1);
         // Of a record that tells several messages, each has it.
@@ -179,8 +220,8 @@ fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) ->
             continue;
         };
         step.usage = line.usage.or(step.usage);
-        if let Some(model) = line.model.take() {
-            let model = Value::from(model).to_string();
+        if let Some(model) = &line.model {
+            let model = Value::from(model.as_str()).to_string();
             step.settings.insert("model".to_owned(), model);
         }
     }
@@ -189,11 +230,7 @@ fn steps(said: Vec<Said>, lines: &mut [Line], gave: &[Vec<(NodeId, NodeId)>]) ->
 
 fn hide(kind: HideKind, message: Message) -> HideStep {
     HideStep {
-        kind,
-        cover: Cover::Everything,
-        keep: Vec::new(),
-        parts: Vec::new(),
         replacements: vec![(None, message)],
-        moment: Moment::Here,
+        ..HideStep::of(kind, Cover::Everything)
     }
 }

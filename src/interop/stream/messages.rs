@@ -1,7 +1,5 @@
 //! The messages that a settled tree holds, in the order in which they came.
 
-use std::collections::HashMap;
-
 use crate::model::{HideKind, Message, Part, Role};
 use crate::tree::{
     Mark, NodeId, Response, ResponseBlock, Segment, State, Thought, Tool, Tree, TreeItem, Turn,
@@ -13,7 +11,11 @@ use crate::wire::INTERRUPTED;
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) first: NodeId,
+    /// The oldest node that it is made of: a result's call.
+    pub(super) oldest: NodeId,
     pub(super) message: Message,
+    /// Whether more of it may come: then it may be cut, or not, though nothing else of it changes.
+    pub(super) is_open: bool,
     /// What it hides: everything before it.
     pub(super) hides: Option<HideKind>,
 }
@@ -22,61 +24,58 @@ pub(super) struct Said {
 enum Piece<'a> {
     Whole(Message),
     Mark(&'a Mark),
-    /// A part of what the model says: in which response, and in which of its messages.
-    Part(NodeId, Option<&'a str>, Part),
-    /// That what the model said before it, in this turn, was cut.
-    Cut(NodeId),
+    /// A part of what the model says: in which turn and response, and in which of its messages.
+    Part(NodeId, NodeId, Option<&'a str>, Part),
+    /// What the model said before it, in this turn: whether it was cut, and whether more of it may come.
+    End(NodeId, bool, bool),
 }
 
 /// The messages of a settled tree, in the order in which they came, as an import of what it was made
 /// from has them.
 pub fn messages_of(tree: &Tree) -> Vec<Message> {
-    messages(tree)
+    messages(tree, NodeId::default())
         .into_iter()
         .map(|said| said.message)
         .collect()
 }
 
 /// The messages of a tree. What sub-agents did is no part of the conversation, and stands behind
-/// the calls that started them.
-pub(super) fn messages(tree: &Tree) -> Vec<Said> {
-    let mut pieces: Vec<(NodeId, Piece<'_>)> = Vec::new();
+/// the calls that started them. What is being said yet is cut there.
+///
+/// Only the messages from the node `from` on, with which one begins, and before which nothing stands that
+/// they are made of.
+pub(super) fn messages(tree: &Tree, from: NodeId) -> Vec<Said> {
+    let mut pieces = Pieces {
+        from,
+        found: Vec::new(),
+    };
     for item in &tree.items {
         match item {
-            TreeItem::Turn(turn) => of_turn(turn, &mut pieces),
-            TreeItem::Mark(mark) => pieces.push((mark.node.id, Piece::Mark(mark))),
-            TreeItem::Note(note) => {
-                let message = Message::new(note.role, note.parts.clone());
-                pieces.push((note.node.id, Piece::Whole(message)));
-            }
+            TreeItem::Turn(turn) => pieces.of_turn(turn),
+            TreeItem::Mark(mark) => pieces.add(mark.node.id, || Piece::Mark(mark)),
+            TreeItem::Note(note) => pieces.add(note.node.id, || whole(note.role, &note.parts)),
             TreeItem::Fault(_) => {}
         }
     }
-    pieces.sort_by_key(|(id, _)| *id);
-    let turns: HashMap<NodeId, NodeId> = tree
-        .turns()
-        .flat_map(|turn| turn.items.iter().map(|item| (turn.id, item)))
-        .filter_map(|(turn, item)| match item {
-            TurnItem::Response(response) => Some((response.id, turn)),
-            _ => None,
-        })
-        .collect();
+    let mut pieces = pieces.found;
+    pieces.sort_by_key(|(id, _, _)| *id);
     let mut said: Vec<Said> = Vec::new();
     // The response and the message that the last part belongs to; and its turn.
     let (mut open, mut turn) = (None, None);
-    for (first, piece) in pieces {
+    for (first, oldest, piece) in pieces {
         let (message, hides) = match piece {
-            Piece::Cut(of) => {
+            Piece::End(of, is_cut, is_open) => {
                 let last = said
                     .last_mut()
                     .filter(|_| open.is_some() && turn == Some(of));
                 if let Some(last) = last {
-                    last.message.interrupted = true;
+                    last.message.interrupted |= is_cut;
+                    last.is_open |= is_open;
                 }
                 continue;
             }
-            Piece::Part(response, of, part) => {
-                turn = turns.get(&response).copied();
+            Piece::Part(within, response, of, part) => {
+                turn = Some(within);
                 if open == Some((response, of))
                     && let Some(last) = said.last_mut()
                 {
@@ -97,6 +96,8 @@ pub(super) fn messages(tree: &Tree) -> Vec<Said> {
         };
         said.push(Said {
             first,
+            oldest,
+            is_open: false,
             message,
             hides,
         });
@@ -104,57 +105,114 @@ pub(super) fn messages(tree: &Tree) -> Vec<Said> {
     said
 }
 
-fn of_turn<'a>(turn: &'a Turn, pieces: &mut Vec<(NodeId, Piece<'a>)>) {
-    let whole = |role, parts: &Vec<Part>| Piece::Whole(Message::new(role, parts.clone()));
-    if let Some(user) = &turn.user {
-        pieces.push((user.node.id, whole(Role::User, &user.parts)));
-    }
-    for item in &turn.items {
-        match item {
-            TurnItem::Response(response) => of_response(response, turn.id, pieces),
-            TurnItem::Note(note) => pieces.push((note.node.id, whole(note.role, &note.parts))),
-            TurnItem::Interrupted(cancelled) if !cancelled.said.is_empty() => {
-                pieces.push((cancelled.node.id, whole(Role::User, &cancelled.said)));
-            }
-            TurnItem::Interrupted(cancelled) if cancelled.stands => {
-                pieces.push((cancelled.node.id, Piece::Cut(turn.id)));
-            }
-            TurnItem::Interrupted(_) | TurnItem::Fault(_) => {}
+/// The pieces of a tree from a node on: the place of each in the order of nodes, and the oldest node that it is
+/// made of.
+struct Pieces<'a> {
+    from: NodeId,
+    found: Vec<(NodeId, NodeId, Piece<'a>)>,
+}
+
+impl<'a> Pieces<'a> {
+    fn add(&mut self, id: NodeId, piece: impl FnOnce() -> Piece<'a>) {
+        if id >= self.from {
+            self.found.push((id, id, piece()));
         }
+    }
+
+    fn of_turn(&mut self, turn: &'a Turn) {
+        if let Some(user) = &turn.user {
+            self.add(user.node.id, || whole(Role::User, &user.parts));
+        }
+        for item in &turn.items {
+            match item {
+                TurnItem::Response(response) => self.of_response(response, turn),
+                TurnItem::Note(note) => self.add(note.node.id, || whole(note.role, &note.parts)),
+                TurnItem::Interrupted(cancelled) if !cancelled.said.is_empty() => {
+                    self.add(cancelled.node.id, || whole(Role::User, &cancelled.said));
+                }
+                TurnItem::Interrupted(cancelled) if cancelled.stands => {
+                    self.add(cancelled.node.id, || Piece::End(turn.id, true, false));
+                }
+                TurnItem::Interrupted(_) | TurnItem::Fault(_) => {}
+            }
+        }
+    }
+
+    fn of_response(&mut self, response: &'a Response, turn: &Turn) {
+        // They stand in the order in which they came.
+        let blocks = &response.blocks;
+        let begin = blocks.partition_point(|block| block.node().id < self.from);
+        for block in &blocks[begin..] {
+            let id = block.node().id;
+            let part = match block {
+                ResponseBlock::Text(Segment { text, .. }) => {
+                    (!text.is_empty()).then(|| Part::text(text))
+                }
+                ResponseBlock::Thinking(thought) => of_thought(thought),
+                ResponseBlock::Tool(tool) => {
+                    self.of_answers(tool);
+                    (!tool.is_unknown).then(|| Part::ToolCall {
+                        id: tool.call.clone(),
+                        name: tool.name.clone(),
+                        arguments: tool.arguments.clone(),
+                        kind: tool.kind.clone(),
+                    })
+                }
+                ResponseBlock::Other(held) => Some(held.part.clone()),
+            };
+            if let Some(part) = part {
+                let piece = || Piece::Part(turn.id, response.id, block.message(), part);
+                self.add(id, piece);
+            }
+            let (open, interrupted, text) = match block {
+                ResponseBlock::Text(it) => (it.open, it.interrupted, &it.text),
+                ResponseBlock::Thinking(it) => (it.open, it.interrupted, &it.text),
+                _ => continue,
+            };
+            let is_cut = interrupted || open && turn.is_under_way();
+            if (is_cut || open) && !text.is_empty() {
+                self.add(id, || Piece::End(turn.id, is_cut, open));
+            }
+        }
+    }
+
+    /// What came of a call: its result, or that someone cancelled it; and where it was put off, what
+    /// came later, which the model was told as something new.
+    fn of_answers(&mut self, tool: &Tool) {
+        let result = |content: Vec<Part>, is_error| {
+            let part = Part::ToolResult {
+                call: tool.call.clone(),
+                content,
+                is_error,
+            };
+            Piece::Whole(Message::new(Role::Tool, vec![part]))
+        };
+        let failed = matches!(tool.state, State::Error | State::Interrupted);
+        let called_back = tool.is_unknown && tool.talk.is_some();
+        let mut told = Vec::new();
+        if let Some((id, content)) = &tool.queued {
+            told.push((*id, result(content.clone(), false)));
+        }
+        match &tool.answer {
+            Some((id, content)) if tool.queued.is_some() || called_back => {
+                told.push((*id, whole(Role::User, content)));
+            }
+            Some((id, content)) => told.push((*id, result(content.clone(), failed))),
+            None => {}
+        }
+        if let Some(id) = tool.cancelled {
+            let output = Some(tool.output.as_str()).filter(|output| !output.is_empty());
+            let words = output.into_iter().chain([INTERRUPTED]);
+            told.push((id, result(words.map(Part::text).collect(), true)));
+        }
+        let told = told.into_iter();
+        self.found
+            .extend(told.map(|(id, piece)| (id, tool.node.id, piece)));
     }
 }
 
-fn of_response<'a>(response: &'a Response, turn: NodeId, pieces: &mut Vec<(NodeId, Piece<'a>)>) {
-    for block in &response.blocks {
-        let part = match block {
-            ResponseBlock::Text(Segment { text, .. }) => {
-                (!text.is_empty()).then(|| Part::text(text))
-            }
-            ResponseBlock::Thinking(thought) => of_thought(thought),
-            ResponseBlock::Tool(tool) => {
-                of_answers(tool, pieces);
-                (!tool.is_unknown).then(|| Part::ToolCall {
-                    id: tool.call.clone(),
-                    name: tool.name.clone(),
-                    arguments: tool.arguments.clone(),
-                    kind: tool.kind.clone(),
-                })
-            }
-            ResponseBlock::Other(held) => Some(held.part.clone()),
-        };
-        if let Some(part) = part {
-            let piece = Piece::Part(response.id, block.message(), part);
-            pieces.push((block.node().id, piece));
-        }
-        let cut = match block {
-            ResponseBlock::Text(text) => text.interrupted && !text.text.is_empty(),
-            ResponseBlock::Thinking(thought) => thought.interrupted && !thought.text.is_empty(),
-            _ => false,
-        };
-        if cut {
-            pieces.push((block.node().id, Piece::Cut(turn)));
-        }
-    }
+fn whole<'a>(role: Role, parts: &[Part]) -> Piece<'a> {
+    Piece::Whole(Message::new(role, parts.to_vec()))
 }
 
 fn of_thought(thought: &Thought) -> Option<Part> {
@@ -163,35 +221,4 @@ fn of_thought(thought: &Thought) -> Option<Part> {
         signature: thought.signature.clone(),
         provider: thought.provider.clone(),
     })
-}
-
-/// What came of a call: its result, or that someone cancelled it; and where it was put off, what
-/// came later, which the model was told as something new.
-fn of_answers(tool: &Tool, pieces: &mut Vec<(NodeId, Piece<'_>)>) {
-    let result = |content: Vec<Part>, is_error| {
-        let part = Part::ToolResult {
-            call: tool.call.clone(),
-            content,
-            is_error,
-        };
-        Piece::Whole(Message::new(Role::Tool, vec![part]))
-    };
-    let failed = matches!(tool.state, State::Error | State::Interrupted);
-    let called_back = tool.is_unknown && tool.talk.is_some();
-    if let Some((id, content)) = &tool.queued {
-        pieces.push((*id, result(content.clone(), false)));
-    }
-    match &tool.answer {
-        Some((id, content)) if tool.queued.is_some() || called_back => {
-            let message = Message::new(Role::User, content.clone());
-            pieces.push((*id, Piece::Whole(message)));
-        }
-        Some((id, content)) => pieces.push((*id, result(content.clone(), failed))),
-        None => {}
-    }
-    if let Some(id) = tool.cancelled {
-        let output = Some(tool.output.as_str()).filter(|output| !output.is_empty());
-        let words = output.into_iter().chain([INTERRUPTED]);
-        pieces.push((id, result(words.map(Part::text).collect(), true)));
-    }
 }

@@ -6,6 +6,7 @@
 //! construction. Deliberately absent: any format's spelling, and what a tree looks like.
 
 mod export;
+mod growing;
 mod import;
 mod live;
 mod messages;
@@ -14,8 +15,9 @@ mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(super) use export::{NewReply, asides, export, kept};
-pub(super) use import::import;
+pub(super) use export::{NewReply, export, replies};
+pub use growing::{GrowingStream, StreamEnd};
+pub(super) use import::format;
 pub use live::EventStream;
 pub use messages::messages_of;
 pub use reader::{EventReader, Telling};

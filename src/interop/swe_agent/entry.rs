@@ -1,19 +1,14 @@
 //! One entry of a history: what the model is sent of it.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::model::{Message, Part};
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 use crate::wire::{Notes, anthropic, openai};
 
-/// What stands beside a message's role and content.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Beside<'a> {
-    agent: Raw<'a>,
-    tool_call_ids: Raw<'a>,
-    thinking_blocks: Raw<'a>,
+lazy! {
+    /// What stands beside a message's role and content.
+    struct Beside { agent, tool_call_ids, thinking_blocks }
 }
 
 /// Reads an entry, which is a chat message. The blocks in which Anthropic's models think stand beside it,

@@ -7,12 +7,10 @@ use serde_json::value::RawValue;
 
 use super::entry;
 use crate::error::Result;
-use crate::interop::calls::Calls;
-use crate::interop::records::Held;
-use crate::interop::spans::{elements, members};
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::spans::members;
 use crate::model::{Message, Millis, Role, Settings, Usage, depth};
-use crate::wire::json::{Raw, decode, quoted, string, word};
+use crate::wire::json::{decode, quoted, string, word};
 use crate::wire::{Notes, openai, responses};
 
 /// What of its settings for the model goes into a request.
@@ -24,91 +22,54 @@ const SENT: [&str; 5] = [
     "top_p",
 ];
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let mut end = SessionEnd::default();
-    let mut due = Settings::new();
-    let mut messages: Vec<Range<usize>> = Vec::new();
-    for (key, at) in keys {
-        if key == "messages" {
-            let (found, torn) = elements(text.bytes, at.start);
-            messages = found;
-            broken = torn.or(broken);
-            continue;
-        }
-        let Ok((raw, lone)) = text.decode(&at) else {
-            continue;
-        };
-        match key.as_str() {
-            "instance_id" => end.title = string(Some(&raw)).filter(|id| !id.is_empty()),
-            "info" => (due, end.cwd) = about(&raw),
+/// A run.
+#[derive(Default)]
+pub(super) struct Run;
+
+impl Document for Run {
+    const RECORDS: &'static str = "messages";
+    const LACKING: &'static [&'static str] = &[];
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        match member.key {
+            "instance_id" => teller.end.title = member.word(),
+            "info" => (teller.due, teller.end.cwd) = about(member.raw),
             _ => {}
         }
-        end.lone_surrogates += lone;
-        end.other(key);
+        teller.end.other(member.key);
+        true
     }
-    sink.session(SessionStart::new(options.stem))?;
-    let (mut notes, mut calls) = (Notes::default(), Calls::default());
-    for at in &messages {
-        let read = |raw: &RawValue| said(raw, &mut notes);
-        let Some(said) = text.message(at, &mut end.lone_surrogates, sink, read)? else {
-            continue;
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let Some(said) = teller.read(at, said)? else {
+            return Ok(());
         };
         if said.messages.is_empty() {
-            end.other(said.kind);
+            teller.end.other(said.kind);
         }
         for message in said.messages {
-            calls.pair(&message, text, at, sink)?;
-            let is_reply = message.role == Role::Assistant;
-            sink.step(Step {
-                time: said.time,
-                settings: std::mem::take(&mut due),
-                usage: said.usage.filter(|_| is_reply),
-                ..Step::append(message, text.span(at))
-            })?;
+            let usage = said.usage.filter(|_| message.role == Role::Assistant);
+            teller.append(message, at, said.time, usage)?;
         }
+        Ok(())
     }
-    // Without tools the model types commands into its text, and no request defines any.
-    if calls.any() {
-        end.absent.push("tool definitions".to_owned());
+
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        // Without tools the model types commands into its text, and no request defines any.
+        if teller.has_calls() {
+            teller.end.absent.push("tool definitions".to_owned());
+        }
+        Ok(())
     }
-    held.end(broken, sink)?;
-    sink.progress(text.bytes.len() as u64, messages.len() as u64);
-    end.opaque_blocks = notes.opaque_blocks;
-    sink.end(end)
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Info<'a> {
-    config: Raw<'a>,
-}
+lazy! { struct Info { config } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Config<'a> {
-    model: Raw<'a>,
-    environment: Raw<'a>,
-}
+lazy! { struct Config { model, environment } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Model<'a> {
-    model_name: Raw<'a>,
-    model_kwargs: Raw<'a>,
-}
+lazy! { struct Model { model_name, model_kwargs } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Environment<'a> {
-    cwd: Raw<'a>,
-}
+lazy! { struct Environment { cwd } }
 
 /// The settings of the requests, and the directory.
 fn about(raw: &RawValue) -> (Settings, Option<String>) {
@@ -143,30 +104,11 @@ struct Said {
     usage: Option<Usage>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    role: Raw<'a>,
-    r#type: Raw<'a>,
-    object: Raw<'a>,
-    output: Raw<'a>,
-    usage: Raw<'a>,
-    timestamp: Raw<'a>,
-    extra: Raw<'a>,
-}
+lazy! { struct Record { role, r#type, object, output, usage, timestamp, extra } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Extra<'a> {
-    timestamp: Raw<'a>,
-    response: Raw<'a>,
-}
+lazy! { struct Extra { timestamp, response } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    usage: Raw<'a>,
-}
+lazy! { struct Response { usage } }
 
 #[derive(Deserialize)]
 struct Counts {

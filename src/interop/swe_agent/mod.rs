@@ -17,6 +17,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use super::document;
 use super::format::{Format, Shape};
 use super::head::Keys;
 
@@ -45,7 +46,11 @@ pub static MINI_SWE_AGENT: Format = Format {
         let is_older = info.is_some_and(|info| info.has("mini_version"));
         (is_named || is_older).then_some(0)
     },
-    ..Format::only_read("mini-swe-agent", Shape::Document, mini::import)
+    ..Format::only_read(
+        "mini-swe-agent",
+        Shape::Document,
+        document::import::<mini::Run>,
+    )
 };
 
 /// Whether an object is a run, or a demonstration, which is one without its steps.

@@ -10,11 +10,12 @@ use super::entry::{agent, message};
 use crate::error::Result;
 use crate::interop::calls::Calls;
 use crate::interop::conversations::Names;
+use crate::interop::document::ObjectTeller;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::{Broken, elements, members};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, HideStep, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId,
+    Action, BranchStart, HideStep, ImportOptions, Input, SessionEnd, Sink, Step, StepEntry,
 };
 use crate::model::{Message, Role, Settings};
 use crate::wire::Notes;
@@ -27,8 +28,8 @@ pub(super) fn import(
 ) -> Result<()> {
     let held = Held::read(input)?;
     let text = held.text();
-    let mut end = SessionEnd::default();
-    let mut main = Run::read(text, held.start, &mut end);
+    let mut teller = ObjectTeller::of(text, Teller::of(options.stem, &[], sink));
+    let mut main = Run::read(text, held.start, &mut teller.end);
     let broken = main.broken;
     let attempts = std::mem::take(&mut main.attempts);
     let mut is_told = main.best;
@@ -39,21 +40,21 @@ pub(super) fn import(
         is_told = Some(last);
         main = Run::read(text, attempts[last].start, &mut SessionEnd::default());
     }
-    sink.session(SessionStart::new(options.stem))?;
-    (end.title, end.cwd) = (main.title.take(), main.cwd.take());
+    teller.open()?;
+    (teller.end.title, teller.end.cwd) = (main.title.take(), main.cwd.take());
     let mut telling = Telling {
-        text,
-        sink,
-        end,
-        notes: Notes::default(),
-        steps: 0,
+        teller,
         entries: 0,
         names: Names::default(),
     };
     let has_calls = telling.run(main, None)?;
     // An agent without tools types commands into its text, and no request defines any.
     if has_calls {
-        telling.end.absent.push("tool definitions".to_owned());
+        telling
+            .teller
+            .end
+            .absent
+            .push("tool definitions".to_owned());
     }
     for (number, at) in attempts.iter().enumerate() {
         if is_told != Some(number) {
@@ -61,12 +62,7 @@ pub(super) fn import(
             telling.run(attempt, Some(format!("attempt-{}", number + 1)))?;
         }
     }
-    held.end(broken, telling.sink)?;
-    telling
-        .sink
-        .progress(text.bytes.len() as u64, telling.entries);
-    telling.end.opaque_blocks = telling.notes.opaque_blocks;
-    telling.sink.end(telling.end)
+    telling.teller.close(&held, broken, telling.entries)
 }
 
 /// A run, or one attempt of it.
@@ -84,38 +80,15 @@ struct Run {
     broken: Option<Broken>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Config<'a> {
-    agent: Raw<'a>,
-    problem_statement: Raw<'a>,
-}
+lazy! { struct Config { agent, problem_statement } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct AgentConfig<'a> {
-    model: Raw<'a>,
-}
+lazy! { struct AgentConfig { model } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Model<'a> {
-    name: Raw<'a>,
-    temperature: Raw<'a>,
-    top_p: Raw<'a>,
-}
+lazy! { struct Model { name, temperature, top_p } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Problem<'a> {
-    id: Raw<'a>,
-}
+lazy! { struct Problem { id } }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    working_dir: Raw<'a>,
-}
+lazy! { struct State { working_dir } }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -231,11 +204,7 @@ struct Row {
 }
 
 struct Telling<'t, 's> {
-    text: Text<'t>,
-    sink: &'s mut dyn Sink,
-    end: SessionEnd,
-    notes: Notes,
-    steps: usize,
+    teller: ObjectTeller<'t, 's>,
     /// Records read.
     entries: u64,
     names: Names,
@@ -250,16 +219,13 @@ impl Telling<'_, '_> {
         let mut labels = vec![String::new()];
         for at in &run.history {
             self.entries += 1;
-            let notes = &mut self.notes;
-            let read = |raw: &RawValue| {
+            let read = |raw: &RawValue, notes: &mut Notes| {
                 Ok(Entry {
                     agent: agent(raw),
                     message: message(raw, notes)?,
                 })
             };
-            let lone = &mut self.end.lone_surrogates;
-            let found = self.text.message(at, lone, self.sink, read)?;
-            let Some(Entry { agent, message }) = found else {
+            let Some(Entry { agent, message }) = self.teller.read(at, read)? else {
                 // It has its place in what was sent.
                 agents[0].push((at.clone(), None));
                 continue;
@@ -287,7 +253,7 @@ impl Telling<'_, '_> {
                 (Some(name), _) => Some(format!("{name}-agent-{label}")),
             };
             if let Some(branch) = branch.filter(|_| !entries.is_empty()) {
-                self.sink.branch(BranchStart {
+                self.teller.sink.branch(BranchStart {
                     name: self.names.of(branch),
                     after: None,
                     title: None,
@@ -309,7 +275,7 @@ impl Telling<'_, '_> {
         // What was sent of the first so many entries.
         let mut sent: HashMap<usize, Vec<Range<usize>>> = HashMap::new();
         for request in requests {
-            let (items, _) = elements(self.text.bytes, request.start);
+            let (items, _) = elements(self.teller.text.bytes, request.start);
             sent.insert(items.len(), items);
         }
         let mut calls = Calls::default();
@@ -317,13 +283,13 @@ impl Telling<'_, '_> {
         let mut rows: Vec<Option<Row>> = Vec::with_capacity(entries.len());
         for (at, message) in entries {
             if let Some(message) = message {
-                calls.pair(&message, self.text, &at, self.sink)?;
+                calls.pair(&message, self.teller.text, &at, self.teller.sink)?;
                 let step = Step {
                     settings: due.take().unwrap_or_default(),
-                    ..Step::append(message.clone(), self.text.span(&at))
+                    ..Step::append(message.clone(), self.teller.text.span(&at))
                 };
                 rows.push(Some(Row {
-                    at: self.step(step)?,
+                    at: self.teller.step(step)?,
                     place: at,
                     message,
                     is_cut: false,
@@ -338,15 +304,6 @@ impl Telling<'_, '_> {
         Ok(calls.any())
     }
 
-    fn step(&mut self, step: Step) -> Result<StepEntry> {
-        self.sink.step(step)?;
-        self.steps += 1;
-        Ok(StepEntry {
-            step: StepId(self.steps - 1),
-            replacement: None,
-        })
-    }
-
     /// Hides what a request held in other words: what tools and users said and the tool left out.
     fn cut(&mut self, rows: &mut [Option<Row>], items: &[Range<usize>]) -> Result<()> {
         let (mut parts, mut record) = (Vec::new(), None);
@@ -354,11 +311,11 @@ impl Telling<'_, '_> {
             let Some(row) = row.as_mut().filter(|row| !row.is_cut) else {
                 continue;
             };
-            let bytes = self.text.bytes;
+            let bytes = self.teller.text.bytes;
             if bytes[item.clone()] == bytes[row.place.clone()] {
                 continue;
             }
-            let Ok((raw, _)) = self.text.decode(item) else {
+            let Ok((raw, _)) = self.teller.text.decode(item) else {
                 continue;
             };
             let Ok(sent) = message(&raw, &mut Notes::default()) else {
@@ -367,13 +324,14 @@ impl Telling<'_, '_> {
             let cut = instead(&row.message, sent);
             if !cut.is_empty() {
                 row.is_cut = true;
-                record.get_or_insert(self.text.span(item));
+                record.get_or_insert(self.teller.text.span(item));
                 let at = row.at;
                 parts.extend(cut.into_iter().map(|(part, stub)| (at, part, stub)));
             }
         }
         if let Some(record) = record {
-            self.step(Step::new(Action::Hide(HideStep::prune(parts)), record))?;
+            let cut = HideStep::prune(parts);
+            self.teller.step(Step::new(Action::Hide(cut), record))?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ mod write;
 
 use std::path::Path;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 
 /// Whose opaque blocks and sealed reasoning these are.
 const PROVIDER: &str = "copilot";
@@ -48,22 +48,9 @@ pub static VSCODE_CHAT: Format = Format {
         is_chat.then_some(0).or_else(is_log)
     },
     home: Some(Home {
-        variable: None,
-        directory: ".config/Code/User",
-        sessions: |_| "workspaceStorage".to_owned(),
-        depth: 2,
         // Which folder it is of stands in a file beside it.
-        belongs: |_, _, _| false,
-        everywhere: Everywhere {
-            folder: "workspaceStorage",
-            depth: 2,
-            is_session,
-        },
         beside: &["globalStorage/emptyWindowChatSessions"],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
+        ..Home::of(".config/Code/User", "workspaceStorage", 2, is_session)
     }),
     ..Format::of("vscode-chat", Shape::Document, read::import, write::export)
 };

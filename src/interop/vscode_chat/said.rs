@@ -52,11 +52,7 @@ struct Request<'a> {
     result: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    metadata: Raw<'a>,
-}
+lazy! { struct Outcome { metadata } }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
@@ -83,13 +79,7 @@ struct Told<'a> {
     hook_context: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Call<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
+lazy! { struct Call { id, name, arguments } }
 
 /// Reads a request.
 pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {

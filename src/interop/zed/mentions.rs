@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::variant::variant;
 use crate::model::Part;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 /// What stands around all that was attached.
 const OPEN: &str = "<context>\nThe following items were attached by the user. They are up-to-date and don't need to be \
@@ -94,12 +94,7 @@ impl Lines {
 impl Mentions {
     /// Takes what a mention leads to; its link, or none where its kind is unknown.
     pub(super) fn take(&mut self, raw: &RawValue) -> Option<String> {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Mention<'a> {
-            uri: Raw<'a>,
-            content: Raw<'a>,
-        }
+        lazy! { struct Mention { uri, content } }
         let mention: Mention<'_> = decode(Some(raw))?;
         let content = string(mention.content).unwrap_or_default();
         let (kind, held) = variant(mention.uri?)?;

@@ -17,7 +17,8 @@ mod said;
 mod tests;
 mod variant;
 
-use super::format::{Everywhere, Format, Home, Shape};
+use super::document;
+use super::format::{Format, Home, Shape};
 use super::head::Keys;
 
 /// The members of a thread's object: what its row says of it, where it comes from one, and its messages.
@@ -34,27 +35,11 @@ const KINDS: [&str; 3] = ["User", "Agent", "Compaction"];
 pub static ZED: Format = Format {
     tools: &["Zed"],
     seen: "none at hand: its source of 2025 and 2026",
+    unproven: true,
     sniff: |head| head.object().is_some_and(shows).then_some(0),
-    home: Some(Home {
-        variable: None,
-        directory: ".local/share/zed/threads",
-        sessions: |_| DATABASE.to_owned(),
-        depth: 0,
-        belongs: |_, _, _| false,
-        // There is nothing but the database.
-        everywhere: Everywhere {
-            folder: DATABASE,
-            depth: 0,
-            is_session: |_| false,
-        },
-        beside: &[],
-        folders: None,
-        descent: |_, _| None,
-        number: |_| None,
-        resume: None,
-    }),
+    home: Some(Home::database(".local/share/zed/threads", DATABASE)),
     tables: Some(rows::TABLES),
-    ..Format::only_read("zed", Shape::Document, read::import)
+    ..Format::only_read("zed", Shape::Document, document::import::<read::Thread>)
 };
 
 /// Whether an object is a thread: by its row, by the kinds of its messages, or by the segments of older ones.

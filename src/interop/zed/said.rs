@@ -67,13 +67,7 @@ pub(super) fn resumed() -> Message {
 }
 
 fn newer(kind: &str, held: Raw<'_>, notes: &mut Notes) -> Result<Said, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Held<'a> {
-        id: Raw<'a>,
-        content: Raw<'a>,
-        tool_results: Raw<'a>,
-    }
+    lazy! { struct Held { id, content, tool_results } }
     match kind {
         "User" | "Agent" => {}
         "Compaction" => {
@@ -116,16 +110,7 @@ fn newer(kind: &str, held: Raw<'_>, notes: &mut Notes) -> Result<Said, String> {
 
 /// A message of versions before 0.3.0 of the object, as the editor sent it then.
 fn older(raw: &RawValue, next: Next<'_>, notes: &mut Notes) -> Result<Said, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Older<'a> {
-        role: Raw<'a>,
-        text: Raw<'a>,
-        segments: Raw<'a>,
-        tool_uses: Raw<'a>,
-        tool_results: Raw<'a>,
-        context: Raw<'a>,
-    }
+    lazy! { struct Older { role, text, segments, tool_uses, tool_results, context } }
     let held: Older<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
     let results = |held: &Older<'_>, notes: &mut Notes| -> Vec<Part> {
         let given: Vec<&RawValue> = decode(held.tool_results).unwrap_or_default();
@@ -273,13 +258,7 @@ fn redacted(data: &str) -> Part {
 
 /// A call, with its arguments as they are sent back; newer versions say of what kind these are.
 fn call(raw: &RawValue) -> Part {
-    #[derive(Default, Deserialize)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Call<'a> {
-        id: Raw<'a>,
-        name: Raw<'a>,
-        input: Raw<'a>,
-    }
+    lazy! { struct Call { id, name, input } }
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
     struct Input<'a> {

@@ -12,7 +12,7 @@ use postgres::{Client, NoTls, Row, SimpleQueryMessage, Statement};
 
 use super::address::Address;
 use super::columns::{Given, Parameter};
-use crate::error::{Error, Result};
+use crate::error::{Error, Interrupted, Result};
 
 /// A connection with the statements that it knows.
 pub(super) struct Link {
@@ -97,13 +97,16 @@ impl Link {
         let detail = || super::address::reason(&error);
         match code {
             _ if is_lost(&error) => Error::Disconnected {
-                is_made: Some(false),
+                during: match self.writes.get() {
+                    true => Interrupted::Undone,
+                    false => Interrupted::Reading,
+                },
             },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => busy(from),
             Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::ReadOnly,
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) if self.writes.get() => Error::ReadOnly,
             // All statements are this folder's own: one that makes no sense to the server meets tables
-            // that are not what the migrations made.
+            // that are not ours.
             Some(&SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN) => {
                 Error::Damaged { detail: detail() }
             }

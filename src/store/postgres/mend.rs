@@ -10,6 +10,7 @@ use super::session::Session;
 use super::verify::{CONTENTS, Shows, whole};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
+use crate::store::tables;
 
 /// How many contents are read at once.
 const BATCH: i64 = 512;
@@ -36,9 +37,10 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
             break;
         }
     }
-    for table in ["checkpoints", "totals", "summaries", "search"] {
-        tx.execute(&format!("DELETE FROM {table}"), &[])?;
-    }
+    let anew = ["checkpoints", "search"]
+        .into_iter()
+        .filter_map(tables::named);
+    tx.empty(tables::dropped().chain(anew))?;
     let last = "SELECT DISTINCT ON (name) name, new_target, new_symbolic FROM reflog
          ORDER BY name, id DESC";
     tx.execute("DELETE FROM refs", &[])?;

@@ -11,12 +11,13 @@ mod checkpoints;
 mod columns;
 mod link;
 mod mend;
-mod migrate;
 mod objects;
 mod path;
 mod reach;
 mod refs;
+mod remembered;
 mod room;
+mod schema;
 mod search;
 mod session;
 mod sources;
@@ -24,11 +25,12 @@ mod totals;
 mod verify;
 mod waiting;
 
+#[cfg(all(test, unix))]
+mod crashes;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -41,14 +43,16 @@ use super::{
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use address::Address;
-use link::Link;
-use migrate::Found;
-use session::Session;
+use link::{Link, milliseconds};
+use schema::Found;
+use session::{LOCK, Session, Trace};
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long it is asked what became of a commit when the connection was lost.
 const ASKING: Duration = Duration::from_secs(10);
+/// How long whoever may still be at it is waited for before a look at what is there.
+const LOOK: Duration = Duration::from_secs(1);
 /// How many connections are kept open.
 const LINKS: usize = 4;
 
@@ -64,6 +68,8 @@ pub struct Postgres {
     owes_scrub: Cell<bool>,
     /// How often a server was asked.
     trips: Arc<AtomicU64>,
+    /// How many operations were committed.
+    operations: Arc<AtomicU64>,
 }
 
 impl Postgres {
@@ -76,10 +82,8 @@ impl Postgres {
     pub fn create(url: &str) -> Result<(Self, bool)> {
         let (address, trips) = (Address::parse(url)?, Arc::default());
         let link = Link::connect(&address, Arc::clone(&trips))?;
-        let is_new = match migrate::inspect(&link, &address)? {
-            Found::Nothing => migrate::migrate(&link, &address)?,
-            _ => false,
-        };
+        let is_new =
+            schema::inspect(&link, &address)? == Found::Nothing && schema::make(&link, &address)?;
         Ok((Self::enter(address, link, trips)?, is_new))
     }
 
@@ -89,7 +93,7 @@ impl Postgres {
     ///
     /// [`Error::InvalidInput`] for no address, [`Error::Unreachable`] where no server lets us in,
     /// [`Error::NoRepository`] where nothing is in the schema, [`Error::ForeignDatabase`] where something
-    /// else is, and [`Error::NewerDatabase`]; what is refused is left as it is.
+    /// else is, [`Error::OlderDatabase`] and [`Error::NewerDatabase`]; what is refused is left as it is.
     pub fn open(url: &str) -> Result<Self> {
         let (address, trips) = (Address::parse(url)?, Arc::default());
         let link = Link::connect(&address, Arc::clone(&trips))?;
@@ -97,11 +101,7 @@ impl Postgres {
     }
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
-        let mut found = migrate::inspect(&link, &address)?;
-        if let Found::Older = found {
-            migrate::migrate(&link, &address)?;
-            found = migrate::inspect(&link, &address)?;
-        }
+        let found = schema::inspect(&link, &address)?;
         let Found::Repository { schema, owes_scrub } = found else {
             return Err(Error::NoRepository {
                 start: address.to_string().into(),
@@ -114,6 +114,7 @@ impl Postgres {
             free: RefCell::new(vec![link]),
             owes_scrub: Cell::new(owes_scrub),
             trips,
+            operations: Arc::default(),
         })
     }
 
@@ -141,7 +142,11 @@ impl Postgres {
 
     /// A connection on which a transaction has begun, and what that told. One that was kept may have been
     /// lost since; nothing was done on it, so another takes its place.
-    fn begin<T>(&self, writes: bool, begin: impl Fn(&Link) -> Result<T>) -> Result<(Link, T)> {
+    fn enter_transaction<T>(
+        &self,
+        writes: bool,
+        begin: impl Fn(&Link) -> Result<T>,
+    ) -> Result<(Link, T)> {
         let kept = self
             .free
             .borrow_mut()
@@ -174,27 +179,57 @@ impl Postgres {
 
     /// Runs one statement outside of any transaction.
     fn ask(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let (link, told) = self.begin(false, |link| link.batch(sql))?;
+        let (link, told) = self.enter_transaction(false, |link| link.batch(sql))?;
         self.give_back(link);
         Ok(told)
     }
 
     /// Whether a transaction was committed whose connection was lost; none where the server cannot be
-    /// asked, or does not know yet.
-    fn is_made(&self, transaction: i64) -> Option<bool> {
+    /// asked, or cannot tell.
+    fn is_made(&self, trace: &Trace) -> Option<bool> {
         let from = Instant::now();
         while from.elapsed() < ASKING {
-            let told = self
-                .connect()
-                .and_then(|link| link.batch(&format!("SELECT txid_status({transaction})")));
-            let status = told.ok().and_then(|mut rows| rows.pop()?.pop()?);
-            match status.as_deref() {
-                Some("committed") => return Some(true),
-                Some("aborted") => return Some(false),
-                _ => thread::sleep(Duration::from_millis(100)),
+            if let Ok(Some(told)) = self.connect().and_then(|link| self.look_for(trace, &link)) {
+                return told;
             }
+            thread::sleep(Duration::from_millis(100));
         }
         None
+    }
+
+    /// Looks for what a transaction's commit has left. The outer none: not to be told yet, for whoever made
+    /// it may still be at it, or this server takes no writes; the inner one: not to be told any more.
+    fn look_for(&self, trace: &Trace, link: &Link) -> Result<Option<Option<bool>>> {
+        let Trace { number, token } = trace;
+        let look = format!(
+            "SELECT writes, pg_is_in_recovery(), (SELECT token FROM transactions WHERE number = {number})
+             FROM tract_repository"
+        );
+        let ask = |sql: &str| Ok(link.batch(sql)?.pop().unwrap_or_default());
+        let is_there = |row: &[Option<String>]| row.get(2).and_then(Option::as_ref) == Some(token);
+        if is_there(&ask(&look)?) {
+            return Ok(Some(Some(true)));
+        }
+        // Whoever writes has the lock until its end: once it is ours, what is not there never will be.
+        let row = ask(&format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {};
+             SELECT pg_advisory_xact_lock({LOCK}, {}); {look}; COMMIT",
+            milliseconds(LOOK),
+            self.schema
+        ))?;
+        if is_there(&row) {
+            return Ok(Some(Some(true)));
+        }
+        Ok(match &row[..] {
+            [Some(_), Some(recovers), _] if recovers == "t" => None,
+            // Its number is another one's, so it is lost.
+            [Some(_), _, Some(_)] => Some(Some(false)),
+            [Some(writes), ..] => {
+                let is_ahead = writes.parse().is_ok_and(|writes: i64| writes < *number);
+                Some(is_ahead.then_some(false))
+            }
+            _ => None,
+        })
     }
 
     /// Does what a purge has left, without a wait: where someone else reads or writes, another one's turn
@@ -211,17 +246,12 @@ impl Store for Postgres {
         Ok(Box::new(Session::read(self)?))
     }
 
-    fn write(&self) -> Result<Box<dyn Tx + '_>> {
-        self.pay_scrub();
-        Ok(Box::new(Session::write(self, Some(self.wait))?))
-    }
-
-    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
-        Ok(Box::new(Session::write(self, None)?))
-    }
-
-    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
-        press
+    fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {
+        if waits {
+            self.pay_scrub();
+        }
+        let wait = waits.then_some(self.wait);
+        Ok(Box::new(Session::write(self, wait)?))
     }
 
     fn preparing(&self) -> Result<Box<Prepare>> {
@@ -232,6 +262,10 @@ impl Store for Postgres {
                 bytes,
             }),
         }))
+    }
+
+    fn operations_committed(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.operations)
     }
 
     fn version(&self) -> Result<u64> {
@@ -246,20 +280,6 @@ impl Store for Postgres {
         verify::verify(&Session::read(self)?, tell)
     }
 
-    fn size_bytes(&self) -> Result<u64> {
-        Ok(self.room()?.size_bytes())
-    }
-
-    fn recompress(&self, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        // Bodies are as small as they get alone; the room of rows that are gone the server takes back.
-        Ok(())
-    }
-
-    fn has_free_room(&self) -> Result<bool> {
-        // What it has the server uses again.
-        Ok(false)
-    }
-
     fn room(&self) -> Result<Room> {
         room::room(&Session::read(self)?)
     }
@@ -269,12 +289,6 @@ impl Store for Postgres {
         mend::rebuild(&tx)?;
         Box::new(tx).commit()?;
         Ok(Vec::new())
-    }
-
-    fn backup(&self, _: &Path, _: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        Err(Error::ServersOwn {
-            what: "a backup of a server's repository",
-        })
     }
 
     fn checked(&self, now: Millis) -> Result<()> {

@@ -6,17 +6,19 @@ use std::ops::Range;
 use postgres::Row;
 
 use super::columns::{damaged, get, hash_bytes, keys, text, unsigned};
-use super::session::{Place, Session, place_of};
+use super::session::{Session, place_of};
 use super::waiting::{Append, Content};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, Summed, TokenCount, ToolUses,
-    Total, Usage, is_tombstone, preview, tombstone,
+    Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
+    is_tombstone, preview, tombstone,
 };
 use crate::store::codec::{Speaker, encoding_number, encoding_of, number};
-use crate::store::packing::{RAW, ZSTD, pack, unpack, unpack_into};
+use crate::store::lineage::{Place, lineage_at};
+use crate::store::packing::{RAW, ZSTD, pack, unpack_into};
+use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     Appended, ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, Facts,
     ListedCommit, Objects, ObjectsMut, Prepared, Shown,
@@ -271,36 +273,6 @@ impl Session<'_> {
         self.saw_content(*hash, found);
         Ok(found == id)
     }
-
-    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool> {
-        let (hash, canonical) = (message.hash(), message.canonical());
-        if self.seen_content(&hash).is_some() {
-            return Ok(false);
-        }
-        let bytes = canonical.as_bytes();
-        match prepared {
-            None => {
-                let (encoding, body) = pack(bytes);
-                let shown = Shown::of(message);
-                self.insert_content(&hash, message, canonical, &shown, (encoding, &body))
-            }
-            Some(Prepared { shown, body }) => {
-                // Another engine's dictionary is not here.
-                let alone = body.filter(|body| body.dictionary.is_none());
-                let body = match &alone {
-                    Some(body) => (ZSTD, body.bytes.as_slice()),
-                    None => (RAW, bytes),
-                };
-                self.insert_content(&hash, message, canonical, &shown, body)
-            }
-        }
-    }
-}
-
-/// The lineage in which a path holds the commit at `depth`.
-fn lineage_at(path: &[(i64, i64)], depth: i64) -> Option<i64> {
-    let holds = path.iter().rev().find(|(_, last)| depth <= *last);
-    holds.map(|(lineage, _)| *lineage)
 }
 
 impl Objects for Session<'_> {
@@ -419,24 +391,6 @@ impl Objects for Session<'_> {
         self.tell_bodies(hashes, &mut |at, _, body| visit(at, body))
     }
 
-    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
-        let mut found: Vec<Option<Message>> = hashes.iter().map(|_| None).collect();
-        self.tell_bodies(hashes, &mut |at, hash, body| {
-            found[at] = Some(message(hash, body)?);
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>> {
-        let mut found: Vec<Option<String>> = hashes.iter().map(|_| None).collect();
-        self.tell_bodies(hashes, &mut |at, _, body| {
-            found[at] = Some(body.to_owned());
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         self.by_key(
             "SELECT n, hash, role, preview, size_bytes, calls, results
@@ -456,12 +410,6 @@ impl Objects for Session<'_> {
         Ok(found.into_iter().map(Option::flatten).collect())
     }
 
-    fn all_contents(&self) -> Result<Vec<ContentHash>> {
-        self.all("SELECT hash FROM contents ORDER BY id", &[], |row| {
-            get(row, 0)
-        })
-    }
-
     fn content_sizes(&self) -> Result<Vec<ContentSize>> {
         let sql =
             "SELECT hash, role, size_bytes, coalesce(length(body), 0)::bigint, calls + results > 0
@@ -477,21 +425,6 @@ impl Objects for Session<'_> {
                 uses_tools: get(row, 4)?,
             })
         })
-    }
-
-    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
-        let sql = format!(
-            "SELECT n, hash, encoding, body, size_bytes
-             FROM unnest($1) WITH ORDINALITY AS keys (key, n)
-             JOIN contents ON hash = key AND preview = '{PURGED}'::bytea
-             JOIN bodies ON content = id"
-        );
-        let found = self.by_key(&sql, contents, |row| {
-            let hash: ContentHash = get(row, 1)?;
-            let body = unpack(get(row, 2)?, get(row, 3)?, unsigned(row, 4)?)?;
-            Ok(is_tombstone(&hash, &body))
-        })?;
-        Ok(found.into_iter().map(|is| is == Some(true)).collect())
     }
 
     fn lost(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
@@ -540,10 +473,6 @@ impl Objects for Session<'_> {
 
     fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>> {
         self.newest_total_of(tip, encoding)
-    }
-
-    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
-        self.total_at(commit, encoding)
     }
 
     fn derived(&self) -> Result<Derived> {
@@ -601,16 +530,28 @@ impl ObjectsMut for Session<'_> {
         Ok(())
     }
 
-    fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
-        self.put_message(message, None)
-    }
-
-    fn put_prepared(&self, message: &Sealed<Message>, prepared: Prepared) -> Result<bool> {
-        self.put_message(message, Some(prepared))
-    }
-
-    fn heal_content(&self, _: &Sealed<Message>) -> Result<bool> {
-        Ok(false)
+    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool> {
+        let (hash, canonical) = (message.hash(), message.canonical());
+        if self.seen_content(&hash).is_some() {
+            return Ok(false);
+        }
+        let bytes = canonical.as_bytes();
+        match prepared {
+            None => {
+                let (encoding, body) = pack(bytes);
+                let shown = Shown::of(message);
+                self.insert_content(&hash, message, canonical, &shown, (encoding, &body))
+            }
+            Some(Prepared { shown, body }) => {
+                // Another engine's dictionary is not here.
+                let alone = body.filter(|body| body.dictionary.is_none());
+                let body = match &alone {
+                    Some(body) => (ZSTD, body.bytes.as_slice()),
+                    None => (RAW, bytes),
+                };
+                self.insert_content(&hash, message, canonical, &shown, body)
+            }
+        }
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
@@ -692,31 +633,6 @@ impl ObjectsMut for Session<'_> {
         Ok(place.id == id)
     }
 
-    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
-        if let Some(content) = self.seen_content(&key.content) {
-            let key = (content, encoding_number(encoding), mask(&key).to_vec());
-            return self.put(|waiting| {
-                waiting.counts.insert(key, count);
-            });
-        }
-        let put = self.first(
-            "INSERT INTO counts (content, encoding, mask, tokens, estimated)
-             SELECT id, $2, $3, $4, $5 FROM contents WHERE hash = $1
-             ON CONFLICT (content, encoding, mask)
-             DO UPDATE SET tokens = excluded.tokens, estimated = excluded.estimated
-             RETURNING content",
-            &[
-                &key.content,
-                &encoding_number(encoding),
-                &mask(&key),
-                &number(count.tokens),
-                &count.estimated,
-            ],
-            |_| Ok(()),
-        )?;
-        put.ok_or_else(|| missing("content", &key.content))
-    }
-
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         for counts in counts.chunks(TOGETHER) {
             let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
@@ -756,16 +672,19 @@ impl ObjectsMut for Session<'_> {
         let stone = tombstone(row.role);
         let canonical = stone.canonical();
         let (encoding, body) = pack(canonical.as_bytes());
+        let gone = tables::purged(Purge::OfContent, Only::Files).map(|table| {
+            format!(
+                ", {0}_gone AS (DELETE FROM {0} WHERE content = $1)",
+                table.name
+            )
+        });
         self.execute(
-            "WITH packed AS (
-                 UPDATE bodies SET encoding = $5, body = $6 WHERE content = $1
-             ), counted AS (
-                 DELETE FROM counts WHERE content = $1
-             ), used AS (
-                 DELETE FROM tool_uses WHERE content = $1
-             )
-             UPDATE contents SET role = $2, preview = $3, size_bytes = $4, calls = 0, results = 0
-             WHERE id = $1",
+            &format!(
+                "WITH packed AS (UPDATE bodies SET encoding = $5, body = $6 WHERE content = $1){}
+                 UPDATE contents SET role = $2, preview = $3, size_bytes = $4, calls = 0, results = 0
+                 WHERE id = $1",
+                gone.collect::<String>()
+            ),
             &[
                 &id,
                 &Speaker::from(&stone).number(),

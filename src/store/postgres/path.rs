@@ -12,60 +12,13 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, Operation, ToolUses};
 use crate::store::codec::{Speaker, encoding_number, number};
+use crate::store::lineage::{self, Links, Stretch};
 use crate::store::{Appended, CommitRow, Facts, ListedCommit};
 
 /// How many commits are asked for at once.
 const BATCH: i64 = 4_096;
 
-/// A part of a path: a lineage, and the depths of the first and the last commit there.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    lineage: i64,
-    first: i64,
-    last: i64,
-}
-
-/// What the next commit of a path must be: each names the one before it.
-struct Links {
-    tip: CommitHash,
-    depth: i64,
-    /// The commit before, where it is known.
-    before: Option<CommitHash>,
-}
-
-impl Links {
-    fn next(&mut self, row: &CommitRow) -> Result<()> {
-        let parent = row.commit.parent;
-        let follows = match self.before {
-            Some(before) => parent == Some(before),
-            None => parent.is_none() == (self.depth == 0),
-        };
-        if !follows || number(row.depth) != self.depth {
-            let (tip, hash) = (self.tip, row.hash);
-            return Err(damaged(format!("the path to {tip} is broken at {hash}")));
-        }
-        self.before = Some(row.hash);
-        self.depth += 1;
-        Ok(())
-    }
-}
-
 impl Session<'_> {
-    /// The part of the path to `tip` between these depths.
-    fn between(&self, tip: &CommitHash, first: i64, last: i64) -> Result<Vec<Stretch>> {
-        let path = self.path(tip)?;
-        let ends = path.iter().enumerate().rev();
-        let stretches = ends.map(|(at, (lineage, end))| {
-            let begins = path.get(at + 1).map_or(0, |(_, fork)| fork + 1);
-            Stretch {
-                lineage: *lineage,
-                first: begins.max(first),
-                last: (*end).min(last),
-            }
-        });
-        Ok(stretches.filter(|one| one.first <= one.last).collect())
-    }
-
     /// The newest `limit` commits on the path to `tip` that come after `after`, if that is on it.
     fn stretches(
         &self,
@@ -73,19 +26,8 @@ impl Session<'_> {
         after: Option<&CommitHash>,
         limit: usize,
     ) -> Result<Vec<Stretch>> {
-        let path = self.path(tip)?;
-        let Some((_, end)) = path.first().copied() else {
-            return Ok(Vec::new());
-        };
-        let mut first = end.saturating_sub(number(limit as u64)).saturating_add(1);
-        if let Some(after) = after.map(|after| self.place(after)).transpose()?.flatten() {
-            let holds =
-                |(lineage, last): &(i64, i64)| *lineage == after.lineage && after.depth <= *last;
-            if path.iter().any(holds) {
-                first = first.max(after.depth + 1);
-            }
-        }
-        self.between(tip, first, end)
+        let after = after.map(|after| self.place(after)).transpose()?.flatten();
+        Ok(lineage::newest(&self.path(tip)?, after, limit))
     }
 
     /// Reads the rows of these stretches in their order, a batch at a time: no answer is under way while
@@ -143,20 +85,13 @@ impl Session<'_> {
         let Some(first) = stretches.first() else {
             return Ok(());
         };
-        let mut links = Links {
-            tip: *tip,
-            depth: first.first,
-            before: None,
-        };
+        let mut links = Links::from(*tip, first.first);
         self.scan(sql, stretches, more, &mut |row| {
             let found = read(row)?;
             links.next(row_of(&found))?;
             visit(found)
         })?;
-        match links.before {
-            Some(last) if last == *tip => Ok(()),
-            _ => Err(damaged(format!("the path to {tip} ends elsewhere"))),
-        }
+        links.end()
     }
 
     pub(super) fn walk_path(
@@ -209,7 +144,8 @@ impl Session<'_> {
         facts: Facts,
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
-        let stretches = self.between(tip, number(depths.start), number(depths.end) - 1)?;
+        let (first, last) = (number(depths.start), number(depths.end) - 1);
+        let stretches = lineage::between(&self.path(tip)?, first, last);
         let (uses, uses_of) = match facts.links {
             false => ("NULL::bytea", ""),
             true => (

@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
+use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, Upkeep,
 };
 
 /// What an operation is called that stands for all before it.
@@ -42,14 +43,6 @@ fn moves(condition: &str) -> String {
          FROM reflog LEFT JOIN commits AS o ON o.id = old_target
          LEFT JOIN commits AS n ON n.id = new_target WHERE {condition}"
     )
-}
-
-fn tag_note(row: &Row, first: usize) -> Result<TagNote> {
-    Ok(TagNote {
-        commit: get(row, first)?,
-        time: Millis(get(row, first + 1)?),
-        text: text(row, first + 2)?.to_owned(),
-    })
 }
 
 impl Refs for Session<'_> {
@@ -111,42 +104,6 @@ impl Refs for Session<'_> {
         Ok(last)
     }
 
-    fn collections(&self) -> Result<Collections> {
-        let sql = "SELECT collected, forgotten FROM tract_repository";
-        let found = self.first(sql, &[], |row| {
-            let forgotten: Option<i64> = get(row, 1)?;
-            Ok(Collections {
-                times: unsigned(row, 0)?,
-                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
-            })
-        })?;
-        Ok(found.unwrap_or_default())
-    }
-
-    fn rows_aside(&self) -> Result<u64> {
-        Ok(0)
-    }
-
-    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
-        self.by_key(
-            "SELECT n, hash, time, note FROM unnest($1) WITH ORDINALITY AS keys (key, n)
-             JOIN tag_notes ON tag = key JOIN commits ON commits.id = commit_id",
-            tags,
-            |row| tag_note(row, 1),
-        )
-    }
-
-    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
-        let sql = "SELECT tag, hash, time, note FROM tag_notes
-             JOIN commits ON commits.id = commit_id ORDER BY tag";
-        self.all(sql, &[], |row| Ok((get(row, 0)?, tag_note(row, 1)?)))
-    }
-
-    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
-        let sql = "SELECT branch FROM followers WHERE session = $1";
-        self.first(sql, &[session], |row| get(row, 0))
-    }
-
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
         let sql = "SELECT t.hash, o.hash FROM adopted AS a JOIN commits AS t ON t.id = a.theirs
              JOIN commits AS o ON o.id = a.ours WHERE session = $1 ORDER BY a.id";
@@ -158,6 +115,22 @@ impl Refs for Session<'_> {
         })
     }
 
+    fn upkeep(&self) -> Result<Upkeep> {
+        let sql = "SELECT collected, forgotten, last_check FROM tract_repository";
+        let found = self.first(sql, &[], |row| {
+            let forgotten: Option<i64> = get(row, 1)?;
+            Ok(Upkeep {
+                collections: Collections {
+                    times: unsigned(row, 0)?,
+                    forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+                },
+                rows_aside: 0,
+                last_check: get::<Option<i64>>(row, 2)?.map(Millis),
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
     fn sound_references(&self) -> Result<Vec<RefName>> {
         let sql = "SELECT name FROM refs LEFT JOIN commits ON commits.id = target
              WHERE hash IS NOT NULL OR symbolic IS NOT NULL ORDER BY name";
@@ -166,19 +139,6 @@ impl Refs for Session<'_> {
 
     fn named_commits(&self) -> Result<Vec<CommitHash>> {
         self.named_hashes()
-    }
-
-    fn last_check(&self) -> Result<Option<Millis>> {
-        let sql = "SELECT last_check FROM tract_repository";
-        let found = self.first(sql, &[], |row| get::<Option<i64>>(row, 0))?;
-        Ok(found.flatten().map(Millis))
-    }
-
-    fn config(&self) -> Result<Vec<(String, String)>> {
-        let sql = "SELECT key, value FROM config ORDER BY key";
-        self.all(sql, &[], |row| {
-            Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()))
-        })
     }
 }
 
@@ -234,11 +194,15 @@ impl RefsMut for Session<'_> {
 
     fn purge_operations(&self, purge: u64) -> Result<()> {
         self.last_purge.set(None);
+        let emptied = tables::purged(Purge::Empty, Only::Files);
+        let emptied = emptied.map(|table| format!(", {0}_gone AS (DELETE FROM {0})", table.name));
         self.execute(
-            "WITH owed AS (UPDATE tract_repository SET owes_scrub = txid_current()),
-                 marked AS (INSERT INTO purges (operation) VALUES ($2)),
-                 unsaid AS (DELETE FROM unread)
-             UPDATE operations SET what = $1 WHERE id < $2",
+            &format!(
+                "WITH owed AS (UPDATE tract_repository SET owes_scrub = txid_current()),
+                     marked AS (INSERT INTO purges (operation) VALUES ($2)){}
+                 UPDATE operations SET what = $1 WHERE id < $2",
+                emptied.collect::<String>()
+            ),
             &[&PURGED, &number(purge)],
         )
     }
@@ -281,27 +245,6 @@ impl RefsMut for Session<'_> {
         self.execute("UPDATE tract_repository SET collected = collected + 1", &[])
     }
 
-    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
-        let Some(note) = note else {
-            return self.execute("DELETE FROM tag_notes WHERE tag = $1", &[tag]);
-        };
-        let commit = self.must_place(&note.commit)?.id;
-        self.execute(
-            "INSERT INTO tag_notes (tag, commit_id, time, note) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (tag) DO UPDATE
-             SET commit_id = excluded.commit_id, time = excluded.time, note = excluded.note",
-            &[tag, &commit, &note.time.0, &note.text],
-        )
-    }
-
-    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
-        self.execute(
-            "INSERT INTO followers (session, branch) VALUES ($1, $2)
-             ON CONFLICT (session) DO UPDATE SET branch = excluded.branch",
-            &[session, branch],
-        )
-    }
-
     fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
         let theirs = self.must_place(&adopted.theirs)?.id;
         let ours = self.must_place(&adopted.ours)?.id;
@@ -309,16 +252,5 @@ impl RefsMut for Session<'_> {
             "INSERT INTO adopted (id, session, theirs, ours) VALUES ($1, $2, $3, $4)",
             &[&self.next_id("adopted"), session, &theirs, &ours],
         )
-    }
-
-    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
-        match value {
-            Some(value) => self.execute(
-                "INSERT INTO config (key, value) VALUES ($1, $2)
-                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                &[&key, &value],
-            ),
-            None => self.execute("DELETE FROM config WHERE key = $1", &[&key]),
-        }
     }
 }

@@ -3,21 +3,11 @@
 use super::columns::{get, unsigned};
 use super::session::Session;
 use crate::error::Result;
-use crate::store::{Room, RoomOf};
+use crate::store::{Room, RoomOf, tables};
 
 /// What is in a table; its indexes are counted with it.
 fn kind(table: &str) -> RoomOf {
-    match table {
-        "bodies" => RoomOf::Messages,
-        "contents" | "tool_uses" => RoomOf::Listings,
-        "commits" | "lineages" => RoomOf::Commits,
-        "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
-        "counts" | "checkpoints" | "totals" | "summaries" | "followed" | "unread" => {
-            RoomOf::Derived
-        }
-        "search" => RoomOf::Index,
-        _ => RoomOf::Names,
-    }
+    tables::named(table).map_or(RoomOf::Names, |table| table.room)
 }
 
 /// The room that the tables take.

@@ -6,17 +6,20 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use postgres::Row;
 
 use super::Postgres;
-use super::columns::{Key, Parameter, get, keys, unsigned};
+use super::columns::{Key, Parameter, damaged, get, keys, unsigned};
 use super::link::{Link, busy, milliseconds};
 use super::waiting::Waiting;
-use crate::error::{Error, Result};
+use crate::error::{Error, Interrupted, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::Tx;
+use crate::store::lineage::Place;
+use crate::store::tables::Table;
 
 /// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
 pub(super) const LOCK: i32 = 0x5452_4354;
@@ -32,16 +35,21 @@ const NUMBERED: [&str; 6] = [
     "adopted",
 ];
 
+/// How many transactions' traces are kept.
+const TRACES: i64 = 20_000;
+
+/// What a transaction writes of itself as it is committed. Where the connection is lost just then, the trace is
+/// looked for. Its number alone proves nothing: a server that has crashed, and a replica that takes its
+/// place, gives the numbers of what it has lost to others.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    pub(super) number: i64,
+    /// A random one, made by the server.
+    pub(super) token: String,
+}
+
 /// The lineages along which a path goes, from its end, each with the depth of the last commit on it.
 pub(super) type Path = Rc<Vec<(i64, i64)>>;
-
-/// Where a commit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) id: i64,
-    pub(super) lineage: i64,
-    pub(super) depth: i64,
-}
 
 /// A block of a source, unpacked.
 pub(super) struct Block {
@@ -54,8 +62,8 @@ pub(super) struct Block {
 pub(super) struct Session<'a> {
     pub(super) store: &'a Postgres,
     link: Option<Link>,
-    /// The transaction's number on the server; none of a view.
-    transaction: Option<i64>,
+    /// What its commit will leave behind; none of a view.
+    trace: Option<Trace>,
     is_over: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
@@ -86,7 +94,7 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(super) fn read(store: &'a Postgres) -> Result<Self> {
-        let link = store.begin(false, |link| {
+        let link = store.enter_transaction(false, |link| {
             link.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         })?;
         Ok(Self::new(store, link.0, None))
@@ -106,34 +114,42 @@ impl<'a> Session<'a> {
         // Each statement sees what was committed before it began, so the last one sees all that whoever
         // held the lock before has written.
         let sql = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; {lock}; SELECT txid_current(), {}",
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {lock};
+             SELECT writes + 1, gen_random_uuid(), {} FROM tract_repository",
             greatest.join(", ")
         );
         let from = Instant::now();
-        let (link, told) = store.begin(true, |link| link.batch(&sql))?;
+        let (link, told) = store.enter_transaction(true, |link| link.batch(&sql))?;
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
         let numbers = told.last().map_or(&[][..], Vec::as_slice);
-        let transaction: Option<i64> = numbers.first().and_then(number);
-        let session = Self::new(store, link, transaction);
-        if transaction.is_none() {
-            return Err(Error::store("the server gave a transaction no number"));
+        let trace = match numbers {
+            [count, Some(token), ..] => number(count).map(|number| Trace {
+                number,
+                token: token.clone(),
+            }),
+            _ => None,
+        };
+        let is_known = trace.is_some();
+        let session = Self::new(store, link, trace);
+        if !is_known {
+            return Err(damaged("the repository's own row is missing"));
         }
         let is_refused = |row: &Vec<Option<String>>| row.as_slice() == [Some("f".to_owned())];
         if told.first().is_some_and(is_refused) {
             return Err(busy(from));
         }
-        let greatest = numbers[1..].iter().map(|text| number(text).unwrap_or(0));
+        let greatest = numbers[2..].iter().map(|text| number(text).unwrap_or(0));
         session
             .ids
             .replace(NUMBERED.into_iter().zip(greatest).collect());
         Ok(session)
     }
 
-    fn new(store: &'a Postgres, link: Link, transaction: Option<i64>) -> Self {
+    fn new(store: &'a Postgres, link: Link, trace: Option<Trace>) -> Self {
         Self {
             store,
             link: Some(link),
-            transaction,
+            trace,
             is_over: Cell::new(false),
             operation: Cell::new(None),
             may_be_idle: Cell::new(false),
@@ -151,10 +167,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The transaction's number on the server.
+    /// What the commit will leave behind.
     #[cfg(test)]
-    pub(super) fn transaction(&self) -> Option<i64> {
-        self.transaction
+    pub(super) fn trace(&self) -> Trace {
+        self.trace.clone().expect("it writes")
     }
 
     pub(super) fn link(&self) -> &Link {
@@ -311,6 +327,13 @@ impl<'a> Session<'a> {
         self.query(sql, parameters).map(drop)
     }
 
+    /// Deletes all rows of some tables.
+    pub(super) fn empty(&self, tables: impl Iterator<Item = &'static Table>) -> Result<()> {
+        let gone = tables.map(|table| format!("{0}_gone AS (DELETE FROM {0})", table.name));
+        let gone: Vec<String> = gone.collect();
+        self.execute(&format!("WITH {} SELECT 1", gone.join(", ")), &[])
+    }
+
     /// The first row, if there is one.
     pub(super) fn first<T>(
         &self,
@@ -364,23 +387,33 @@ impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
         self.send()?;
         self.drop_idle_operation()?;
-        let sql = "UPDATE tract_repository SET writes = writes + 1; COMMIT";
-        let done = self.link().batch(sql);
+        let trace = self.trace.as_ref().expect("it writes");
+        let Trace { number, token } = trace;
+        let done = self.link().batch(&format!(
+            "UPDATE tract_repository SET writes = {number};
+             INSERT INTO transactions (number, token) VALUES ({number}, '{token}');
+             DELETE FROM transactions WHERE number <= {number} - {TRACES};
+             COMMIT"
+        ));
         match done {
-            Ok(_) => {
-                self.is_over.set(true);
-                Ok(())
-            }
+            Ok(_) => self.is_over.set(true),
             Err(Error::Disconnected { .. }) => {
                 self.is_over.set(true);
-                let transaction = self.transaction.expect("it writes");
-                match self.store.is_made(transaction) {
-                    Some(true) => Ok(()),
-                    is_made => Err(Error::Disconnected { is_made }),
+                let during = match self.store.is_made(trace) {
+                    Some(true) => None,
+                    Some(false) => Some(Interrupted::Undone),
+                    None => Some(Interrupted::InDoubt),
+                };
+                if let Some(during) = during {
+                    return Err(Error::Disconnected { during });
                 }
             }
-            Err(error) => Err(error),
+            Err(error) => return Err(error),
         }
+        if self.operation.get().is_some() {
+            self.store.operations.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 

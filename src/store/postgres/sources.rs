@@ -2,16 +2,15 @@
 
 use postgres::Row;
 
-use super::columns::{damaged, get, hash_bytes, keys, maybe_text, text, unsigned};
+use super::columns::{damaged, get, hash_bytes, keys, text, unsigned};
 use super::session::{Block, Session, place_of};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
-use crate::model::{Millis, RefName, Span};
+use crate::hash::{CommitHash, HashBytes, fingerprint};
+use crate::model::{RefName, Span};
 use crate::store::codec::{number, pack_spans, unpack_spans};
-use crate::store::packing::{packed, press, unpack};
+use crate::store::packing::{packed, unpack};
 use crate::store::{
-    FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut, UnreadFile,
+    Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf,
 };
 
 fn source_row(row: &Row) -> Result<SourceRow> {
@@ -56,15 +55,19 @@ impl Session<'_> {
 }
 
 impl Sources for Session<'_> {
-    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
-        let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources
-             WHERE session = $1 ORDER BY id DESC";
-        self.all(sql, &[session], source_row)
-    }
-
-    fn all_sources(&self) -> Result<Vec<SourceRow>> {
-        let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources ORDER BY id";
-        self.all(sql, &[], source_row)
+    fn sources_of(&self, of: SourcesOf<'_>) -> Result<Vec<SourceRow>> {
+        let sql = |which: &str| {
+            format!("SELECT id, session, format, size_bytes, fingerprint FROM sources {which}")
+        };
+        match of {
+            SourcesOf::All => self.all(&sql("ORDER BY id DESC"), &[], source_row),
+            SourcesOf::Any => self.all(&sql("LIMIT 1"), &[], source_row),
+            SourcesOf::Session(session) => {
+                let sql = sql("WHERE session = $1 ORDER BY id DESC");
+                self.all(&sql, &[session], source_row)
+            }
+            SourcesOf::Number(id) => self.all(&sql("WHERE id = $1"), &[&number(id)], source_row),
+        }
     }
 
     fn source_sizes(&self) -> Result<Vec<SourceSize>> {
@@ -76,27 +79,6 @@ impl Sources for Session<'_> {
                 kept_bytes: unsigned(row, 1)?,
             })
         })
-    }
-
-    fn has_sources(&self) -> Result<bool> {
-        let found = self.first("SELECT 1 FROM sources LIMIT 1", &[], |_| Ok(()))?;
-        Ok(found.is_some())
-    }
-
-    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
-        let sql = "SELECT DISTINCT source FROM commit_records JOIN commits ON id = commit_id
-             WHERE hash = ANY ($1) ORDER BY source";
-        self.all(sql, &[&keys(commits)], |row| unsigned(row, 0))
-    }
-
-    fn sessions(&self) -> Result<Vec<RefName>> {
-        let sql = "SELECT name FROM sessions ORDER BY name";
-        self.all(sql, &[], |row| get(row, 0))
-    }
-
-    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
-        let sql = "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE id = $1";
-        self.first(sql, &[&number(id)], source_row)
     }
 
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
@@ -141,65 +123,6 @@ impl Sources for Session<'_> {
         Ok(found)
     }
 
-    fn followed(&self, path: &str) -> Result<Option<FollowedFile>> {
-        let sql = "SELECT source, size_bytes, modified_ns, file, hashed, settings, time
-             FROM followed WHERE sha256(path) = sha256($1)";
-        let found = self.first(sql, &[&path], |row| {
-            let hashed = FingerprintMark::from_bytes(get(row, 4)?);
-            let settings = serde_json::from_str(text(row, 5)?).ok();
-            let (Some(hashed), Some(settings)) = (hashed, settings) else {
-                return Ok(None);
-            };
-            Ok(Some(FollowedFile {
-                path: path.to_owned(),
-                source: unsigned(row, 0)?,
-                stamp: FileStamp {
-                    size_bytes: unsigned(row, 1)?,
-                    modified_ns: get(row, 2)?,
-                    file: get(row, 3)?,
-                },
-                hashed,
-                settings,
-                time: Millis(get(row, 6)?),
-            }))
-        })?;
-        Ok(found.flatten())
-    }
-
-    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
-        let sql = "SELECT path, session FROM followed JOIN sources ON id = source ORDER BY path";
-        self.all(sql, &[], |row| Ok((text(row, 0)?.to_owned(), get(row, 1)?)))
-    }
-
-    fn last_followed(&self) -> Result<Option<Millis>> {
-        let sql = "SELECT max(time) FROM followed";
-        let found = self.first(sql, &[], |row| get::<Option<i64>>(row, 0))?;
-        Ok(found.flatten().map(Millis))
-    }
-
-    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
-        let sql = "SELECT path, why, time FROM unread ORDER BY path";
-        self.all(sql, &[], |row| {
-            Ok(UnreadFile {
-                path: text(row, 0)?.to_owned(),
-                why: text(row, 1)?.to_owned(),
-                time: Millis(get(row, 2)?),
-            })
-        })
-    }
-
-    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
-        let sql = "SELECT title, cwd, absent FROM sessions WHERE name = $1";
-        self.first(sql, &[name], |row| {
-            let absent = serde_json::from_str(text(row, 2)?);
-            Ok(SessionRow {
-                title: maybe_text(row, 0)?.map(str::to_owned),
-                cwd: maybe_text(row, 1)?.map(str::to_owned),
-                absent: absent.map_err(|error| damaged(format!("session {name}: {error}")))?,
-            })
-        })
-    }
-
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         let sql = "SELECT hash, messages, digest FROM resumes
              JOIN commits ON commits.id = commit_id WHERE tool = $1 AND session = $2";
@@ -228,16 +151,6 @@ impl SourcesMut for Session<'_> {
             unsigned(row, 0)
         })?;
         put.ok_or_else(|| damaged("the repository's own row is missing"))
-    }
-
-    fn append_source(
-        &self,
-        id: u64,
-        from: &SourceState,
-        bytes: &[u8],
-        fingerprint: &HashBytes,
-    ) -> Result<()> {
-        self.append_pressed(id, from, (bytes, press(bytes)), fingerprint)
     }
 
     fn append_pressed(
@@ -276,58 +189,6 @@ impl SourcesMut for Session<'_> {
         self.put(|waiting| {
             waiting.records.insert(key, spans);
         })
-    }
-
-    fn put_followed(&self, file: &FollowedFile) -> Result<()> {
-        self.must_source(file.source)?;
-        let settings = serde_json::to_string(&file.settings).map_err(Error::store)?;
-        self.execute(
-            "INSERT INTO followed
-                 (path, source, size_bytes, modified_ns, file, hashed, settings, time)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (sha256(path)) DO UPDATE
-             SET source = excluded.source, size_bytes = excluded.size_bytes,
-                 modified_ns = excluded.modified_ns, file = excluded.file,
-                 hashed = excluded.hashed, settings = excluded.settings, time = excluded.time",
-            &[
-                &file.path,
-                &number(file.source),
-                &number(file.stamp.size_bytes),
-                &file.stamp.modified_ns,
-                &file.stamp.file,
-                &&file.hashed.as_bytes()[..],
-                &settings,
-                &file.time.0,
-            ],
-        )
-    }
-
-    fn put_session(&self, name: &RefName, row: &SessionRow) -> Result<()> {
-        let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
-        self.execute(
-            "INSERT INTO sessions (name, title, cwd, absent) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (name) DO UPDATE
-             SET title = excluded.title, cwd = excluded.cwd, absent = excluded.absent",
-            &[name, &row.title, &row.cwd, &absent],
-        )
-    }
-
-    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
-        self.execute(
-            "INSERT INTO unread (path, why, time) VALUES ($1, $2, $3)
-             ON CONFLICT (sha256(path)) DO UPDATE SET why = excluded.why, time = excluded.time",
-            &[&file.path, &file.why, &file.time.0],
-        )
-    }
-
-    fn forget_unread(&self, path: &str) -> Result<()> {
-        self.execute(
-            "DELETE FROM unread WHERE sha256(path) = sha256($1)",
-            &[&path],
-        )
-    }
-
-    fn forget_session(&self, name: &RefName) -> Result<()> {
-        self.execute("DELETE FROM sessions WHERE name = $1", &[name])
     }
 
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {

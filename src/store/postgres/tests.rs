@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use postgres::{Client, NoTls};
 
 use super::*;
+use crate::error::Interrupted;
 use crate::hash::ContentHash;
 use crate::model::{Encoding, Message, Operation, RefName, Role, Span, TokenCount, Usage};
+use crate::store::tables::{Only, TABLES};
 use crate::store::{CountKey, contract};
 
 #[path = "../../../tests/cluster.rs"]
@@ -62,6 +64,21 @@ fn reopening_keeps_everything() {
 }
 
 #[test]
+fn the_tables_are_those_that_are_described() {
+    let address = address!();
+    create(&address);
+    let tables = "SELECT relname::text FROM pg_class
+         WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'";
+    let rows = client(&address).query(tables, &[]).expect("asked");
+    let mut here: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    here.sort_unstable();
+    let said = TABLES
+        .iter()
+        .filter(|table| table.only != Some(Only::Files));
+    assert_eq!(here, said.map(|table| table.name).collect::<Vec<_>>());
+}
+
+#[test]
 fn two_schemas_of_one_database_are_two_repositories() {
     let (one, other) = (address!(), address!());
     let (one, other) = (create(&one), create(&other));
@@ -103,9 +120,18 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
     client.batch_execute(newer).expect("changed");
     let found = Postgres::open(&address).err().expect("refused");
     assert!(
-        matches!(found, Error::NewerDatabase { found: 99, known } if known == migrate::KNOWN),
+        matches!(found, Error::NewerDatabase { found: 99, known } if known == schema::FORMAT),
         "{found}"
     );
+    let older = format!(
+        "UPDATE tract_repository SET format = {}",
+        schema::FORMAT - 1
+    );
+    client.batch_execute(&older).expect("changed");
+    assert!(matches!(
+        Postgres::open(&address),
+        Err(Error::OlderDatabase { .. })
+    ));
 }
 
 #[test]
@@ -201,7 +227,7 @@ fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
         matches!(
             lost,
             Error::Disconnected {
-                is_made: Some(false)
+                during: Interrupted::Undone
             }
         ),
         "{lost}"
@@ -216,7 +242,7 @@ fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
         matches!(
             lost,
             Error::Disconnected {
-                is_made: Some(false)
+                during: Interrupted::Undone
             }
         ),
         "{lost}"
@@ -233,14 +259,37 @@ fn a_lost_connection_leaves_nothing_half_done_and_says_so() {
 fn what_became_of_a_transaction_is_found_out() {
     let address = address!();
     let store = create(&address);
-    let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
-    let made = tx.transaction().expect("it writes");
+    let begin = || Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
+    let tx = begin();
+    let made = tx.trace();
     Box::new(tx).commit().expect("made");
-    assert_eq!(store.is_made(made), Some(true));
+    assert_eq!(store.is_made(&made), Some(true));
+    let not_made = begin().trace();
+    assert_eq!(not_made.number, made.number + 1);
+    assert_eq!(store.is_made(&not_made), Some(false));
+    // Its number is another one's then, which makes it no more than it was.
+    let tx = begin();
+    assert_eq!(tx.trace().number, not_made.number);
+    Box::new(tx).commit().expect("made");
+    assert_eq!(store.is_made(&not_made), Some(false));
+    assert_eq!(store.is_made(&made), Some(true));
+    // What was forgotten meanwhile cannot be told any more.
+    let forget = "DELETE FROM transactions";
+    client(&address).batch_execute(forget).expect("forgotten");
+    assert_eq!(store.is_made(&made), None);
+}
+
+#[test]
+fn whoever_may_still_be_at_it_is_waited_for() {
+    let address = address!();
+    let store = create(&address);
     let tx = Session::write(&store, Some(BUSY_TIMEOUT)).expect("the lock");
-    let not_made = tx.transaction().expect("it writes");
-    drop(tx);
-    assert_eq!(store.is_made(not_made), Some(false));
+    let trace = tx.trace();
+    let asked = thread::spawn(move || Postgres::open(&address).expect("opens").is_made(&trace));
+    thread::sleep(Duration::from_millis(300));
+    assert!(!asked.is_finished());
+    Box::new(tx).commit().expect("made");
+    assert_eq!(asked.join().expect("an answer"), Some(true));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Encoding, Summed, Total};
 use crate::store::codec::{encoding_number, encoding_of, number, pack_summary, unpack_summary};
+use crate::store::tables::{self, Only, Purge};
 
 impl Session<'_> {
     /// The newest row of `table` on the path to `tip`: its depth, and then these columns.
@@ -54,18 +55,6 @@ impl Session<'_> {
             Ok((unsigned(row, 0)?, unpack_summary(get(row, 1)?)))
         })?;
         Ok(found.and_then(|(depth, summary)| Some((depth, summary?))))
-    }
-
-    pub(super) fn total_at(
-        &self,
-        commit: &CommitHash,
-        encoding: Encoding,
-    ) -> Result<Option<Total>> {
-        let sql = "SELECT messages, tokens, estimates FROM totals AS t JOIN commits AS c
-             ON c.lineage = t.lineage AND c.depth = t.depth WHERE hash = $1 AND encoding = $2";
-        self.first(sql, &[commit, &encoding_number(encoding)], |row| {
-            total(row, 0)
-        })
     }
 
     pub(super) fn all_totals(&self) -> Result<Vec<(CommitHash, Encoding, Total)>> {
@@ -128,7 +117,7 @@ impl Session<'_> {
 
     /// Forgets all of them.
     pub(super) fn drop_totals(&self) -> Result<()> {
-        self.execute("WITH t AS (DELETE FROM totals) DELETE FROM summaries", &[])
+        self.empty(tables::purged(Purge::Sums, Only::Files))
     }
 }
 

@@ -6,6 +6,7 @@ use rusqlite::params;
 use super::codec::unsigned;
 use super::session::Session;
 use crate::error::Result;
+use crate::store::tables::Table;
 
 /// How often a table is emptied before what is left in it stays.
 const DELETES: usize = 8;
@@ -76,8 +77,11 @@ impl Session<'_> {
         Ok(self.first(rows, [], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 
-    /// Forgets what was set aside.
-    pub(super) fn forget_aside(&self) -> Result<()> {
-        self.execute("DELETE FROM quarantine", [])
+    /// Deletes all rows of some tables.
+    pub(super) fn empty(&self, tables: impl Iterator<Item = &'static Table>) -> Result<()> {
+        for table in tables {
+            self.execute(&format!("DELETE FROM {}", table.name), [])?;
+        }
+        Ok(())
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn damaged(detail: impl ToString) -> rusqlite::Error {
 }
 
 /// An error of the crate's, carried through the engine's.
-fn carried(error: Error) -> rusqlite::Error {
+pub(super) fn carried(error: Error) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(error))
 }
 

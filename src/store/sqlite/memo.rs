@@ -9,14 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use crate::hash::{CommitHash, ContentHash};
-
-/// Where a commit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) id: i64,
-    pub(super) lineage: i64,
-    pub(super) depth: i64,
-}
+use crate::store::lineage::Place;
 
 /// What is known. Of a view, which gives way to writers, nothing is kept.
 #[derive(Default)]

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::params;
 use rusqlite::types::Value;
 
-use super::Sqlite;
 use super::codec::{Speaker, number};
 use super::session::Session;
-use super::verify::{body, is_of_pages, sealed_tables, unsound};
+use super::verify::{body, is_of_pages, unsound};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Commit, Message, Operation, Role, ToolUses, is_tombstone, preview};
 use crate::store::SetAside;
+use crate::store::tables::{self, Repair, Table};
 
 /// What stands in listings for a message of which nothing is left.
 const LOST: &str = "[damaged]";
@@ -38,20 +38,22 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     if let Some(detail) = unsound(session)?.into_iter().find(|line| is_of_pages(line)) {
         return Err(Error::Damaged { detail });
     }
-    let (sealed, wanted) = (sealed_tables(session)?, Sqlite::in_memory()?);
-    if sealed != sealed_tables(&Session::read(&wanted)?)? {
-        let detail = "the tables are not those that it was made with".to_owned();
-        return Err(Error::Damaged { detail });
+    for table in tables::TABLES.iter().filter(|table| table.is_sealed) {
+        let columns = "SELECT group_concat(name ORDER BY cid) FROM pragma_table_info(?1)
+             WHERE name NOT IN ('seal', 'canonical')";
+        let columns: Option<Option<String>> =
+            session.first(columns, [table.name], |row| row.get(0))?;
+        if columns.flatten() != Some(table.listed()) {
+            let detail = "the tables are not those that it was made with".to_owned();
+            return Err(Error::Damaged { detail });
+        }
     }
     let mut mending = Mending {
         session,
         aside: BTreeMap::new(),
-        sealed,
     };
     let told = mending.told_by_indexes()?;
-    session.drop_totals()?;
-    session.execute("DELETE FROM followed", [])?;
-    session.execute("DELETE FROM unread", [])?;
+    session.empty(tables::dropped())?;
     mending.anew("counts", false)?;
     mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
@@ -67,6 +69,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     mending.operations()?;
     mending.log()?;
     mending.rows()?;
+    mending.collections()?;
     mending.refs()?;
     mending.listings(&kept)?;
     let aside = mending.aside.into_iter();
@@ -79,8 +82,16 @@ struct Mending<'a, 's> {
     session: &'a Session<'s>,
     /// How many rows of which table were set aside.
     aside: BTreeMap<String, u64>,
-    /// The sealed tables with their columns.
-    sealed: BTreeMap<String, String>,
+}
+
+/// The columns of a table that its seal covers.
+fn sealed(table: &str) -> String {
+    tables::named(table).map_or_else(String::new, Table::listed)
+}
+
+/// The condition that a row of a table is not as it was written.
+fn unlike(table: &str) -> String {
+    format!("seal IS NOT sealed({})", sealed(table))
 }
 
 /// A row with a damaged column that an index holds, too: with what stands there its seal is right.
@@ -126,14 +137,9 @@ impl Mending<'_, '_> {
         }
     }
 
-    /// The condition that a row of a table is not as it was written.
-    fn broken(&self, table: &str) -> String {
-        format!("seal IS NOT sealed({})", self.sealed[table])
-    }
-
     /// Writes the whole rows of a table anew; the others are set aside, or forgotten.
     fn anew(&mut self, table: &str, keep: bool) -> Result<()> {
-        let (broken, columns) = (self.broken(table), self.sealed[table].clone());
+        let (broken, columns) = (unlike(table), sealed(table));
         let sql = format!("SELECT 1 FROM {table} NOT INDEXED WHERE {broken} LIMIT 1");
         if self.session.first(&sql, [], |_| Ok(()))?.is_none() {
             return Ok(());
@@ -157,8 +163,9 @@ impl Mending<'_, '_> {
             session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut told = Vec::new();
         for (table, index, columns) in indexes {
-            let Some(sealed) = self.sealed.get(&table) else {
-                continue;
+            let sealed = match tables::named(&table) {
+                Some(known) if known.is_sealed => known.listed(),
+                _ => continue,
             };
             // Others can be made again.
             if !sealed.starts_with("id,") {
@@ -271,7 +278,7 @@ impl Mending<'_, '_> {
     /// What leans on a damaged dictionary stands alone from now on, where it can still be read. What
     /// cannot was set aside, as the dictionary is.
     fn dictionaries(&self) -> Result<()> {
-        let broken = self.broken("dictionaries");
+        let broken = unlike("dictionaries");
         let leaning = format!("encoding IN (SELECT id FROM dictionaries WHERE {broken})");
         self.session.stand_alone(&leaning).map(|_| ())
     }
@@ -305,7 +312,7 @@ impl Mending<'_, '_> {
     /// Where commits stand, and on which lineages: all of it follows from their texts.
     fn places(&self, kept: &Kept) -> Result<()> {
         let session = self.session;
-        let broken = self.broken("lineages");
+        let broken = unlike("lineages");
         let lineages = format!("SELECT id FROM lineages WHERE {broken}");
         let lineages: Vec<i64> = session.all(&lineages, [], |row| row.get(0))?;
         for lineage in lineages {
@@ -328,7 +335,7 @@ impl Mending<'_, '_> {
             return session.count_changes();
         }
         // By their ids: a parent was there before its children.
-        let broken = self.broken("commits");
+        let broken = unlike("commits");
         let sql = format!("SELECT id, hash, canonical FROM commits WHERE {broken} ORDER BY id");
         let commits: Vec<(i64, CommitHash, String)> =
             session.all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -383,7 +390,7 @@ impl Mending<'_, '_> {
     /// from. One of which only bytes are damaged stays: they are refused where they are read, and it is
     /// still known which session each commit came from.
     fn sources(&mut self) -> Result<()> {
-        let row = format!("SELECT id FROM sources WHERE {}", self.broken("sources"));
+        let row = format!("SELECT id FROM sources WHERE {}", unlike("sources"));
         let broken: Vec<i64> = self.session.all(&row, [], |row| row.get(0))?;
         for id in broken {
             for (table, column) in [
@@ -402,7 +409,7 @@ impl Mending<'_, '_> {
     /// The operations: their numbers have no gap, so one that is damaged stays as one of which nothing
     /// is known.
     fn operations(&mut self) -> Result<()> {
-        let broken = self.broken("operations");
+        let broken = unlike("operations");
         let rows = self.session.keep_aside("operations", &broken)?;
         self.took("operations", rows);
         self.session.execute(
@@ -413,7 +420,7 @@ impl Mending<'_, '_> {
             ),
             [UNKNOWN],
         )?;
-        let seal = self.sealed["operations"].clone();
+        let seal = sealed("operations");
         self.session.execute(
             &format!("UPDATE operations SET seal = sealed({seal}) WHERE {broken}"),
             [],
@@ -424,7 +431,7 @@ impl Mending<'_, '_> {
     /// log alone has a gap in its place.
     fn log(&mut self) -> Result<()> {
         let session = self.session;
-        let broken = self.broken("reflog");
+        let broken = unlike("reflog");
         let rows = format!(
             "SELECT id, CAST(name AS TEXT), operation FROM reflog WHERE {broken} ORDER BY id"
         );
@@ -480,7 +487,7 @@ impl Mending<'_, '_> {
 
     /// The refs in whose logs something is missing in this place.
     fn gaps(&self, at: i64) -> Result<Vec<Gap>> {
-        let (log, refs) = (self.broken("reflog"), self.broken("refs"));
+        let (log, refs) = (unlike("reflog"), unlike("refs"));
         let sql = format!(
             "SELECT n.name, b.id IS NULL, b.new_target, b.new_symbolic,
                  a.id, a.old_target, a.old_symbolic, r.name, r.target, r.symbolic
@@ -514,61 +521,44 @@ impl Mending<'_, '_> {
 
     /// Rows that stand for themselves alone.
     fn rows(&mut self) -> Result<()> {
-        const OTHERS: [&str; 17] = [
-            "contents",
-            "commits",
-            "lineages",
-            "counts",
-            "totals",
-            "summaries",
-            "checkpoints",
-            "tool_uses",
-            "refs",
-            "reflog",
-            "operations",
-            "sources",
-            "source_blocks",
-            "followed",
-            "unread",
-            "quarantine",
-            "checks",
-        ];
-        let tables: Vec<String> = self.sealed.keys().cloned().collect();
-        for table in tables {
-            match table.as_str() {
+        for table in tables::TABLES.iter().filter(|table| table.is_sealed) {
+            let (name, broken) = (table.name, unlike(table.name));
+            match table.repair {
+                Repair::Again | Repair::Drop => {}
                 // Their bytes are what they are by now.
-                "quarantine" | "checks" => {
-                    let (broken, columns) = (self.broken(&table), self.sealed[&table].clone());
-                    let sql = format!("UPDATE {table} SET seal = sealed({columns}) WHERE {broken}");
+                Repair::Reseal => {
+                    let columns = table.listed();
+                    let sql = format!("UPDATE {name} SET seal = sealed({columns}) WHERE {broken}");
                     self.session.execute(&sql, [])?;
                 }
-                // The log says where it begins.
-                "collections" => {
-                    let broken = self.broken(&table);
-                    let oldest = "SELECT nullif(min(id), 1) FROM operations";
-                    self.session.execute(
-                        &format!(
-                            "UPDATE collections SET operation = ({oldest}),
-                                 seal = sealed(id, times, ({oldest})) WHERE {broken}"
-                        ),
-                        [],
-                    )?;
-                }
-                other if OTHERS.contains(&other) => {}
-                _ => {
+                Repair::Aside => {
                     let sql = "SELECT wr FROM pragma_table_list WHERE name = ?1";
-                    let is_keyed = self.session.first(sql, [&table], |row| row.get(0))?;
+                    let is_keyed = self.session.first(sql, [name], |row| row.get(0))?;
                     if is_keyed == Some(true) {
-                        self.anew(&table, true)?;
+                        self.anew(name, true)?;
                     } else {
-                        let broken = self.broken(&table);
-                        let rows = self.session.set_aside(&table, &broken)?;
-                        self.took(&table, rows);
+                        let rows = self.session.set_aside(name, &broken)?;
+                        self.took(name, rows);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// What collections have forgotten: the log says where it begins.
+    fn collections(&self) -> Result<()> {
+        let (broken, oldest) = (
+            unlike("collections"),
+            "SELECT nullif(min(id), 1) FROM operations",
+        );
+        self.session.execute(
+            &format!(
+                "UPDATE collections SET operation = ({oldest}),
+                     seal = sealed(id, times, ({oldest})) WHERE {broken}"
+            ),
+            [],
+        )
     }
 
     /// The refs: where a ref's log is whole, its last move says where the ref is.

@@ -12,13 +12,14 @@ mod codec;
 mod dictionary;
 mod memo;
 mod mend;
-mod migrate;
 mod objects;
 mod path;
 mod reach;
 mod recompress;
 mod refs;
+mod remembered;
 mod room;
+mod schema;
 mod seal;
 mod search;
 mod session;
@@ -101,6 +102,8 @@ pub struct Sqlite {
     grown: Cell<u64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
+    /// How many operations were committed.
+    operations: Arc<AtomicU64>,
     /// The dictionaries that were read.
     dictionaries: RefCell<Vec<Arc<Dictionary>>>,
     /// How many statements were asked for.
@@ -116,7 +119,7 @@ impl Sqlite {
     ///
     /// As [`Sqlite::open`]; [`Error::Io`] where no file can be made.
     pub fn create(path: &Path) -> Result<Self> {
-        if migrate::inspect(path)? == migrate::Found::Nothing && !path.exists() {
+        if schema::inspect(path)? == schema::Found::Nothing && !path.exists() {
             make(path)?;
         }
         Self::open(path)
@@ -126,10 +129,11 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDatabase`], [`Error::NewerDatabase`] or [`Error::Damaged`] for a file that
-    /// is not, no longer or not yet what this program writes; such a file is left as it is.
+    /// [`Error::ForeignDatabase`], [`Error::OlderDatabase`], [`Error::NewerDatabase`] or
+    /// [`Error::Damaged`] for a file that is not, not yet or no longer what this program writes; such
+    /// a file is left as it is.
     pub fn open(path: &Path) -> Result<Self> {
-        if migrate::inspect(path)? == migrate::Found::Nothing {
+        if schema::inspect(path)? == schema::Found::Nothing {
             if path.exists() {
                 return Err(Error::Damaged {
                     detail: format!("{} is empty", path.display()),
@@ -147,7 +151,7 @@ impl Sqlite {
     ///
     /// As [`Sqlite::open`].
     pub fn open_still(path: &Path) -> Result<Self> {
-        migrate::inspect(path)?;
+        schema::inspect(path)?;
         Self::connect_read_only(path)
     }
 
@@ -158,7 +162,7 @@ impl Sqlite {
     /// [`Error::Store`] where SQLite cannot give one.
     pub fn in_memory() -> Result<Self> {
         let store = Self::prepare(Connection::open_in_memory().map_err(engine)?)?;
-        migrate::migrate(&store.connection)?;
+        schema::make(&store.connection)?;
         Ok(store)
     }
 
@@ -173,7 +177,7 @@ impl Sqlite {
     fn connect(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(engine)?;
-        match Self::prepare(connection).and_then(Self::bring_up_to_date) {
+        match Self::prepare(connection).and_then(Self::set_up) {
             Err(error) if is_read_only(&error) => Self::connect_read_only(path),
             result => result,
         }
@@ -183,16 +187,14 @@ impl Sqlite {
     /// so without a journal the file is declared immutable, and with one it is an error.
     fn connect_read_only(path: &Path) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let target = if migrate::journal_bytes(path) == 0 {
+        let target = if schema::journal_bytes(path) == 0 {
             flags |= OpenFlags::SQLITE_OPEN_URI;
             immutable_uri(path)
         } else {
             path.to_owned()
         };
         let store = Self::prepare(Connection::open_with_flags(target, flags).map_err(engine)?)?;
-        if migrate::is_behind(&store.connection)? {
-            return Err(Error::store("an older database that cannot be written to"));
-        }
+        schema::check(&store.connection)?;
         Ok(store)
     }
 
@@ -257,18 +259,17 @@ impl Sqlite {
             has_written: Cell::new(false),
             grown: Cell::new(0),
             owes_scrub: Cell::new(false),
+            operations: Arc::default(),
             dictionaries: RefCell::default(),
             #[cfg(test)]
             statements: Arc::default(),
         })
     }
 
-    fn bring_up_to_date(self) -> Result<Self> {
+    /// Settings of a file that may be written to.
+    fn set_up(self) -> Result<Self> {
         let connection = &self.connection;
-        let behind = migrate::is_behind(connection)?;
-        if behind {
-            migrate::migrate(connection)?;
-        }
+        schema::check(connection)?;
         let mode: String = connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))
             .map_err(engine)?;
@@ -281,10 +282,6 @@ impl Sqlite {
         let owed = "SELECT EXISTS (SELECT 1 FROM unscrubbed)";
         let owed = connection.query_row(owed, [], |row| row.get(0));
         self.owes_scrub.set(owed.map_err(engine)?);
-        if behind {
-            // The header must tell the format to programs that only look at the file.
-            self.set("wal_checkpoint", &"TRUNCATE")?;
-        }
         Ok(self)
     }
 }
@@ -294,17 +291,12 @@ impl Store for Sqlite {
         Ok(Box::new(Session::read(self)?))
     }
 
-    fn write(&self) -> Result<Box<dyn Tx + '_>> {
-        self.pay_scrub();
-        Ok(Box::new(Session::write(self)?))
-    }
-
-    fn write_if_free(&self) -> Result<Box<dyn Tx + '_>> {
+    fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {
+        if waits {
+            self.pay_scrub();
+            return Ok(Box::new(Session::write(self)?));
+        }
         Ok(Box::new(self.without_waiting(Session::write)?))
-    }
-
-    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
-        codec::press
     }
 
     fn preparing(&self) -> Result<Box<Prepare>> {
@@ -313,6 +305,10 @@ impl Store for Sqlite {
             shown: Shown::of(message),
             body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
         }))
+    }
+
+    fn operations_committed(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.operations)
     }
 
     fn version(&self) -> Result<u64> {
@@ -451,7 +447,7 @@ impl Drop for Sqlite {
     fn drop(&mut self) {
         let path = self.connection.path().map(Path::new);
         if self.has_written.get()
-            && path.is_some_and(|path| migrate::journal_bytes(path) >= LONG_JOURNAL_BYTES)
+            && path.is_some_and(|path| schema::journal_bytes(path) >= LONG_JOURNAL_BYTES)
         {
             let _ = self.without_waiting(Self::empty_journal);
         }
@@ -521,8 +517,7 @@ fn sweep(path: &Path, draft: &Path) {
 
 fn fill(draft: &Path) -> Result<()> {
     let connection = Connection::open(draft).map_err(engine)?;
-    seal::register(&connection).map_err(engine)?;
-    migrate::migrate(&connection)?;
+    schema::make(&connection)?;
     connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
         .map_err(engine)?;
@@ -588,7 +583,7 @@ fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
         use rusqlite::Error as E;
         let error = match error {
             // All statements are this folder's own: one that makes no sense to SQLite meets tables
-            // that are not what the migrations made.
+            // that are not ours.
             E::SqlInputError { msg, .. } => return Error::Damaged { detail: msg },
             E::FromSqlConversionFailure(column, kind, inner) => match inner.downcast::<Error>() {
                 Ok(carried) => return *carried,

@@ -7,16 +7,17 @@ use rusqlite::{Row, params};
 
 use super::codec::{Speaker, blob, damaged, number, pack, unsigned};
 use super::dictionary::Packing;
-use super::memo::Place;
 use super::seal::{intact, neighbours};
 use super::session::{Session, keyed};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
-    Commit, Encoding, Message, Operation, PURGED, Role, Sealed, Summed, TokenCount, ToolUses,
-    Total, Usage, is_tombstone, preview, tombstone,
+    Commit, Encoding, Message, Operation, Role, Sealed, Summed, TokenCount, ToolUses, Total, Usage,
+    is_tombstone, preview, tombstone,
 };
+use crate::store::lineage::{Place, lineage_at};
+use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     Appended, ByReach, CommitRow, ContentRow, ContentSize, CountKey, Derived, Dropped, Facts,
     ListedCommit, Objects, ObjectsMut, Prepared, Shown,
@@ -43,22 +44,12 @@ pub(super) fn message(
     packed: Option<(Packing, Vec<u8>)>,
     size_bytes: u64,
 ) -> rusqlite::Result<Message> {
-    let canonical = body_text(hash, packed, size_bytes)?;
-    Message::from_canonical(&canonical).map_err(|error| damaged(format!("content {hash}: {error}")))
-}
-
-/// The same as its canonical form.
-fn body_text(
-    hash: &ContentHash,
-    packed: Option<(Packing, Vec<u8>)>,
-    size_bytes: u64,
-) -> rusqlite::Result<String> {
     let wrong = |error: String| damaged(format!("content {hash}: {error}"));
     let Some((packing, stored)) = packed else {
         return Err(wrong("its body is missing".to_owned()));
     };
     let body = packing.unpack(stored, size_bytes)?;
-    Ok(canonical(hash, &body)?.to_owned())
+    Message::from_canonical(canonical(hash, &body)?).map_err(|error| wrong(error.to_string()))
 }
 
 /// The text of a body, which must be that of its name.
@@ -142,28 +133,6 @@ impl Session<'_> {
             self.memo.saw_content(*hash, id);
         }
         Ok(id)
-    }
-
-    /// Whole bodies, each held against its name.
-    fn read_bodies<T>(
-        &self,
-        hashes: &[ContentHash],
-        mut read: impl FnMut(ContentHash, String) -> rusqlite::Result<T>,
-    ) -> Result<Vec<Option<T>>> {
-        self.by_key(
-            concat!(
-                "SELECT n, hash, size_bytes, encoding, body
-                 FROM keys CROSS JOIN contents ON hash = key AND ",
-                intact!(contents asked "key"),
-                " LEFT JOIN bodies ON content = id"
-            ),
-            hashes,
-            |row| {
-                let hash: ContentHash = row.get(1)?;
-                let text = body_text(&hash, self.packed(row, 3)?, unsigned(row, 2)?)?;
-                read(hash, text)
-            },
-        )
     }
 
     fn put_body(&self, id: i64, message: &Sealed<Message>) -> Result<()> {
@@ -285,61 +254,6 @@ impl Session<'_> {
                AND seal = sealed(id, parent, fork_depth, changes)";
         self.execute(sql, [])
     }
-
-    /// Keeps a message, of which something may be worked out already; whether it is new.
-    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool> {
-        let (hash, canonical) = (message.hash(), message.canonical());
-        if self.memo.content(&hash).is_some() {
-            return Ok(false);
-        }
-        let (shown, body) = match prepared {
-            Some(Prepared { shown, body }) => (shown, Some(body)),
-            None => (Shown::of(message), None),
-        };
-        // Most that is put here is new: whether it is, the index says on the way.
-        let id = self.next_id("contents")?;
-        let put = self.changed(
-            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))
-             ON CONFLICT (hash) DO NOTHING",
-            params![
-                id,
-                hash,
-                Speaker::from(&**message),
-                shown.preview,
-                number(canonical.len() as u64),
-                number(message.calls().count() as u64),
-                number(message.results().count() as u64),
-            ],
-        )?;
-        if put == 0 {
-            let id = self.must_content_id(&hash)?;
-            return self.heal(id, message).map(|_| false);
-        }
-        let (encoding, body) = match body {
-            Some(body) => self.packed_body(canonical.as_bytes(), body)?,
-            None => self.pack_body(canonical.as_bytes())?,
-        };
-        self.execute(
-            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
-            params![id, encoding, body.as_ref()],
-        )?;
-        if let Some(uses) = shown.uses {
-            self.execute(
-                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
-                params![id, uses],
-            )?;
-        }
-        self.memo.saw_content(hash, id);
-        self.grew()?;
-        Ok(true)
-    }
-}
-
-/// The lineage in which a path holds the commit at `depth`.
-fn lineage_at(lineages: &[(i64, i64)], depth: i64) -> Option<i64> {
-    let holds = lineages.iter().rev().find(|(_, last)| depth <= *last);
-    holds.map(|(lineage, _)| *lineage)
 }
 
 impl Objects for Session<'_> {
@@ -514,16 +428,6 @@ impl Objects for Session<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
-        self.read_bodies(hashes, |hash, body| {
-            Message::from_canonical(&body).map_err(|e| damaged(format!("content {hash}: {e}")))
-        })
-    }
-
-    fn bodies(&self, hashes: &[ContentHash]) -> Result<Vec<Option<String>>> {
-        self.read_bodies(hashes, |_, body| Ok(body))
-    }
-
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
         self.by_key(
             concat!(
@@ -593,33 +497,6 @@ impl Objects for Session<'_> {
         self.sizes_of_contents()
     }
 
-    fn all_contents(&self) -> Result<Vec<ContentHash>> {
-        let sql = concat!("SELECT hash FROM contents WHERE ", intact!(contents));
-        self.all(sql, [], |row| row.get(0))
-    }
-
-    fn purged(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {
-        let found = self.by_key(
-            &[
-                "SELECT n, hash, encoding, body, size_bytes
-                 FROM keys CROSS JOIN contents ON hash = key AND preview = '",
-                PURGED,
-                "' AND ",
-                intact!(contents asked "key"),
-                " JOIN bodies ON content = id",
-            ]
-            .concat(),
-            contents,
-            |row| {
-                let hash: ContentHash = row.get(1)?;
-                let packing = self.packing(row.get(2)?)?;
-                let body = packing.unpack(row.get(3)?, unsigned(row, 4)?)?;
-                Ok(is_tombstone(&hash, &body))
-            },
-        )?;
-        Ok(found.into_iter().map(|is| is == Some(true)).collect())
-    }
-
     fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
         // A mask of zeros stands for none, which its column holds as nothing.
         self.each(
@@ -686,10 +563,6 @@ impl Objects for Session<'_> {
         Session::newest_total(self, tip, encoding)
     }
 
-    fn total(&self, commit: &CommitHash, encoding: Encoding) -> Result<Option<Total>> {
-        self.total_at(commit, encoding)
-    }
-
     fn derived(&self) -> Result<Derived> {
         let checkpoints = concat!(
             "SELECT commits.hash FROM checkpoints JOIN commits ON commits.id = commit_id
@@ -751,19 +624,52 @@ impl Objects for Session<'_> {
 }
 
 impl ObjectsMut for Session<'_> {
-    fn put_content(&self, message: &Sealed<Message>) -> Result<bool> {
-        self.put_message(message, None)
-    }
-
-    fn put_prepared(&self, message: &Sealed<Message>, prepared: Prepared) -> Result<bool> {
-        self.put_message(message, Some(prepared))
-    }
-
-    fn heal_content(&self, message: &Sealed<Message>) -> Result<bool> {
-        match self.content_id(&message.hash())? {
-            Some(id) => self.heal(id, message),
-            None => Ok(false),
+    fn put_message(&self, message: &Sealed<Message>, prepared: Option<Prepared>) -> Result<bool> {
+        let (hash, canonical) = (message.hash(), message.canonical());
+        if let Some(id) = self.memo.content(&hash) {
+            return self.heal(id, message).map(|_| false);
         }
+        let (shown, body) = match prepared {
+            Some(Prepared { shown, body }) => (shown, Some(body)),
+            None => (Shown::of(message), None),
+        };
+        // Most that is put here is new: whether it is, the index says on the way.
+        let id = self.next_id("contents")?;
+        let put = self.changed(
+            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))
+             ON CONFLICT (hash) DO NOTHING",
+            params![
+                id,
+                hash,
+                Speaker::from(&**message),
+                shown.preview,
+                number(canonical.len() as u64),
+                number(message.calls().count() as u64),
+                number(message.results().count() as u64),
+            ],
+        )?;
+        if put == 0 {
+            let id = self.must_content_id(&hash)?;
+            return self.heal(id, message).map(|_| false);
+        }
+        let (encoding, body) = match body {
+            Some(body) => self.packed_body(canonical.as_bytes(), body)?,
+            None => self.pack_body(canonical.as_bytes())?,
+        };
+        self.execute(
+            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+            params![id, encoding, body.as_ref()],
+        )?;
+        if let Some(uses) = shown.uses {
+            self.execute(
+                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
+                params![id, uses],
+            )?;
+        }
+        self.memo.saw_content(hash, id);
+        self.grew()?;
+        Ok(true)
     }
 
     fn put_commit(&self, commit: &Sealed<Commit>) -> Result<bool> {
@@ -833,18 +739,20 @@ impl ObjectsMut for Session<'_> {
         Ok(true)
     }
 
-    fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
-        self.execute(
-            "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
-            params![
-                self.must_content_id(&key.content)?,
-                encoding,
-                key.mask.as_ref().map_or(&[][..], |mask| mask),
-                number(count.tokens),
-                count.estimated,
-            ],
-        )
+    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+        counts.iter().try_for_each(|(key, count)| {
+            self.execute(
+                "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated, seal)
+                 VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
+                params![
+                    self.must_content_id(&key.content)?,
+                    encoding,
+                    key.mask.as_ref().map_or(&[][..], |mask| mask),
+                    number(count.tokens),
+                    count.estimated,
+                ],
+            )
+        })
     }
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
@@ -896,9 +804,13 @@ impl ObjectsMut for Session<'_> {
             params![id, encoding, body.as_ref()],
         )?;
         self.forget_pieces_of(id)?;
-        self.execute("DELETE FROM counts WHERE content = ?1", [id])?;
+        for table in tables::purged(Purge::OfContent, Only::Servers) {
+            self.execute(
+                &format!("DELETE FROM {} WHERE content = ?1", table.name),
+                [id],
+            )?;
+        }
         self.drop_totals()?;
-        self.execute("DELETE FROM tool_uses WHERE content = ?1", [id])?;
         self.memo.forget();
         Ok(row.size_bytes)
     }

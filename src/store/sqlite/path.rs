@@ -12,54 +12,19 @@ use memchr::memmem::Finder;
 use rusqlite::types::ValueRef;
 use rusqlite::{Params, Row, params};
 
-use super::codec::{Speaker, damaged, number, unsigned};
+use super::codec::{Speaker, carried, damaged, number, unsigned};
 use super::engine;
 use super::objects::commit_row;
 use super::seal::intact;
 use super::session::Session;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, Operation, TokenCount, ToolUses};
+use crate::store::lineage::{self, Links, Stretch};
 use crate::store::{Appended, CommitRow, ContentRow, Facts, ListedCommit};
 
 /// What stands in the text of each commit that sets anything.
 static SETS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"settings\":{"));
-
-/// A part of a path: a lineage, and the depths of the first and the last commit there.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    lineage: i64,
-    first: i64,
-    last: i64,
-}
-
-/// What the next commit of a path must be: each names the one before it.
-struct Links {
-    tip: CommitHash,
-    depth: i64,
-    /// The commit before, where it is known.
-    before: Option<CommitHash>,
-}
-
-impl Links {
-    fn next(&mut self, row: &CommitRow) -> rusqlite::Result<()> {
-        let broken = || {
-            let (tip, hash) = (self.tip, row.hash);
-            Err(damaged(format!("the path to {tip} is broken at {hash}")))
-        };
-        if number(row.depth) != self.depth {
-            return broken();
-        }
-        match (&self.before, &row.commit.parent) {
-            (Some(before), parent) if parent.as_ref() != Some(before) => return broken(),
-            (None, parent) if parent.is_some() == (self.depth == 0) => return broken(),
-            _ => {}
-        }
-        self.before = Some(row.hash);
-        self.depth += 1;
-        Ok(())
-    }
-}
 
 impl Session<'_> {
     /// The newest `limit` commits on the path to `tip` that come after `after`, if that is on it.
@@ -69,33 +34,11 @@ impl Session<'_> {
         after: Option<&CommitHash>,
         limit: usize,
     ) -> Result<Vec<Stretch>> {
-        let mut stretches = Vec::new();
         let Some(end) = self.place(tip)? else {
-            return Ok(stretches);
+            return Ok(Vec::new());
         };
         let after = after.map(|after| self.place(after)).transpose()?.flatten();
-        let lineages = self.lineages(end)?;
-        let mut left = i64::try_from(limit).unwrap_or(i64::MAX);
-        for (at, (lineage, last)) in lineages.iter().copied().enumerate() {
-            let begins = lineages.get(at + 1).map_or(0, |(_, fork)| fork + 1);
-            let stop = after.filter(|after| after.lineage == lineage && after.depth <= last);
-            let first = begins
-                .max(last.saturating_sub(left) + 1)
-                .max(stop.map_or(0, |after| after.depth + 1));
-            if first <= last {
-                stretches.push(Stretch {
-                    lineage,
-                    first,
-                    last,
-                });
-                left -= last - first + 1;
-            }
-            if stop.is_some() || left <= 0 {
-                break;
-            }
-        }
-        stretches.reverse();
-        Ok(stretches)
+        Ok(lineage::newest(&self.lineages(end)?, after, limit))
     }
 
     /// Reads rows of a lineage, whose second column is their depth: one for each of these, in their order.
@@ -135,16 +78,12 @@ impl Session<'_> {
         let Some(first) = stretches.first() else {
             return Ok(());
         };
-        let mut links = Links {
-            tip: *tip,
-            depth: first.first,
-            before: None,
-        };
+        let mut links = Links::from(*tip, first.first);
         for stretch in stretches {
             let mut failed = None;
             scan(stretch, &mut |row| {
                 let found = read(row)?;
-                links.next(row_of(&found))?;
+                links.next(row_of(&found)).map_err(carried)?;
                 failed = visit(found).err();
                 Ok(failed.is_none())
             })?;
@@ -152,15 +91,7 @@ impl Session<'_> {
                 return Err(error);
             }
         }
-        match links.before {
-            Some(last) if last == *tip => Ok(()),
-            last => Err(Error::Damaged {
-                detail: format!(
-                    "the path to {tip} ends {}",
-                    last.map_or("before it begins".to_owned(), |last| format!("at {last}"))
-                ),
-            }),
-        }
+        links.end()
     }
 
     pub(super) fn walk_path(
@@ -287,14 +218,13 @@ impl Session<'_> {
                 },
             })
         };
-        let lineages = self.lineages(end)?;
-        for (at, (lineage, last)) in lineages.iter().enumerate().rev() {
-            let begins = lineages.get(at + 1).map_or(0, |(_, fork)| fork + 1);
-            let first = begins.max(number(depths.start));
-            let last = (*last).min(number(depths.end) - 1);
-            if first > last {
-                continue;
-            }
+        let (first, last) = (number(depths.start), number(depths.end) - 1);
+        for at in lineage::between(&self.lineages(end)?, first, last) {
+            let Stretch {
+                lineage,
+                first,
+                last,
+            } = at;
             let mut failed = None;
             let params = params![lineage, first, last, facts.counts];
             self.scan_whole(&sql, params, first..=last, |row| {

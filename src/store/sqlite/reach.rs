@@ -6,13 +6,13 @@ use rusqlite::Row;
 
 use super::codec::{number, unsigned};
 use super::engine;
-use super::memo::Place;
 use super::objects::commit_row;
 use super::seal::intact;
 use super::session::Session;
 use super::verify::unsound;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::store::lineage::Place;
 use crate::store::{ByReach, Dropped};
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit

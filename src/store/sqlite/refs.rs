@@ -8,8 +8,9 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote,
+    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, Upkeep,
 };
 
 /// What the operation is called that stands for those that were forgotten.
@@ -33,15 +34,6 @@ fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
         name: row.get(1)?,
         old: value(row, 2)?,
         new: value(row, 5)?,
-    })
-}
-
-/// A tag's note, after the column that says whose it is.
-fn tag_note(row: &Row<'_>) -> rusqlite::Result<TagNote> {
-    Ok(TagNote {
-        commit: row.get(1)?,
-        time: Millis(row.get(2)?),
-        text: row.get(3)?,
     })
 }
 
@@ -99,7 +91,7 @@ impl Session<'_> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'operations'";
         let given = self.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
         let oldest = match found.len() < limit {
-            true => self.collections()?.forgotten.unwrap_or(1),
+            true => self.kept_collections()?.forgotten.unwrap_or(1),
             false => 0,
         };
         let newest = before.map_or(given, |before| given.min(before.saturating_sub(1)));
@@ -154,6 +146,21 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
+    fn kept_collections(&self) -> Result<Collections> {
+        let sql = concat!(
+            "SELECT times, operation FROM collections WHERE id = 1 AND ",
+            intact!(collections)
+        );
+        let found = self.first(sql, [], |row| {
+            let forgotten: Option<i64> = row.get(1)?;
+            Ok(Collections {
+                times: unsigned(row, 0)?,
+                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
     fn write_collections(&self, to: Collections) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO collections (id, times, operation, seal)
@@ -281,72 +288,6 @@ impl Refs for Session<'_> {
         Ok(last)
     }
 
-    fn collections(&self) -> Result<Collections> {
-        let sql = concat!(
-            "SELECT times, operation FROM collections WHERE id = 1 AND ",
-            intact!(collections)
-        );
-        let found = self.first(sql, [], |row| {
-            let forgotten: Option<i64> = row.get(1)?;
-            Ok(Collections {
-                times: unsigned(row, 0)?,
-                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
-            })
-        })?;
-        Ok(found.unwrap_or_default())
-    }
-
-    fn rows_aside(&self) -> Result<u64> {
-        self.aside()
-    }
-
-    fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
-        let names: Vec<&str> = tags.iter().map(RefName::as_str).collect();
-        let names = serde_json::to_string(&names).map_err(Error::store)?;
-        let found = self.each(
-            concat!(
-                "SELECT names.key, hash, time, note FROM json_each(?1) AS names
-                 CROSS JOIN tag_notes ON tag = names.value AND ",
-                intact!(tag_notes),
-                " JOIN commits ON commits.id = commit_id AND ",
-                intact!(commits)
-            ),
-            tags.len(),
-            [names],
-            tag_note,
-        )?;
-        for (tag, _) in tags.iter().zip(&found).filter(|(_, note)| note.is_none()) {
-            let beside = concat!("SELECT ", neighbours!(tag_notes, "tag", "?1"));
-            self.first(beside, [tag], |_| Ok(()))?;
-        }
-        Ok(found)
-    }
-
-    fn all_tag_notes(&self) -> Result<Vec<(RefName, TagNote)>> {
-        let sql = concat!(
-            "SELECT tag, hash, time, note FROM tag_notes
-             JOIN commits ON commits.id = commit_id AND ",
-            intact!(commits),
-            " WHERE ",
-            intact!(tag_notes),
-            " ORDER BY tag"
-        );
-        self.all(sql, [], |row| Ok((row.get(0)?, tag_note(row)?)))
-    }
-
-    fn follower(&self, session: &RefName) -> Result<Option<RefName>> {
-        let sql = concat!(
-            "SELECT branch FROM followers WHERE session = ?1 AND ",
-            intact!(followers)
-        );
-        let found = self.first(sql, [session], |row| row.get(0))?;
-        if found.is_none() {
-            let beside = concat!("SELECT ", neighbours!(followers, "session", "?1"));
-            self.first(beside, [session], |_| Ok(()))?;
-        }
-        Ok(found)
-    }
-
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
         let found: Vec<(u64, AdoptedRow)> = self.all(
             concat!(
@@ -379,6 +320,20 @@ impl Refs for Session<'_> {
         Ok(found.into_iter().map(|(_, commits)| commits).collect())
     }
 
+    fn upkeep(&self) -> Result<Upkeep> {
+        let checked = concat!("SELECT time FROM checks WHERE id = 1 AND ", intact!(checks));
+        Ok(Upkeep {
+            collections: self.kept_collections()?,
+            rows_aside: self.aside()?,
+            last_check: self.first(checked, [], |row| row.get(0).map(Millis))?,
+        })
+    }
+
+    // Without a look at the rest.
+    fn collections(&self) -> Result<Collections> {
+        self.kept_collections()
+    }
+
     fn sound_references(&self) -> Result<Vec<RefName>> {
         let sql = "SELECT name FROM refs WHERE seal = sealed(name, target, symbolic) ORDER BY name";
         self.all(sql, [], |row| row.get(0))
@@ -386,20 +341,6 @@ impl Refs for Session<'_> {
 
     fn named_commits(&self) -> Result<Vec<CommitHash>> {
         self.named_hashes()
-    }
-
-    fn last_check(&self) -> Result<Option<Millis>> {
-        let sql = concat!("SELECT time FROM checks WHERE id = 1 AND ", intact!(checks));
-        self.first(sql, [], |row| row.get(0).map(Millis))
-    }
-
-    fn config(&self) -> Result<Vec<(String, String)>> {
-        let sql = concat!(
-            "SELECT key, value FROM config WHERE ",
-            intact!(config),
-            " ORDER BY key"
-        );
-        self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }
 
@@ -475,8 +416,7 @@ impl RefsMut for Session<'_> {
 
     fn purge_operations(&self, purge: u64) -> Result<()> {
         // What was set aside may hold what is erased, and a reason may quote it.
-        self.forget_aside()?;
-        self.execute("DELETE FROM unread", [])?;
+        self.empty(tables::purged(Purge::Empty, Only::Servers))?;
         let sql = "UPDATE operations SET what = ?1, seal = sealed(id, time, ?1, undoes, redoes)
              WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;
@@ -517,7 +457,7 @@ impl RefsMut for Session<'_> {
             let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
             self.execute(sql, [last])?;
         }
-        let collections = self.collections()?;
+        let collections = self.kept_collections()?;
         self.write_collections(Collections {
             forgotten: u64::try_from(last).ok(),
             ..collections
@@ -544,29 +484,11 @@ impl RefsMut for Session<'_> {
     }
 
     fn count_collection(&self) -> Result<()> {
-        let collections = self.collections()?;
+        let collections = self.kept_collections()?;
         self.write_collections(Collections {
             times: collections.times + 1,
             ..collections
         })
-    }
-
-    fn set_tag_note(&self, tag: &RefName, note: Option<&TagNote>) -> Result<()> {
-        let Some(note) = note else {
-            return self.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag]);
-        };
-        let commit = self.must_place(&note.commit)?.id;
-        self.execute(
-            "INSERT OR REPLACE INTO tag_notes (tag, commit_id, time, note, seal)
-             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
-            params![tag, commit, note.time.0, note.text],
-        )
-    }
-
-    fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO followers (session, branch, seal)
-             VALUES (?1, ?2, sealed(?1, ?2))";
-        self.execute(sql, [session, branch])
     }
 
     fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
@@ -577,16 +499,5 @@ impl RefsMut for Session<'_> {
              VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
             params![self.next_id("adopted")?, session, theirs, ours],
         )
-    }
-
-    fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
-        match value {
-            Some(value) => self.execute(
-                "INSERT OR REPLACE INTO config (key, value, seal)
-                 VALUES (?1, ?2, sealed(?1, ?2))",
-                [key, value],
-            ),
-            None => self.execute("DELETE FROM config WHERE key = ?1", [key]),
-        }
     }
 }

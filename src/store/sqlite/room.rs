@@ -5,24 +5,17 @@ use std::path::Path;
 use super::codec::{Speaker, unsigned};
 use super::seal::intact;
 use super::session::Session;
-use super::{Sqlite, migrate};
+use super::{Sqlite, schema};
 use crate::error::Result;
+use crate::store::tables;
 use crate::store::{ContentSize, Room, RoomOf, SourceSize};
 
-/// What is in a table, by its name; its indexes are counted with it.
+/// What is in a table, by its name; its indexes are counted with it, and so are the tables that the search
+/// index keeps for itself.
 fn kind(table: &str) -> RoomOf {
-    match table {
-        "bodies" | "dictionaries" => RoomOf::Messages,
-        "contents" | "tool_uses" => RoomOf::Listings,
-        "commits" | "lineages" => RoomOf::Commits,
-        "sources" | "source_blocks" | "commit_records" | "sessions" => RoomOf::Sources,
-        "counts" | "checkpoints" | "totals" | "summaries" | "followed" | "unread" => {
-            RoomOf::Derived
-        }
-        "quarantine" => RoomOf::Aside,
-        other if other == "search" || other.starts_with("search_") => RoomOf::Index,
-        _ => RoomOf::Names,
-    }
+    let own = table.split_once('_').map_or(table, |(before, _)| before);
+    let found = tables::named(table).or_else(|| tables::named(own));
+    found.map_or(RoomOf::Names, |table| table.room)
 }
 
 /// The main file and the journal beside it; nothing of what is in memory.
@@ -30,7 +23,7 @@ fn files_bytes(store: &Sqlite) -> u64 {
     let path = store.connection.path().filter(|path| !path.is_empty());
     path.map(Path::new).map_or(0, |path| {
         let file = std::fs::metadata(path).map_or(0, |file| file.len());
-        file + migrate::journal_bytes(path)
+        file + schema::journal_bytes(path)
     })
 }
 

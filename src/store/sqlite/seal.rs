@@ -9,9 +9,6 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result, ffi};
 
-use super::codec::unpack;
-use crate::model::{Message, ToolUses};
-
 /// The condition that a row of this table, or of an alias of it, is as it was written. Any other row
 /// ends the statement with an error; a row that can be made again (a count, a checkpoint) counts as
 /// absent instead.
@@ -153,7 +150,7 @@ macro_rules! neighbours {
 }
 pub(super) use neighbours;
 
-/// Gives a connection the functions that statements and migrations name.
+/// Gives a connection the functions that statements name.
 pub(super) fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -167,18 +164,7 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
         let what = format!("a row of {table} is not as it was written");
         let code = ffi::Error::new(ffi::SQLITE_CORRUPT);
         Err(Error::SqliteFailure(code, Some(what)))
-    })?;
-    connection.create_scalar_function("tool_uses_of", 3, flags, |row| Ok(tool_uses_of(row)))
-}
-
-/// How the message of a body uses tools, as `tool_uses` holds it; nothing where it uses none or
-/// cannot be read.
-fn tool_uses_of(row: &Context<'_>) -> Option<String> {
-    let (encoding, stored, size_bytes): (i64, Vec<u8>, i64) =
-        (row.get(0).ok()?, row.get(1).ok()?, row.get(2).ok()?);
-    let body = unpack(encoding, stored, u64::try_from(size_bytes).ok()?).ok()?;
-    let message = Message::from_canonical(std::str::from_utf8(&body).ok()?).ok()?;
-    Some(ToolUses::of(&message)?.to_text())
+    })
 }
 
 /// The CRC-32 over the arguments from `first` on, each with its type and length.

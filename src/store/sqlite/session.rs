@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-#[cfg(test)]
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -233,6 +232,9 @@ impl Tx for Session<'_> {
         let connection = &self.store.connection;
         connection.execute_batch("COMMIT").map_err(engine)?;
         self.committed.set(true);
+        if self.operation.get().is_some() {
+            self.store.operations.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(())
     }
 }

@@ -2,17 +2,14 @@
 
 use rusqlite::{Row, params};
 
-use super::codec::{
-    blob, damaged, number, pack_spans, packed, press, unpack, unpack_spans, unsigned,
-};
+use super::codec::{blob, number, pack_spans, packed, unpack, unpack_spans, unsigned};
 use super::seal::{intact, neighbours};
 use super::session::{Session, SourceBlock, keyed};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
-use crate::model::{Millis, RefName, Span};
+use crate::hash::{CommitHash, HashBytes, fingerprint};
+use crate::model::{RefName, Span};
 use crate::store::{
-    FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceSize, SourceState,
-    Sources, SourcesMut, UnreadFile,
+    Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf,
 };
 
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
@@ -54,69 +51,36 @@ impl Session<'_> {
 }
 
 impl Sources for Session<'_> {
-    fn sources(&self, session: &RefName) -> Result<Vec<SourceRow>> {
-        self.all(
-            concat!(
-                "SELECT id, session, format, size_bytes, fingerprint FROM sources
-                 WHERE session = ?1 AND ",
-                intact!(sources),
-                " ORDER BY id DESC"
-            ),
-            [session],
-            source_row,
-        )
-    }
-
-    fn all_sources(&self) -> Result<Vec<SourceRow>> {
-        let sql = concat!(
-            "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE ",
-            intact!(sources),
-            " ORDER BY id"
-        );
-        self.all(sql, [], source_row)
+    fn sources_of(&self, of: SourcesOf<'_>) -> Result<Vec<SourceRow>> {
+        macro_rules! which {
+            ($which:literal) => {
+                concat!(
+                    "SELECT id, session, format, size_bytes, fingerprint FROM sources WHERE ",
+                    intact!(sources),
+                    $which
+                )
+            };
+        }
+        match of {
+            SourcesOf::All => self.all(which!(" ORDER BY id DESC"), [], source_row),
+            SourcesOf::Any => self.all(which!(" LIMIT 1"), [], source_row),
+            SourcesOf::Session(session) => {
+                let sql = which!(" AND session = ?1 ORDER BY id DESC");
+                self.all(sql, [session], source_row)
+            }
+            SourcesOf::Number(id) => {
+                let found = self.all(which!(" AND id = ?1"), [number(id)], source_row)?;
+                if found.is_empty() {
+                    let beside = concat!("SELECT ", neighbours!(sources, "id", "?1"));
+                    self.first(beside, [number(id)], |_| Ok(()))?;
+                }
+                Ok(found)
+            }
+        }
     }
 
     fn source_sizes(&self) -> Result<Vec<SourceSize>> {
         self.sizes_of_sources()
-    }
-
-    fn has_sources(&self) -> Result<bool> {
-        let found = self.first("SELECT 1 FROM sources LIMIT 1", [], |_| Ok(()))?;
-        Ok(found.is_some())
-    }
-
-    fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
-        let sql = keyed::<CommitHash>(concat!(
-            "SELECT DISTINCT source FROM keys CROSS JOIN commits ON hash = key AND ",
-            intact!(commits asked "key"),
-            " CROSS JOIN commit_records ON commit_id = commits.id AND ",
-            intact!(commit_records asked "commits.id"),
-            " ORDER BY source"
-        ));
-        self.all(&sql, [blob(commits)], |row| unsigned(row, 0))
-    }
-
-    fn sessions(&self) -> Result<Vec<RefName>> {
-        let sql = concat!(
-            "SELECT name FROM sessions WHERE ",
-            intact!(sessions),
-            " ORDER BY name"
-        );
-        self.all(sql, [], |row| row.get(0))
-    }
-
-    fn source(&self, id: u64) -> Result<Option<SourceRow>> {
-        let sql = concat!(
-            "SELECT id, session, format, size_bytes, fingerprint FROM sources
-             WHERE id = ?1 AND ",
-            intact!(sources)
-        );
-        let found = self.first(sql, [number(id)], source_row)?;
-        if found.is_none() {
-            let beside = concat!("SELECT ", neighbours!(sources, "id", "?1"));
-            self.first(beside, [number(id)], |_| Ok(()))?;
-        }
-        Ok(found)
     }
 
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
@@ -179,92 +143,6 @@ impl Sources for Session<'_> {
         Ok(found)
     }
 
-    fn followed(&self, path: &str) -> Result<Option<FollowedFile>> {
-        let sql = concat!(
-            "SELECT path, source, size_bytes, modified_ns, file, hashed, settings, time FROM followed
-             WHERE path = ?1 AND ",
-            intact!(followed)
-        );
-        let found = self.first(sql, [path], |row| {
-            let hashed = FingerprintMark::from_bytes(row.get_ref(5)?.as_blob()?);
-            let settings = serde_json::from_str(row.get_ref(6)?.as_str()?).ok();
-            let (Some(hashed), Some(settings)) = (hashed, settings) else {
-                return Ok(None);
-            };
-            Ok(Some(FollowedFile {
-                path: row.get(0)?,
-                source: unsigned(row, 1)?,
-                stamp: FileStamp {
-                    size_bytes: unsigned(row, 2)?,
-                    modified_ns: row.get(3)?,
-                    file: row.get(4)?,
-                },
-                hashed,
-                settings,
-                time: Millis(row.get(7)?),
-            }))
-        })?;
-        Ok(found.flatten())
-    }
-
-    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
-        let sql = concat!(
-            "SELECT path, session FROM followed LEFT JOIN sources ON sources.id = source AND ",
-            intact!(sources),
-            " WHERE ",
-            intact!(followed),
-            " ORDER BY path"
-        );
-        self.all(sql, [], |row| {
-            // What is known of a file goes with its source.
-            let session: Option<RefName> = row.get(1)?;
-            let session = session.ok_or_else(|| damaged("a source that was followed is lost"))?;
-            Ok((row.get(0)?, session))
-        })
-    }
-
-    fn last_followed(&self) -> Result<Option<Millis>> {
-        let sql = concat!("SELECT max(time) FROM followed WHERE ", intact!(followed));
-        let found = self.first(sql, [], |row| row.get::<_, Option<i64>>(0))?;
-        Ok(found.flatten().map(Millis))
-    }
-
-    fn unread_files(&self) -> Result<Vec<UnreadFile>> {
-        let sql = concat!(
-            "SELECT path, why, time FROM unread WHERE ",
-            intact!(unread),
-            " ORDER BY path"
-        );
-        self.all(sql, [], |row| {
-            Ok(UnreadFile {
-                path: row.get(0)?,
-                why: row.get(1)?,
-                time: Millis(row.get(2)?),
-            })
-        })
-    }
-
-    fn session(&self, name: &RefName) -> Result<Option<SessionRow>> {
-        let sql = concat!(
-            "SELECT title, cwd, absent FROM sessions WHERE name = ?1 AND ",
-            intact!(sessions)
-        );
-        let found = self.first(sql, [name], |row| {
-            let absent = row.get_ref(2)?.as_str()?;
-            Ok(SessionRow {
-                title: row.get(0)?,
-                cwd: row.get(1)?,
-                absent: serde_json::from_str(absent)
-                    .map_err(|error| damaged(format!("session {name}: {error}")))?,
-            })
-        })?;
-        if found.is_none() {
-            let beside = concat!("SELECT ", neighbours!(sessions, "name", "?1"));
-            self.first(beside, [name], |_| Ok(()))?;
-        }
-        Ok(found)
-    }
-
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>> {
         self.first(
             concat!(
@@ -299,16 +177,6 @@ impl SourcesMut for Session<'_> {
             params![id, session, format, fingerprint(b"")],
         )?;
         u64::try_from(id).map_err(Error::store)
-    }
-
-    fn append_source(
-        &self,
-        id: u64,
-        from: &SourceState,
-        bytes: &[u8],
-        fingerprint: &HashBytes,
-    ) -> Result<()> {
-        self.append_pressed(id, from, (bytes, press(bytes)), fingerprint)
     }
 
     fn append_pressed(
@@ -356,51 +224,6 @@ impl SourcesMut for Session<'_> {
              VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
             params![commit, number(source), pack_spans(spans)],
         )
-    }
-
-    fn put_followed(&self, file: &FollowedFile) -> Result<()> {
-        self.must_source(file.source)?;
-        let settings = serde_json::to_string(&file.settings).map_err(Error::store)?;
-        self.execute(
-            "INSERT OR REPLACE INTO followed
-                 (path, source, size_bytes, modified_ns, file, hashed, settings, time, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
-            params![
-                file.path,
-                number(file.source),
-                number(file.stamp.size_bytes),
-                file.stamp.modified_ns,
-                file.stamp.file,
-                &file.hashed.as_bytes()[..],
-                settings,
-                file.time.0
-            ],
-        )
-    }
-
-    fn put_session(&self, name: &RefName, row: &SessionRow) -> Result<()> {
-        let absent = serde_json::to_string(&row.absent).map_err(Error::store)?;
-        self.execute(
-            "INSERT OR REPLACE INTO sessions (name, title, cwd, absent, seal)
-             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
-            params![name, row.title, row.cwd, absent],
-        )
-    }
-
-    fn put_unread(&self, file: &UnreadFile) -> Result<()> {
-        self.execute(
-            "INSERT OR REPLACE INTO unread (path, why, time, seal)
-             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
-            params![file.path, file.why, file.time.0],
-        )
-    }
-
-    fn forget_unread(&self, path: &str) -> Result<()> {
-        self.execute("DELETE FROM unread WHERE path = ?1", [path])
-    }
-
-    fn forget_session(&self, name: &RefName) -> Result<()> {
-        self.execute("DELETE FROM sessions WHERE name = ?1", [name])
     }
 
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {

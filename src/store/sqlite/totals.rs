@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Encoding, Summed, Total};
 use crate::store::codec::{pack_summary, unpack_summary};
+use crate::store::tables::{self, Only, Purge};
 
 impl Session<'_> {
     /// The newest total on the path to `tip`, with the depth of its commit.
@@ -47,22 +48,6 @@ impl Session<'_> {
             }
         }
         Ok(None)
-    }
-
-    pub(super) fn total_at(
-        &self,
-        commit: &CommitHash,
-        encoding: Encoding,
-    ) -> Result<Option<Total>> {
-        let Some(place) = self.place(commit)? else {
-            return Ok(None);
-        };
-        let sql = concat!(
-            "SELECT messages, tokens, estimates FROM totals
-             WHERE lineage = ?1 AND encoding = ?2 AND depth = ?3 AND ",
-            intact!(totals)
-        );
-        self.first(sql, params![place.lineage, encoding, place.depth], total)
     }
 
     pub(super) fn write_total(
@@ -136,8 +121,7 @@ impl Session<'_> {
 
     /// Forgets all of them.
     pub(super) fn drop_totals(&self) -> Result<()> {
-        self.execute("DELETE FROM totals", [])?;
-        self.execute("DELETE FROM summaries", [])
+        self.empty(tables::purged(Purge::Sums, Only::Servers))
     }
 }
 

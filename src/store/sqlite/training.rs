@@ -413,12 +413,12 @@ mod tests {
         let prepare = store.preparing().expect("a way");
         let [late, later] = [700, 701].map(|number| Sealed::new(message(number)));
         let tx = store.write().expect("the lock");
-        assert!(tx.put_prepared(&late, prepare(&late)).expect("kept"));
+        assert!(tx.put_message(&late, Some(prepare(&late))).expect("kept"));
         tx.commit().expect("durable");
         assert_eq!(leaning(&store), 201);
         purge(&store, &hashes[0]);
         let tx = store.write().expect("the lock");
-        assert!(tx.put_prepared(&later, prepare(&later)).expect("kept"));
+        assert!(tx.put_message(&later, Some(prepare(&later))).expect("kept"));
         tx.commit().expect("durable");
         assert_eq!(leaning(&store), 0);
         let view = store.read().expect("a view");

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 
 use super::Sqlite;
 use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
+use super::schema::laid_out;
 use super::seal::intact;
 use super::search::Indexed;
 use super::session::Session;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
 use crate::store::grams::Terms;
-use crate::store::{Checked, Fault};
+use crate::store::{Checked, Fault, tables};
 
 /// How often it is told how far the check has come.
 const STEP: u64 = 1_000;
@@ -83,15 +84,18 @@ impl Check<'_, '_, '_> {
         Ok(())
     }
 
-    /// The tables and indexes, as the migrations make them, and nothing else: what is planted runs
-    /// nothing, but it is not ours.
+    /// The tables and indexes as they are made, and nothing else: what is planted runs nothing, but it
+    /// is not ours.
     fn schema(&mut self) -> Result<()> {
         const SQL: &str = "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema
              WHERE name NOT GLOB 'sqlite_stat*'";
         let wanted = Sqlite::in_memory()?;
         let wanted = Session::read(&wanted)?;
         let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
-            let rows = session.all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = session.all(SQL, [], |row| {
+                let sql: String = row.get(1)?;
+                Ok((row.get(0)?, laid_out(&sql)))
+            })?;
             Ok(rows.into_iter().collect())
         };
         let (wanted, here) = (read(&wanted)?, read(self.session)?);
@@ -108,10 +112,13 @@ impl Check<'_, '_, '_> {
     }
 
     fn seals(&mut self) -> Result<()> {
-        for (table, columns) in sealed_tables(self.session)? {
-            let key = columns.split(',').next().unwrap_or_default();
-            let broken = format!("FROM {table} WHERE seal IS NOT sealed({columns})");
-            if let Some(what) = derived(&table) {
+        for table in tables::TABLES.iter().filter(|table| table.is_sealed) {
+            let broken = format!(
+                "FROM {} WHERE seal IS NOT sealed({})",
+                table.name,
+                table.listed()
+            );
+            if let Some(what) = table.derived {
                 let sql = format!("SELECT count(*) {broken}");
                 let rows = self.session.first(&sql, [], |row| unsigned(row, 0))?;
                 if let Some(rows) = rows.filter(|rows| *rows > 0) {
@@ -120,13 +127,13 @@ impl Check<'_, '_, '_> {
                 continue;
             }
             // A content's row is judged beside its body, and a commit's beside its text.
-            if table == "contents" || table == "commits" {
+            if table.name == "contents" || table.name == "commits" {
                 continue;
             }
-            let sql = format!("SELECT CAST({key} AS TEXT) {broken}");
+            let sql = format!("SELECT CAST({} AS TEXT) {broken}", table.key());
             let keys: Vec<Option<String>> = self.session.all(&sql, [], |row| row.get(0))?;
             for key in keys {
-                let (table, key) = (table.clone(), key.unwrap_or_default());
+                let (table, key) = (table.name.to_owned(), key.unwrap_or_default());
                 self.fault(Fault::Row { table, key });
             }
         }
@@ -407,28 +414,4 @@ pub(super) fn body(
     let size_bytes = u64::try_from(size_bytes).ok();
     let as_told = size_bytes.and_then(|size| packing.unpack(stored.clone(), size).ok());
     as_told.or_else(|| packing.unpack_any(stored).ok())
-}
-
-/// What a table is, if it can be made again from the rest.
-fn derived(table: &str) -> Option<&'static str> {
-    match table {
-        "checkpoints" => Some("checkpoints"),
-        "counts" => Some("token counts"),
-        "totals" | "summaries" => Some("totals"),
-        "tool_uses" => Some("calls of tools"),
-        "followed" => Some("followed files"),
-        "unread" => Some("files that could not be read"),
-        _ => None,
-    }
-}
-
-/// The tables whose rows are sealed, with all columns that are: the first of them tells rows apart.
-pub(super) fn sealed_tables(session: &Session<'_>) -> Result<BTreeMap<String, String>> {
-    let sql = "SELECT m.name, group_concat(c.name ORDER BY c.cid)
-         FROM sqlite_schema m, pragma_table_info(m.name) c
-         WHERE m.type = 'table' AND c.name NOT IN ('seal', 'canonical')
-           AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'seal')
-         GROUP BY m.name";
-    let tables = session.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(tables.into_iter().collect())
 }

@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use tract_fuzz::oracles::{Care, TARGETS, Target};
+use tract_fuzz::oracles::{Care, Target, targets};
 
 fn target() -> &'static Target {
     static TARGET: OnceLock<&'static Target> = OnceLock::new();
     TARGET.get_or_init(|| {
         let name = std::env::var("TRACT_FUZZ_TARGET").unwrap_or_default();
-        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-        let found = TARGETS.iter().find(|target| target.name == name);
+        let names: Vec<&str> = targets().iter().map(|target| target.name).collect();
+        let found = targets().iter().find(|target| target.name == name);
         found.unwrap_or_else(|| panic!("TRACT_FUZZ_TARGET is one of {}", names.join(", ")))
     })
 }

@@ -33,7 +33,7 @@ pub fn save(
         (_, Some(data)) => data,
         (MediaSource::Base64(_), None) => {
             return Err(Failure::refused(
-                "it is no base64, so there are no bytes to write",
+                "it is not base64, so there are no bytes to write",
             ));
         }
         (MediaSource::Url(place) | MediaSource::FileId(place), None) => {

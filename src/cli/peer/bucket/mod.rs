@@ -54,7 +54,7 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What to do where a push was too late, and where a pull was too slow.
 const FIRST: &str = "someone pushed first: tract pull brings it, then push again";
-const MEANWHILE: &str = "someone pushed meanwhile: try again, it goes on from what is there now";
+const MEANWHILE: &str = "someone pushed meanwhile: try again, it continues from what is there now";
 
 /// A bucket, or a part of one.
 pub struct Bucket {

@@ -9,7 +9,7 @@ const TOLD: usize = 200;
 
 const WHERE: &str = "AWS_ENDPOINT_URL and AWS_REGION say where buckets are";
 const WHO: &str = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say who you are; they must be allowed to list, get, put and delete";
-const AGAIN: &str = "what has arrived is kept; the same command goes on from there";
+const AGAIN: &str = "what has arrived is kept; the same command continues from there";
 
 /// What the client says of an answer that no S3 gives.
 const STRANGE: [&str; 4] = [
@@ -37,12 +37,12 @@ pub fn meaning(said: &Said) -> Meant {
             WHO,
         ),
         (Some("RequestTimeTooSkewed"), _) => (
-            "the clock here is too far from the bucket's for it to believe a signature".to_owned(),
+            "this machine's clock differs too much from the bucket's".to_owned(),
             "set the clock, then try again",
         ),
         (Some("NoSuchBucket"), _) => (
             "there is no such bucket".to_owned(),
-            "make it first, for tract makes none; AWS_ENDPOINT_URL and AWS_REGION say where buckets are",
+            "make it first, because tract does not; AWS_ENDPOINT_URL and AWS_REGION say where buckets are",
         ),
         (Some("AuthorizationHeaderMalformed"), _) | (_, Some("301" | "307")) => (
             "the bucket is in another region".to_owned(),
@@ -64,7 +64,7 @@ pub fn meaning(said: &Said) -> Meant {
             "AWS_REGION names it",
         ),
         _ if all.contains("scheme is not allowed") => (
-            "http:// lets everybody on the way read along".to_owned(),
+            "with http:// everybody on the way can read it".to_owned(),
             "AWS_ALLOW_HTTP=true allows it; https:// is better",
         ),
         _ if STRANGE.iter().any(|what| all.contains(what)) => {
@@ -75,7 +75,7 @@ pub fn meaning(said: &Said) -> Meant {
             // The system's own "(os error 2)" helps nobody.
             let last = last.split(" (os error").next().unwrap_or_default();
             match all.contains("(Connect)") {
-                true => (format!("it is not to be reached: {}", told(last)), WHERE),
+                true => (format!("it cannot be reached: {}", told(last)), WHERE),
                 false => (format!("it broke off: {}", told(last)), AGAIN),
             }
         }

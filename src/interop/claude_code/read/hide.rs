@@ -6,7 +6,7 @@ use super::{Reader, Told};
 use crate::error::Result;
 use crate::interop::claude_code::path::Item;
 use crate::interop::claude_code::record::{MicrocompactMetadata, Record, time};
-use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
+use crate::interop::{Action, Cover, HideStep, Step, StepEntry};
 use crate::model::{HideKind, Message, Part, Role, Settings};
 use crate::wire::json::decode;
 
@@ -45,19 +45,15 @@ impl Reader<'_> {
             Action::Append(message)
         } else {
             Action::Hide(HideStep {
-                kind: HideKind::Compaction,
-                cover: Cover::Everything,
                 replacements: vec![(first.copied(), message)],
                 keep,
-                parts: Vec::new(),
-                moment: Moment::Here,
+                ..HideStep::of(HideKind::Compaction, Cover::Everything)
             })
         };
         let records = boundary.into_iter().chain([summary]);
         let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
         records.sort();
         self.step(Step {
-            was: None,
             action,
             time: piece.time,
             settings: Settings::new(),

@@ -25,10 +25,7 @@ fn texts<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<&'a str> {
 }
 
 fn append(step: usize) -> StepEntry {
-    StepEntry {
-        step: StepId(step),
-        replacement: None,
-    }
+    StepId(step).entry()
 }
 
 fn replacement(step: usize, index: usize) -> StepEntry {

@@ -1,26 +1,23 @@
-//! The schema: recognising it, refusing it untouched, and bringing its tables up to date.
+//! The schema: recognising it, refusing it untouched, and making its tables.
+
+use std::cmp::Ordering;
 
 use super::address::Address;
 use super::link::Link;
 use super::session::LOCK;
 use crate::error::{Error, Result};
 
-/// In their order; a file that has landed is never edited.
-const MIGRATIONS: [&str; 2] = [
-    include_str!("../../../migrations/postgres/0001_repository.sql"),
-    include_str!("../../../migrations/postgres/0002_unread.sql"),
-];
+/// All tables, as [`FORMAT`] has them.
+const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
 
-/// The format that this program writes: the number of migrations.
-pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+/// The format that this program reads and writes.
+pub(super) const FORMAT: u32 = 3;
 
 /// What is in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Nothing, or there is no such schema.
     Nothing,
-    /// A repository of an earlier format.
-    Older,
     /// A repository.
     Repository {
         /// The schema's number.
@@ -33,7 +30,8 @@ pub(super) enum Found {
 ///
 /// # Errors
 ///
-/// [`Error::ForeignDatabase`] where something else is in it, [`Error::NewerDatabase`].
+/// [`Error::ForeignDatabase`] where something else is in it, [`Error::OlderDatabase`],
+/// [`Error::NewerDatabase`].
 pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
     // A table of this name with these columns is ours.
     let rows = link.query(
@@ -65,22 +63,20 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
     let told: Vec<String> = told.into_iter().flatten().flatten().collect();
     let format = told.first().and_then(|format| format.parse().ok());
     let found: u32 = format.ok_or_else(|| super::columns::damaged("the format is missing"))?;
-    let known = KNOWN;
-    if found > known {
-        return Err(Error::NewerDatabase { found, known });
-    }
-    Ok(match found < known {
-        true => Found::Older,
-        false => Found::Repository {
+    let known = FORMAT;
+    match found.cmp(&known) {
+        Ordering::Less => Err(Error::OlderDatabase { found, known }),
+        Ordering::Greater => Err(Error::NewerDatabase { found, known }),
+        Ordering::Equal => Ok(Found::Repository {
             // Half of a lock's number; the sign is nobody's.
             schema: schema as i32,
             owes_scrub: told.len() > 1,
-        },
-    })
+        }),
+    }
 }
 
-/// Applies what is missing, all in one transaction. Whether the repository is new.
-pub(super) fn migrate(link: &Link, address: &Address) -> Result<bool> {
+/// Makes the tables, all in one transaction, unless they are there. Whether the repository is new.
+pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
     link.writes.set(true);
     let done = link
         .batch(&format!(
@@ -96,30 +92,16 @@ pub(super) fn migrate(link: &Link, address: &Address) -> Result<bool> {
 
 fn apply(link: &Link, address: &Address) -> Result<bool> {
     // Another process may have done it while this one waited.
-    let done = match inspect(link, address)? {
-        Found::Repository { .. } => {
-            link.batch("ROLLBACK")?;
-            return Ok(false);
-        }
-        Found::Nothing => 0,
-        Found::Older => {
-            let told = link.batch("SELECT format FROM tract_repository")?;
-            let format = told.into_iter().flatten().flatten().next();
-            format.and_then(|format| format.parse().ok()).unwrap_or(0)
-        }
-    };
-    if done == 0 {
-        let name = address.quoted_schema();
-        let is_there = "SELECT 1 FROM pg_namespace WHERE nspname = convert_from($1, 'UTF8')::name";
-        if link.query(is_there, &[&address.schema])?.is_empty() {
-            link.batch(&format!("CREATE SCHEMA {name}"))?;
-        }
+    if inspect(link, address)? != Found::Nothing {
+        link.batch("ROLLBACK")?;
+        return Ok(false);
     }
-    for sql in &MIGRATIONS[done..] {
-        link.batch(sql)?;
+    let name = address.quoted_schema();
+    let is_there = "SELECT 1 FROM pg_namespace WHERE nspname = convert_from($1, 'UTF8')::name";
+    if link.query(is_there, &[&address.schema])?.is_empty() {
+        link.batch(&format!("CREATE SCHEMA {name}"))?;
     }
-    link.batch(&format!(
-        "UPDATE tract_repository SET format = {KNOWN}; COMMIT"
-    ))?;
-    Ok(done == 0)
+    link.batch(TABLES)?;
+    link.batch("COMMIT")?;
+    Ok(true)
 }

@@ -1,0 +1,47 @@
+//! `tract help`: the commands, or one of them.
+
+use clap::Command;
+
+use crate::cli::help::{shown, shown_complete};
+use crate::cli::{App, Failure, meant};
+
+/// List the commands, or explain one
+///
+/// Without COMMAND, it lists the commands of everyday; `tract --help` does the same. With COMMAND, it prints
+/// what `tract COMMAND --help` prints.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract help             the commands of everyday
+  tract help --all       every command
+  tract help truncate    one command, with examples")]
+pub struct Args {
+    /// List every command, and the options that all of them take
+    #[arg(short, long, conflicts_with = "command")]
+    all: bool,
+    /// The command to explain
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+    let cols = app.env.surroundings.help_cols();
+    let root = if args.all {
+        shown_complete(cols)
+    } else {
+        shown(cols)
+    };
+    let mut found: &Command = &root;
+    for name in &args.command {
+        found = found
+            .find_subcommand(name)
+            .ok_or_else(|| Failure::usage(format!("no command '{name}'")).with_hint(meant(name)))?;
+    }
+    let words = args.command.iter().map(String::as_str);
+    let words = ["tract"].into_iter().chain(words).chain(["--help"]);
+    // What clap calls an error is the help.
+    if let Err(help) = root.clone().try_get_matches_from(words) {
+        help.print()?;
+    }
+    Ok(())
+}

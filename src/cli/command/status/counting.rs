@@ -1,0 +1,63 @@
+//! How tokens are counted: by tract, and by the provider, as far as its replies tell.
+
+use tract::history::{ProviderSays, Status};
+use tract::render::{Label, grouped, plural, tokens};
+
+use crate::cli::{Failure, Ui, outcome};
+
+/// The columns of the names.
+const NAME_COLS: usize = 17;
+
+/// Says it below the status.
+pub fn tell(status: &Status, ui: &mut Ui) -> Result<(), Failure> {
+    ui.print("")?;
+    ui.print(Label::Strong.of("How tokens are counted"))?;
+    let ours = format!("{} ({})", tokens(status.total), status.encoding);
+    let mut rows = vec![("by tract", ours), ("by the provider", provider(status))];
+    let absent = status.session.as_ref().map(|(_, session)| &session.absent);
+    if let Some(absent) = absent.filter(|absent| counts_more(status) && !absent.is_empty()) {
+        rows.push(("not in the file", absent.join(", ")));
+    }
+    for (name, said) in rows {
+        ui.print_wrapped(format!("  {name:NAME_COLS$}{said}"))?;
+    }
+    Ok(())
+}
+
+/// Whether the provider counts what no message holds.
+fn counts_more(status: &Status) -> bool {
+    status.provider.count().is_some_and(|count| count.of(0) > 0)
+}
+
+/// What the provider counts, and how that was learnt.
+fn provider(status: &Status) -> String {
+    let total = grouped(status.provider.total(status.total).tokens);
+    match &status.provider {
+        ProviderSays::Nothing => "not known: no reply says it".to_owned(),
+        ProviderSays::NothingSince => {
+            "not known: its counts are from before the newest hide or edit".to_owned()
+        }
+        ProviderSays::NoCount => {
+            "not known: the replies say zero, or more than any context has".to_owned()
+        }
+        ProviderSays::Before(count) => {
+            let counted = outcome::counted(count);
+            format!("about {total}: it {counted}, as before the newest hide or edit")
+        }
+        ProviderSays::Counts { count, .. } if count.is_fitted() => {
+            let percent = |error: f64| format!(" ±{:.0}%", (error * 100.0).ceil().max(1.0));
+            let error = count.error.map(percent).unwrap_or_default();
+            let replies = plural(count.replies as u64, "reply");
+            let counted = outcome::counted(count);
+            format!("{total}{error}: it {counted} (learnt from {replies})")
+        }
+        ProviderSays::Counts {
+            count,
+            number,
+            usage,
+        } => {
+            let (counted, more) = (grouped(usage.input_tokens), grouped(count.of(0)));
+            format!("{total}: it counted {counted} for :{number}, {more} more than tract")
+        }
+    }
+}

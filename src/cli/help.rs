@@ -1,0 +1,116 @@
+//! Help: which commands are listed, in which groups, and how it is laid out.
+//!
+//! Deliberately absent: what a command's own help says, which stands with its arguments.
+
+use clap::{Command, CommandFactory};
+
+use super::{Cli, example};
+
+/// The commands in groups, those of everyday first. What is in none is for programs alone, or short for another.
+pub const GROUPS: [(&str, &[&str]); 9] = [
+    (
+        "Bring in, take out",
+        &["init", "import", "export", "resume", "demo"],
+    ),
+    ("Look", &["status", "log", "show", "view", "find", "diff"]),
+    (
+        "Make it smaller",
+        &["prune", "drop", "truncate", "compact", "clear"],
+    ),
+    (
+        "Go back",
+        &[
+            "undo", "redo", "restore", "pick", "reset", "checkout", "branch",
+        ],
+    ),
+    ("Write", &["commit", "annotate", "chat", "record"]),
+    ("Names", &["tag", "reflog"]),
+    ("Send, for programs", &["compile"]),
+    (
+        "Share",
+        &[
+            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle",
+        ],
+    ),
+    (
+        "Look after",
+        &[
+            "fsck",
+            "gc",
+            "du",
+            "backup",
+            "redact",
+            "purge",
+            "watch",
+            "config",
+            "completions",
+            "man",
+            "help",
+        ],
+    ),
+];
+
+/// How many of the groups are those of everyday.
+const EVERYDAY: usize = 5;
+
+/// What stands below all commands.
+const REVISIONS: &str = "\
+REV names a commit: a hash or its first digits, a branch, a tag, a session,
+HEAD, ORIG_HEAD, PREV_HEAD, REV~N, REV^, REF@{N}, :N or REV:N for the Nth
+visible message, :/TEXT for the newest message that contains TEXT.";
+
+/// All arguments, with the short list of commands as help.
+pub fn root() -> Command {
+    let command = Cli::command();
+    let groups = listed(&command, &GROUPS[..EVERYDAY]);
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\n\
+         `tract help COMMAND` explains a command, with examples.\n\
+         `tract help --all` lists every command, and the options that all of them take.\n"
+    ))
+}
+
+/// The same with every command.
+fn complete() -> Command {
+    let command = Cli::command();
+    let groups = listed(&command, &GROUPS);
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions of every command\n{{options}}\n\n\
+         {REVISIONS}\n\n`tract help COMMAND` explains a command, with examples.\n"
+    ))
+}
+
+/// A line for each command of these groups.
+fn listed(command: &Command, groups: &[(&str, &[&str])]) -> String {
+    let mut lines = String::new();
+    for (title, names) in groups {
+        lines += &format!("{title}\n");
+        for name in *names {
+            let found = command.find_subcommand(name).and_then(Command::get_about);
+            let about = found.map(ToString::to_string).unwrap_or_default();
+            lines += &format!("  {name:<12} {about}\n");
+        }
+    }
+    lines
+}
+
+/// All arguments, with help as it is shown in so many columns.
+pub fn shown(cols: usize) -> Command {
+    laid_out(root(), cols)
+}
+
+/// The same with every command in the list.
+pub fn shown_complete(cols: usize) -> Command {
+    laid_out(complete(), cols)
+}
+
+fn laid_out(command: Command, cols: usize) -> Command {
+    let examples = |command: Command| match command.get_after_help() {
+        Some(examples) => {
+            let examples = example::laid_out(&examples.to_string(), cols);
+            command.after_help(examples)
+        }
+        None => command,
+    };
+    command.term_width(cols).mut_subcommands(examples)
+}

@@ -1,0 +1,106 @@
+//! What every reader tells a sink with: the session, once; its steps, with the settings that are new; its end.
+//!
+//! Deliberately absent: where records come from, and what they say.
+
+use std::ops::Range;
+
+use super::calls::Calls;
+use super::records::Text;
+use super::{Action, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId};
+use crate::error::Result;
+use crate::model::{Message, Settings};
+use crate::wire::Notes;
+
+/// Tells a sink of one session.
+pub(super) struct Teller<'s> {
+    pub(super) sink: &'s mut dyn Sink,
+    /// Who the session is, until that was told.
+    pub(super) start: SessionStart,
+    pub(super) end: SessionEnd,
+    pub(super) notes: Notes,
+    /// The settings in force, as JSON.
+    pub(super) settings: Settings,
+    /// Those that the next step brings.
+    pub(super) due: Settings,
+    calls: Calls,
+    steps: usize,
+    is_open: bool,
+}
+
+impl<'s> Teller<'s> {
+    /// Of a session that is called so where it says no id, and that lacks this of what the model was sent.
+    pub(super) fn of(stem: &str, lacking: &[&str], sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            start: SessionStart::new(stem),
+            end: SessionEnd::lacking(lacking),
+            notes: Notes::default(),
+            settings: Settings::new(),
+            due: Settings::new(),
+            calls: Calls::default(),
+            steps: 0,
+            is_open: false,
+        }
+    }
+
+    /// Tells of the session, once.
+    pub(super) fn open(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        self.sink.session(std::mem::take(&mut self.start))
+    }
+
+    /// Tells that the session ends.
+    pub(super) fn close(mut self) -> Result<()> {
+        self.open()?;
+        self.end.opaque_blocks = self.notes.opaque_blocks;
+        self.sink.end(self.end)
+    }
+
+    /// Says that something is wrong on a line.
+    pub(super) fn problem_on(&mut self, line: u64, reason: impl Into<String>) -> Result<()> {
+        self.sink.problem(Problem::new(line, reason))
+    }
+
+    /// Notes a setting, as JSON, if there is one.
+    pub(super) fn set(&mut self, key: &str, value: Option<String>) {
+        let value = value.filter(|value| self.settings.get(key) != Some(value));
+        if let Some(value) = value {
+            self.due.insert(key.to_owned(), value.clone());
+            self.settings.insert(key.to_owned(), value);
+        }
+    }
+
+    /// Takes a message's calls, and tells which of its results answer none; it stands at `at`.
+    pub(super) fn pair(
+        &mut self,
+        message: &Message,
+        text: Text<'_>,
+        at: &Range<usize>,
+    ) -> Result<()> {
+        self.calls.pair(message, text, at, self.sink)
+    }
+
+    /// Whether there were any calls.
+    pub(super) fn has_calls(&self) -> bool {
+        self.calls.any()
+    }
+
+    /// Tells of a step, which brings the settings that are due; gives the first entry that it makes, if it makes one.
+    pub(super) fn step(&mut self, mut step: Step) -> Result<StepEntry> {
+        step.settings.extend(std::mem::take(&mut self.due));
+        let entry = StepEntry {
+            step: StepId(self.steps),
+            replacement: matches!(step.action, Action::Hide(_)).then_some(0),
+        };
+        self.sink.step(step)?;
+        self.steps += 1;
+        Ok(entry)
+    }
+
+    /// The number of the next step.
+    pub(super) fn next_step(&self) -> StepId {
+        StepId(self.steps)
+    }
+}

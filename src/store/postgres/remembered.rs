@@ -1,0 +1,123 @@
+//! What is remembered by a name: one way to read and to write such rows, whatever their table.
+
+use postgres::Row;
+use postgres::types::Type;
+
+use super::columns::{Given, Parameter, get, text};
+use super::session::Session;
+use crate::error::Result;
+use crate::store::tables::Table;
+use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
+
+/// The column that names a commit.
+const COMMIT: &str = "commit_id";
+
+/// How a name stands in the index of a table.
+fn indexed(table: &Table, name: &str) -> String {
+    match table.has_long_key {
+        true => format!("sha256({name})"),
+        false => name.to_owned(),
+    }
+}
+
+fn cell(row: &Row, at: usize, column: &str) -> Result<Cell> {
+    if column == COMMIT {
+        return get(row, at).map(Cell::Commit);
+    }
+    Ok(match *row.columns()[at].type_() {
+        Type::INT8 => get::<Option<i64>>(row, at)?.map_or(Cell::Null, Cell::Number),
+        _ => get::<Option<Vec<u8>>>(row, at)?.map_or(Cell::Null, Cell::Bytes),
+    })
+}
+
+impl Parameter for Cell {
+    fn given(&self) -> (Given<'_>, Type) {
+        let bytes = match self {
+            Self::Number(number) => return (Given::Other(number), Type::INT8),
+            Self::Null => None,
+            Self::Text(text) => Some(text.as_bytes()),
+            Self::Bytes(bytes) => Some(&bytes[..]),
+            Self::Commit(commit) => Some(&commit.as_bytes()[..]),
+        };
+        (Given::Bytes(bytes), Type::BYTEA)
+    }
+}
+
+impl Remembered for Session<'_> {
+    fn remembered(&self, of: Memory, names: Option<&[&str]>) -> Result<Vec<MemoryRow>> {
+        let table = of.0;
+        let columns = table.columns.iter().map(|column| match *column {
+            COMMIT => "commits.hash".to_owned(),
+            column => format!("t.{column}"),
+        });
+        let commits = match table.columns.contains(&COMMIT) {
+            true => "JOIN commits ON commits.id = commit_id",
+            false => "",
+        };
+        let key = format!("t.{}", table.key());
+        let (from, condition) = match names {
+            None => (String::new(), String::new()),
+            Some([]) => return Ok(Vec::new()),
+            Some(_) => (
+                "unnest($1) AS asked (name) JOIN ".to_owned(),
+                format!(
+                    "ON {} = {}",
+                    indexed(table, &key),
+                    indexed(table, "asked.name")
+                ),
+            ),
+        };
+        let sql = format!(
+            "SELECT {} FROM {from}{} AS t {condition} {commits} ORDER BY {key}",
+            columns.collect::<Vec<_>>().join(", "),
+            table.name
+        );
+        let read = |row: &Row| {
+            let cells = table.columns.iter().enumerate().skip(1);
+            let cells = cells.map(|(at, column)| cell(row, at, column));
+            Ok(MemoryRow {
+                key: text(row, 0)?.to_owned(),
+                cells: cells.collect::<Result<_>>()?,
+            })
+        };
+        match names {
+            None => self.all(&sql, &[], read),
+            Some(names) => {
+                let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+                self.all(&sql, &[&names], read)
+            }
+        }
+    }
+}
+
+impl RememberedMut for Session<'_> {
+    fn remember(&self, of: Memory, row: MemoryRow) -> Result<()> {
+        let (table, mut values) = (of.0, vec![Cell::Text(row.key)]);
+        for cell in row.cells {
+            values.push(match cell {
+                Cell::Commit(commit) => Cell::Number(self.must_place(&commit)?.id),
+                other => other,
+            });
+        }
+        let places: Vec<String> = (1..=values.len()).map(|at| format!("${at}")).collect();
+        let others = table.columns.iter().skip(1);
+        let others = others.map(|column| format!("{column} = excluded.{column}"));
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+            table.name,
+            table.listed(),
+            places.join(", "),
+            indexed(table, table.key()),
+            others.collect::<Vec<_>>().join(", ")
+        );
+        let values: Vec<&dyn Parameter> = values.iter().map(|value| value as _).collect();
+        self.execute(&sql, &values)
+    }
+
+    fn forget(&self, of: Memory, name: &str) -> Result<()> {
+        let table = of.0;
+        let (key, name_there) = (indexed(table, table.key()), indexed(table, "$1"));
+        let sql = format!("DELETE FROM {} WHERE {key} = {name_there}", table.name);
+        self.execute(&sql, &[&name])
+    }
+}

@@ -1,0 +1,160 @@
+//! What is remembered by a name, one row each: settings, notes of tags, followers, sessions, files.
+//!
+//! An engine keeps and gives such rows by their table alone; what is in them is said by [`Refs`](super::Refs) and
+//! [`Sources`](super::Sources). Deliberately absent: what has no single name, or belongs to an object.
+
+use super::tables::Table;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::model::RefName;
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A number.
+    Number(i64),
+    /// Text.
+    Text(String),
+    /// Bytes. An engine whose text is bytes may give it as such.
+    Bytes(Vec<u8>),
+    /// A commit, which must be here.
+    Commit(CommitHash),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Option<&str>> for Cell {
+    fn from(text: Option<&str>) -> Self {
+        text.map_or(Self::Null, Self::from)
+    }
+}
+
+/// A table of what is remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory(pub(super) &'static Table);
+
+/// A row: its name, and its other columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// The name.
+    pub key: String,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// What is wrong with a row that holds what no program writes.
+pub(super) fn odd(what: &str, key: &str) -> Error {
+    Error::Damaged {
+        detail: format!("{what} {key}: it is not what was written"),
+    }
+}
+
+impl MemoryRow {
+    /// The column at `at`, which holds text or nothing.
+    pub(super) fn maybe_text(&self, at: usize) -> Result<Option<&str>> {
+        match self.cells.get(at) {
+            Some(Cell::Null) => Ok(None),
+            Some(Cell::Text(text)) => Ok(Some(text)),
+            Some(Cell::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text)),
+                Err(_) => Err(odd("a text of", &self.key)),
+            },
+            _ => Err(odd("a text of", &self.key)),
+        }
+    }
+
+    /// The same where there must be one.
+    pub(super) fn text(&self, at: usize) -> Result<&str> {
+        self.maybe_text(at)?
+            .ok_or_else(|| odd("a text of", &self.key))
+    }
+
+    /// A ref's name.
+    pub(super) fn reference(&self, at: usize) -> Result<RefName> {
+        let name = self.text(at)?.parse();
+        name.map_err(|_| odd("a ref's name of", &self.key))
+    }
+
+    /// What the row is remembered by, where that is a ref.
+    pub(super) fn name(&self) -> Result<RefName> {
+        let name = self.key.parse();
+        name.map_err(|_| odd("the name", &self.key))
+    }
+
+    pub(super) fn number(&self, at: usize) -> Result<i64> {
+        match self.cells.get(at) {
+            Some(Cell::Number(number)) => Ok(*number),
+            _ => Err(odd("a number of", &self.key)),
+        }
+    }
+
+    /// A number that counts something.
+    pub(super) fn unsigned(&self, at: usize) -> Result<u64> {
+        u64::try_from(self.number(at)?).map_err(|_| odd("a number of", &self.key))
+    }
+
+    pub(super) fn bytes(&self, at: usize) -> Result<&[u8]> {
+        match self.cells.get(at) {
+            Some(Cell::Bytes(bytes)) => Ok(bytes),
+            _ => Err(odd("the bytes of", &self.key)),
+        }
+    }
+
+    pub(super) fn commit(&self, at: usize) -> Result<CommitHash> {
+        match self.cells.get(at) {
+            Some(Cell::Commit(commit)) => Ok(*commit),
+            _ => Err(odd("a commit of", &self.key)),
+        }
+    }
+}
+
+/// Reading what is remembered.
+pub trait Remembered {
+    /// The rows of these names that are here, or all, by name. A name that is asked for twice may be answered
+    /// once.
+    fn remembered(&self, of: Memory, names: Option<&[&str]>) -> Result<Vec<MemoryRow>>;
+}
+
+/// Writing what is remembered.
+pub trait RememberedMut: Remembered {
+    /// Keeps a row, in place of any of the same name.
+    fn remember(&self, of: Memory, row: MemoryRow) -> Result<()>;
+
+    /// Forgets the row of this name.
+    fn forget(&self, of: Memory, name: &str) -> Result<()>;
+}
+
+/// The row of one name.
+pub(super) fn one<V: Remembered + ?Sized>(
+    view: &V,
+    of: &'static Table,
+    name: &str,
+) -> Result<Option<MemoryRow>> {
+    Ok(view.remembered(Memory(of), Some(&[name]))?.pop())
+}
+
+/// All rows.
+pub(super) fn all<V: Remembered + ?Sized>(view: &V, of: &'static Table) -> Result<Vec<MemoryRow>> {
+    view.remembered(Memory(of), None)
+}
+
+/// Keeps a row, or forgets it.
+pub(super) fn set<T: RememberedMut + ?Sized>(
+    tx: &T,
+    of: &'static Table,
+    name: &str,
+    cells: Option<Vec<Cell>>,
+) -> Result<()> {
+    match cells {
+        None => tx.forget(Memory(of), name),
+        Some(cells) => {
+            let key = name.to_owned();
+            tx.remember(Memory(of), MemoryRow { key, cells })
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The database file: recognising it, refusing it untouched, and making its tables.
+//!
+//! A tract database carries an application id and the number of its format in `user_version`, both of
+//! which stand in the file's first 100 bytes. So a file is judged by reading those bytes, before
+//! SQLite opens it and could write beside it.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::engine;
+use crate::error::{Error, Result};
+
+/// All tables, as [`FORMAT`] has them.
+const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
+
+/// The format that this program reads and writes.
+pub(super) const FORMAT: u32 = 20;
+
+/// `TRCT` in ASCII.
+const APPLICATION_ID: u32 = 0x5452_4354;
+
+/// What stands at a path where a database is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// No file, or a file without a byte.
+    Nothing,
+    /// A tract database.
+    Database,
+}
+
+/// Judges the file by its header, without SQLite.
+///
+/// # Source
+///
+/// <https://www.sqlite.org/fileformat2.html#the_database_header>
+pub(super) fn inspect(path: &Path) -> Result<Found> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(Error::io(path)(error)),
+    };
+    let mut header = Vec::with_capacity(100);
+    (&mut file)
+        .take(100)
+        .read_to_end(&mut header)
+        .map_err(Error::io(path))?;
+    if header.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    let foreign = || Error::ForeignDatabase {
+        path: path.to_owned(),
+    };
+    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
+        return Err(foreign());
+    }
+    let number = |at: usize| {
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        u32::from_be_bytes(bytes)
+    };
+    if number(68) != APPLICATION_ID {
+        return Err(foreign());
+    }
+    judge(number(60))?;
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    let size_bytes = file.metadata().map_err(Error::io(path))?.len();
+    // The page count is only to be trusted where the two change counters agree, and while no
+    // journal could complete the file.
+    let counted = number(24) == number(92) && journal_bytes(path) == 0;
+    if counted && size_bytes < u64::from(number(28)) * page_bytes {
+        return Err(Error::Damaged {
+            detail: format!("{} is cut off", path.display()),
+        });
+    }
+    Ok(Found::Database)
+}
+
+/// The size of the write-ahead journal beside the database.
+pub(super) fn journal_bytes(path: &Path) -> u64 {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    std::fs::metadata(journal).map_or(0, |journal| journal.len())
+}
+
+/// Refuses a format that is another one.
+fn judge(found: u32) -> Result<()> {
+    match found.cmp(&FORMAT) {
+        Ordering::Less => Err(Error::OlderDatabase {
+            found,
+            known: FORMAT,
+        }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(Error::NewerDatabase {
+            found,
+            known: FORMAT,
+        }),
+    }
+}
+
+/// The same where the journal may say otherwise than the file.
+pub(super) fn check(connection: &Connection) -> Result<()> {
+    let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    judge(found.map_err(engine)?)
+}
+
+/// Makes all tables in a database that is empty.
+pub(super) fn make(connection: &Connection) -> Result<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+    let transaction = transaction.map_err(engine)?;
+    transaction.execute_batch(TABLES).map_err(engine)?;
+    for (name, value) in [("application_id", APPLICATION_ID), ("user_version", FORMAT)] {
+        transaction
+            .pragma_update(None, name, value)
+            .map_err(engine)?;
+    }
+    transaction.commit().map_err(engine)
+}
+
+/// A statement that made a table or an index, however it was laid out.
+pub(super) fn laid_out(sql: &str) -> String {
+    let mut words = String::with_capacity(sql.len());
+    for word in sql.split_ascii_whitespace() {
+        if words.ends_with(|last: char| !"(),".contains(last)) && !word.starts_with(['(', ')', ','])
+        {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    words
+}
