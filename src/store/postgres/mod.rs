@@ -101,7 +101,11 @@ impl Postgres {
     }
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
-        let found = schema::inspect(&link, &address)?;
+        let mut found = schema::inspect(&link, &address)?;
+        if found == Found::Older {
+            schema::make(&link, &address)?;
+            found = schema::inspect(&link, &address)?;
+        }
         let Found::Repository { schema, owes_scrub } = found else {
             return Err(Error::NoRepository {
                 start: address.to_string().into(),

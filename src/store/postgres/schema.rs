@@ -7,17 +7,25 @@ use super::link::Link;
 use super::session::LOCK;
 use crate::error::{Error, Result};
 
-/// All tables, as [`FORMAT`] has them.
+/// All tables, as [`UPGRADED`] has them.
 const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
+
+/// What [`FORMAT`] has beyond those.
+const ADDED: &str = include_str!("../../../migrations/postgres/0002_transactions.sql");
 
 /// The format that this program reads and writes.
 pub(super) const FORMAT: u32 = 3;
+
+/// The one before it, which becomes [`FORMAT`] where it is opened.
+const UPGRADED: u32 = 2;
 
 /// What is in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Nothing, or there is no such schema.
     Nothing,
+    /// A repository of the format before.
+    Older,
     /// A repository.
     Repository {
         /// The schema's number.
@@ -65,6 +73,7 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
     let found: u32 = format.ok_or_else(|| super::columns::damaged("the format is missing"))?;
     let known = FORMAT;
     match found.cmp(&known) {
+        Ordering::Less if found == UPGRADED => Ok(Found::Older),
         Ordering::Less => Err(Error::OlderDatabase { found, known }),
         Ordering::Greater => Err(Error::NewerDatabase { found, known }),
         Ordering::Equal => Ok(Found::Repository {
@@ -75,7 +84,7 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
     }
 }
 
-/// Makes the tables, all in one transaction, unless they are there. Whether the repository is new.
+/// Makes the tables that are missing, all in one transaction. Whether the repository is new.
 pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
     link.writes.set(true);
     let done = link
@@ -92,16 +101,26 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
 
 fn apply(link: &Link, address: &Address) -> Result<bool> {
     // Another process may have done it while this one waited.
-    if inspect(link, address)? != Found::Nothing {
-        link.batch("ROLLBACK")?;
-        return Ok(false);
+    let found = inspect(link, address)?;
+    match found {
+        Found::Repository { .. } => {
+            link.batch("ROLLBACK")?;
+            return Ok(false);
+        }
+        Found::Older => {}
+        Found::Nothing => make_all(link, address)?,
     }
+    link.batch(ADDED)?;
+    link.batch("COMMIT")?;
+    Ok(found == Found::Nothing)
+}
+
+fn make_all(link: &Link, address: &Address) -> Result<()> {
     let name = address.quoted_schema();
     let is_there = "SELECT 1 FROM pg_namespace WHERE nspname = convert_from($1, 'UTF8')::name";
     if link.query(is_there, &[&address.schema])?.is_empty() {
         link.batch(&format!("CREATE SCHEMA {name}"))?;
     }
     link.batch(TABLES)?;
-    link.batch("COMMIT")?;
-    Ok(true)
+    Ok(())
 }

@@ -123,15 +123,28 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
         matches!(found, Error::NewerDatabase { found: 99, known } if known == schema::FORMAT),
         "{found}"
     );
-    let older = format!(
-        "UPDATE tract_repository SET format = {}",
-        schema::FORMAT - 1
-    );
-    client.batch_execute(&older).expect("changed");
+    let older = "UPDATE tract_repository SET format = 1";
+    client.batch_execute(older).expect("changed");
     assert!(matches!(
         Postgres::open(&address),
         Err(Error::OlderDatabase { .. })
     ));
+}
+
+/// The first servers' repositories had no tokens of transactions.
+#[test]
+fn a_repository_of_the_format_before_gets_what_it_lacks() {
+    let address = address!();
+    create(&address);
+    let mut client = client(&address);
+    let before = "DROP TABLE transactions; UPDATE tract_repository SET format = 2";
+    client.batch_execute(before).expect("as it was");
+    let store = Postgres::open(&address).expect("opens");
+    let hash = put(&store, "hello").expect("kept");
+    assert!(is_here(&store, &hash));
+    let format = "SELECT format FROM tract_repository";
+    let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
+    assert_eq!(format, 3);
 }
 
 #[test]
