@@ -122,11 +122,8 @@ pub trait Remembered {
 
 /// Writing what is remembered.
 pub trait RememberedMut: Remembered {
-    /// Keeps a row, in place of any of the same name.
-    fn remember(&self, of: Memory, row: MemoryRow) -> Result<()>;
-
-    /// Forgets the row of this name.
-    fn forget(&self, of: Memory, name: &str) -> Result<()>;
+    /// Keeps a row of this name in place of any other: its other columns; none: there is none from now on.
+    fn remember(&self, of: Memory, name: &str, cells: Option<Vec<Cell>>) -> Result<()>;
 }
 
 /// The row of one name.
@@ -141,20 +138,4 @@ pub(super) fn one<V: Remembered + ?Sized>(
 /// All rows.
 pub(super) fn all<V: Remembered + ?Sized>(view: &V, of: &'static Table) -> Result<Vec<MemoryRow>> {
     view.remembered(Memory(of), None)
-}
-
-/// Keeps a row, or forgets it.
-pub(super) fn set<T: RememberedMut + ?Sized>(
-    tx: &T,
-    of: &'static Table,
-    name: &str,
-    cells: Option<Vec<Cell>>,
-) -> Result<()> {
-    match cells {
-        None => tx.forget(Memory(of), name),
-        Some(cells) => {
-            let key = name.to_owned();
-            tx.remember(Memory(of), MemoryRow { key, cells })
-        }
-    }
 }

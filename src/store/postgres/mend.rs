@@ -4,12 +4,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Postgres;
-use super::columns::{get, text};
+use super::columns::get;
 use super::link::{busy, milliseconds};
 use super::session::Session;
 use super::verify::{CONTENTS, Shows, whole};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
+use crate::store::columns::Columns;
 use crate::store::tables;
 
 /// How many contents are read at once.
@@ -105,7 +106,7 @@ pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
         if !get::<bool>(row, 1)? {
             return Err(Error::ReadOnly);
         }
-        link.batch(&format!("VACUUM (FULL) {}", text(row, 0)?))?;
+        link.batch(&format!("VACUUM (FULL) {}", row.text(0)?))?;
     }
     // A purge that came in between is not among them.
     let done = "UPDATE tract_repository SET owes_scrub = NULL WHERE owes_scrub = $1";

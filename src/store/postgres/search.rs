@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::columns::{damaged, get, keys, unsigned};
-use super::objects::{commit_row, message};
+use super::columns::{damaged, get, keys};
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::Literals;
 use crate::store::codec::number;
+use crate::store::columns::Columns;
 use crate::store::grams::{Terms, Wanted, wanted};
-use crate::store::{Hit, Objects, Search, SearchMut};
+use crate::store::{Hit, Objects, Search, SearchMut, rows};
 
 /// How many contents are taken into the index at once.
 const BATCH: i64 = 1_024;
@@ -55,7 +55,7 @@ impl Search for Session<'_> {
     fn unindexed_bytes(&self) -> Result<u64> {
         let sql = "SELECT coalesce(sum(size_bytes), 0)::bigint FROM contents
              WHERE id > (SELECT coalesce(max(content), 0) FROM search)";
-        Ok(self.first(sql, &[], |row| unsigned(row, 0))?.unwrap_or(0))
+        Ok(self.first(sql, &[], |row| row.unsigned(0))?.unwrap_or(0))
     }
 
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
@@ -83,13 +83,13 @@ impl Search for Session<'_> {
             let content = get(&row, 0)?;
             contents.insert(content);
             if let Some(commit) = get(&row, 1)? {
-                paths.hit((commit, None), get(&row, 2)?, unsigned(&row, 3)?, &mut hits);
+                paths.hit((commit, None), get(&row, 2)?, row.unsigned(3)?, &mut hits);
             }
         }
         // The commits that name a content but append nothing.
         let others = "SELECT hash, depth, canonical, lineage FROM commits WHERE content IS NULL";
         for row in self.query(others, &[])? {
-            let found = commit_row(&row, 0)?;
+            let found = rows::commit(&row, 0)?;
             for content in found.commit.operation.contents() {
                 if contents.contains(&content) {
                     paths.hit(
@@ -114,7 +114,7 @@ impl SearchMut for Session<'_> {
             let next =
                 "SELECT id, hash, size_bytes FROM contents WHERE id > $1 ORDER BY id LIMIT $2";
             let mut next = self.all(next, &[&self.watermark()?, &BATCH], |row| {
-                Ok((get::<i64>(row, 0)?, get(row, 1)?, unsigned(row, 2)?))
+                Ok((get::<i64>(row, 0)?, get(row, 1)?, row.unsigned(2)?))
             })?;
             let mut batch_bytes = 0;
             next.retain(|(_, _, size_bytes)| {
@@ -129,7 +129,7 @@ impl SearchMut for Session<'_> {
             // One list of all terms, and where each content's begin, go into one statement.
             let (mut all, mut ends) = (Vec::new(), Vec::new());
             self.each_body(&hashes, &mut |at, body| {
-                let of_it = terms.numbers(&message(&hashes[at], body)?);
+                let of_it = terms.numbers(&rows::message(&hashes[at], body)?);
                 all.extend(of_it.into_iter().map(u32::cast_signed));
                 ends.push(all.len() as i64);
                 Ok(())

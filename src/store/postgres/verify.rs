@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use postgres::Row;
 
-use super::columns::{get, hash_bytes, maybe_text, text, unsigned};
-use super::objects::canonical;
+use super::columns::{get, terms as terms_of};
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, Fingerprint};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
 use crate::store::codec::{Speaker, number, unpack_spans};
+use crate::store::columns::Columns;
 use crate::store::grams::Terms;
 use crate::store::packing::unpack_any;
-use crate::store::{Checked, Fault};
+use crate::store::{Checked, Fault, rows};
 
 /// How many rows are read at once, and after how many it is told how far the check has come.
 const BATCH: i64 = 512;
@@ -69,11 +69,11 @@ impl Shows {
     fn read(row: &Row, first: usize) -> Result<Self> {
         Ok(Self {
             role: get(row, first)?,
-            preview: text(row, first + 1)?.to_owned(),
+            preview: row.text(first + 1)?.to_owned(),
             size_bytes: get(row, first + 2)?,
             calls: get(row, first + 3)?,
             results: get(row, first + 4)?,
-            uses: maybe_text(row, first + 5)?.map(str::to_owned),
+            uses: get::<Option<&str>>(row, first + 5)?.map(str::to_owned),
         })
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn whole(
     stored: Vec<u8>,
 ) -> Option<(Message, usize)> {
     let body = unpack_any(encoding, stored).ok()?;
-    let canonical = canonical(hash, &body).ok()?;
+    let canonical = rows::canonical(hash, &body).ok()?;
     Some((Message::from_canonical(canonical).ok()?, canonical.len()))
 }
 
@@ -143,7 +143,7 @@ impl Check<'_, '_, '_> {
             };
             // What a purge erased may be indexed or not.
             let is_stone = is_tombstone(&hash, message.canonical().as_bytes());
-            if let Some(mut found) = get::<Option<Vec<i32>>>(row, 10)?.filter(|_| !is_stone) {
+            if let Some(mut found) = terms_of(row, 10)?.filter(|_| !is_stone) {
                 let of_it = terms.numbers(&message).into_iter();
                 let mut wanted: Vec<i32> = of_it.map(u32::cast_signed).collect();
                 found.sort_unstable();
@@ -183,7 +183,7 @@ impl Check<'_, '_, '_> {
             let hash: CommitHash = get(row, 1)?;
             let mends = false;
             let mut wrong = |why| check.fault(Fault::Commit { hash, why, mends });
-            let text = text(row, 2).ok();
+            let text = row.text(2).ok();
             let text = text.filter(|text| hash.names(text.as_bytes()));
             let Some(commit) = text.and_then(|text| Commit::from_canonical(text).ok()) else {
                 wrong("its text is not what was written");
@@ -217,13 +217,13 @@ impl Check<'_, '_, '_> {
         let refs = "SELECT name, target, symbolic FROM refs";
         let refs = self
             .session
-            .all(refs, &[], |row| Ok((text(row, 0)?.to_owned(), at(row, 1)?)))?;
+            .all(refs, &[], |row| Ok((row.text(0)?.to_owned(), at(row, 1)?)))?;
         let refs: BTreeMap<String, At> = refs.into_iter().collect();
         let mut logs: BTreeMap<String, (At, bool)> = BTreeMap::new();
         let log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic
              FROM reflog ORDER BY id";
         for row in self.session.query(log, &[])? {
-            let (was, has_gap) = logs.entry(text(&row, 0)?.to_owned()).or_default();
+            let (was, has_gap) = logs.entry(row.text(0)?.to_owned()).or_default();
             *has_gap |= *was != at(&row, 1)?;
             *was = at(&row, 3)?;
         }
@@ -246,7 +246,7 @@ impl Check<'_, '_, '_> {
              WHERE id > $1 ORDER BY id LIMIT $2";
         self.each(sql, |check, row| {
             check.done.sources += 1;
-            let (id, size_bytes): (i64, u64) = (get(row, 0)?, unsigned(row, 1)?);
+            let (id, size_bytes): (i64, u64) = (get(row, 0)?, row.unsigned(1)?);
             let mut read = Fingerprint::default();
             let (mut end, mut is_whole) = (0, true);
             loop {
@@ -254,7 +254,7 @@ impl Check<'_, '_, '_> {
                      WHERE source = $1 AND start >= $2 ORDER BY start LIMIT 1";
                 let next = check.session.first(block, &[&id, &number(end)], |row| {
                     let bytes = unpack_any(get(row, 2)?, get(row, 3)?).unwrap_or_default();
-                    Ok((unsigned(row, 0)?, unsigned(row, 1)?, bytes))
+                    Ok((row.unsigned(0)?, row.unsigned(1)?, bytes))
                 })?;
                 let Some((start, len, bytes)) = next else {
                     break;
@@ -264,7 +264,7 @@ impl Check<'_, '_, '_> {
                 end = start + len.max(1);
             }
             let session: Option<RefName> = get(row, 3).ok();
-            if !is_whole || end != size_bytes || read.value() != hash_bytes(row, 2)? {
+            if !is_whole || end != size_bytes || read.value()[..] != *row.bytes(2)? {
                 let why = "its bytes are not what was imported";
                 check.fault(Fault::Source { session, why });
                 return Ok(());

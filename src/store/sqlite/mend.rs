@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::params;
 use rusqlite::types::Value;
 
-use super::codec::{Speaker, number};
+use super::codec::{Row, Speaker, number};
 use super::session::Session;
 use super::verify::{body, is_of_pages, unsound};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Commit, Message, Operation, Role, ToolUses, is_tombstone, preview};
 use crate::store::SetAside;
+use crate::store::columns::Columns;
 use crate::store::tables::{self, Repair, Table};
 
 /// What stands in listings for a message of which nothing is left.
@@ -191,11 +192,11 @@ impl Mending<'_, '_> {
             told.extend(session.all(&sql, [], |row| {
                 let values = columns.iter().enumerate();
                 let values =
-                    values.map(|(at, column)| Ok(((*column).to_owned(), row.get(at + 1)?)));
+                    values.map(|(at, column)| Ok(((*column).to_owned(), row.value(at + 1)?)));
                 Ok(ToldByIndex {
                     table: table.clone(),
                     id: row.get(0)?,
-                    columns: values.collect::<rusqlite::Result<_>>()?,
+                    columns: values.collect::<Result<_>>()?,
                 })
             })?);
         }
@@ -320,7 +321,7 @@ impl Mending<'_, '_> {
                 "SELECT p.lineage, p.depth FROM commits c LEFT JOIN commits p ON p.id = c.parent
                  WHERE c.lineage = ?1 ORDER BY c.depth LIMIT 1";
             let above = session.first(above, [lineage], |row| {
-                Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+                Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?))
             })?;
             if let Some((parent, depth)) = above {
                 session.execute(
@@ -372,7 +373,7 @@ impl Mending<'_, '_> {
             let lineage = session.first(
                 lineage,
                 params![fork.map(|at| at.0), fork.map(|at| at.1), depth, id],
-                |row| row.get::<_, i64>(0),
+                |row| row.get::<i64>(0),
             )?;
             if let Some(lineage) = lineage {
                 session.execute(
@@ -500,12 +501,12 @@ impl Mending<'_, '_> {
              LEFT JOIN refs AS r ON r.name = n.name AND a.id IS NULL
                  AND r.name IN (SELECT name FROM refs WHERE NOT ({refs}))"
         );
-        let value = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<(Value, Value)> {
-            Ok((row.get(at)?, row.get(at + 1)?))
+        let value = |row: &Row<'_>, at: usize| -> Result<(Value, Value)> {
+            Ok((row.value(at)?, row.value(at + 1)?))
         };
         let gaps = self.session.all(&sql, [at], |row| {
             let before = value(row, 2)?;
-            let is_followed = row.get::<_, Option<i64>>(4)?.is_some();
+            let is_followed = row.get::<Option<i64>>(4)?.is_some();
             let after = value(row, if is_followed { 5 } else { 8 })?;
             Ok(Gap {
                 name: row.get(0)?,
@@ -622,7 +623,7 @@ fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
     let mut broken = Vec::new();
     session.scan(sql, [], |row| {
         let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
-        let encoding = row.get::<_, Option<i64>>(2)?;
+        let encoding = row.get::<Option<i64>>(2)?;
         let bytes = match encoding {
             Some(encoding) => body(session, encoding, row.get(3)?, row.get(4)?),
             None => None,
@@ -684,8 +685,8 @@ fn broken_commits(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
     let mut broken = Vec::new();
     session.scan(sql, [], |row| {
         let (id, hash): (i64, CommitHash) = (row.get(0)?, row.get(1)?);
-        let text = row.get_ref(2)?.as_str().unwrap_or_default();
-        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<_, bool>(3)?);
+        let text = row.text(2).unwrap_or_default();
+        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<bool>(3)?);
         // What is named and not sealed stands in the wrong place, and its text knows the right one.
         if !is_named {
             let name = *CommitHash::of(text).as_bytes();

@@ -3,21 +3,22 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::codec::{blob, number, unsigned};
+use super::codec::{Row, blob, number};
 use super::dictionary::Packing;
 use super::engine;
-use super::objects::{commit_row, message};
-use super::seal::intact;
+use super::objects::message;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Message;
 use crate::model::searched::Literals;
+use crate::store::columns::Columns;
 use crate::store::crew::{with_crew, workers};
 use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
-use crate::store::{Hit, Search, SearchMut};
+use crate::store::lineage::Lineages;
+use crate::store::{Hit, Search, SearchMut, rows};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
 /// way at most.
@@ -25,27 +26,18 @@ const BATCH_BYTES: u64 = 128 << 10;
 const AHEAD_BATCHES: usize = 8;
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
-pub(super) const INDEXED: &str = concat!(
-    "SELECT search.rowid, commits.hash, lineage, depth
-     FROM search LEFT JOIN commits ON commits.content = search.rowid AND ",
-    intact!(commits),
-    " WHERE search MATCH ?1"
-);
+pub(super) const INDEXED: &str = "SELECT search.rowid, commits.hash, lineage, depth
+     FROM search LEFT JOIN commits ON commits.content = search.rowid AND intact!(commits)
+     WHERE search MATCH ?1";
 
 /// Contents that the index doesn't know yet, likewise.
-pub(super) const UNINDEXED: &str = concat!(
-    "SELECT found.id, commits.hash, lineage, depth
-     FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND ",
-    intact!(commits),
-    " WHERE found.id > ?1 AND ",
-    intact!(contents "found")
-);
+pub(super) const UNINDEXED: &str = "SELECT found.id, commits.hash, lineage, depth
+     FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND intact!(commits)
+     WHERE found.id > ?1 AND intact!(contents AS found)";
 
 /// The commits that append nothing.
-pub(super) const OTHERS: &str = concat!(
-    "SELECT lineage, hash, depth, canonical FROM commits WHERE content IS NULL AND ",
-    intact!(commits)
-);
+pub(super) const OTHERS: &str = "SELECT lineage, hash, depth, canonical FROM commits
+     WHERE content IS NULL AND intact!(commits)";
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
@@ -77,7 +69,7 @@ impl Session<'_> {
         self.execute(sql, [])?;
         self.scan("SELECT doc, term FROM temp.search_terms", [], |row| {
             let terms = known.terms.entry(row.get(0)?).or_default();
-            terms.add(row.get_ref(1)?.as_bytes()?);
+            terms.add(row.bytes(1)?);
             Ok(true)
         })?;
         self.execute("DROP TABLE temp.search_terms", [])?;
@@ -108,7 +100,7 @@ impl Indexed {
 impl Search for Session<'_> {
     fn unindexed_bytes(&self) -> Result<u64> {
         let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
-        let bytes = self.first(sql, [self.watermark()?], |row| unsigned(row, 0))?;
+        let bytes = self.first(sql, [self.watermark()?], |row| row.unsigned(0))?;
         Ok(bytes.unwrap_or(0))
     }
 
@@ -134,13 +126,11 @@ impl Search for Session<'_> {
 
 impl SearchMut for Session<'_> {
     fn index(&self, enough_bytes: u64) -> Result<u64> {
-        let mut next = self.prepare(concat!(
+        let mut next = self.prepare(
             "SELECT id, hash, size_bytes, encoding, body
              FROM contents LEFT JOIN bodies ON content = id
-             WHERE id > ?1 AND ",
-            intact!(contents),
-            " ORDER BY id"
-        ))?;
+             WHERE id > ?1 AND intact!(contents) ORDER BY id",
+        )?;
         let mut next = next.query([self.watermark()?]).map_err(engine)?;
         let put = |terms: Vec<(i64, Result<String>)>| -> Result<()> {
             for (id, terms) in terms {
@@ -164,7 +154,7 @@ impl SearchMut for Session<'_> {
                         is_over = true;
                         break;
                     };
-                    let body = Body::read(self, row).map_err(engine)?;
+                    let body = Body::read(self, &Row(row))?;
                     bytes += body.size_bytes;
                     batch.push(body);
                 }
@@ -223,11 +213,11 @@ struct Body {
 }
 
 impl Body {
-    fn read(session: &Session<'_>, row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(session: &Session<'_>, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get(0)?,
             hash: row.get(1)?,
-            size_bytes: unsigned(row, 2)?,
+            size_bytes: row.unsigned(2)?,
             packed: session.packed(row, 3)?,
         })
     }
@@ -242,7 +232,7 @@ fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
             return Ok(String::new());
         }
         let message = message(&body.hash, body.packed, body.size_bytes);
-        Ok(known.line(&message.map_err(engine)?))
+        Ok(known.line(&message?))
     };
     let all = batch.into_iter().map(|body| (body.id, terms(body)));
     all.collect()
@@ -266,7 +256,7 @@ impl Found {
         session.scan(sql, params, |row| {
             self.contents.push(row.get(0)?);
             if let Some(commit) = row.get(1)? {
-                self.hit(None, commit, row.get(2)?, unsigned(row, 3)?);
+                self.hit(None, commit, row.get(2)?, row.unsigned(3)?);
             }
             Ok(true)
         })?;
@@ -276,7 +266,7 @@ impl Found {
     /// The commits that name a content but append nothing.
     fn others(&mut self, session: &Session<'_>) -> Result<()> {
         self.contents.sort_unstable();
-        let all = session.all(OTHERS, [], |row| Ok((row.get(0)?, commit_row(row, 1)?)))?;
+        let all = session.all(OTHERS, [], |row| Ok((row.get(0)?, rows::commit(row, 1)?)))?;
         for (lineage, row) in all {
             for content in row.commit.operation.contents() {
                 let id = session.content_id(&content)?;

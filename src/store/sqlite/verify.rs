@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::types::Value;
 
 use super::Sqlite;
-use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
+use super::codec::{Speaker, number, unpack, unpack_spans};
 use super::schema::laid_out;
-use super::seal::intact;
 use super::search::Indexed;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
+use crate::store::columns::Columns;
 use crate::store::grams::Terms;
 use crate::store::{Checked, Fault, tables};
 
@@ -120,7 +120,7 @@ impl Check<'_, '_, '_> {
             );
             if let Some(what) = table.derived {
                 let sql = format!("SELECT count(*) {broken}");
-                let rows = self.session.first(&sql, [], |row| unsigned(row, 0))?;
+                let rows = self.session.first(&sql, [], |row| row.unsigned(0))?;
                 if let Some(rows) = rows.filter(|rows| *rows > 0) {
                     self.fault(Fault::Derived { what, rows });
                 }
@@ -141,12 +141,9 @@ impl Check<'_, '_, '_> {
     }
 
     fn contents(&mut self) -> Result<()> {
-        let sql = concat!(
-            "SELECT hash, encoding, body, size_bytes, role, preview, calls, results, ",
-            "contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses, id
+        let sql = "SELECT hash, encoding, body, size_bytes, role, preview, calls, results, contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses, id
              FROM contents LEFT JOIN bodies ON bodies.content = id
-                  LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id"
-        );
+             LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id";
         let session = self.session;
         let (mut indexed, is_torn) = match session.indexed_terms() {
             Ok(indexed) => (indexed, false),
@@ -160,7 +157,7 @@ impl Check<'_, '_, '_> {
             self.step();
             let hash: ContentHash = row.get(0)?;
             let found = indexed.take(row.get(10)?);
-            let body = match row.get::<_, Option<i64>>(1)? {
+            let body = match row.get::<Option<i64>>(1)? {
                 None => Err("its body is missing"),
                 Some(encoding) => body(session, encoding, row.get(2)?, row.get(3)?)
                     .filter(|body| hash.names(body) || is_tombstone(&hash, body))
@@ -170,7 +167,7 @@ impl Check<'_, '_, '_> {
             };
             match body {
                 Err(why) => {
-                    let mends = row.get::<_, Option<i64>>(1)?.is_some();
+                    let mends = row.get::<Option<i64>>(1)?.is_some();
                     self.fault(Fault::Content { hash, why, mends });
                 }
                 Ok((message, size_bytes)) => {
@@ -178,20 +175,17 @@ impl Check<'_, '_, '_> {
                     let is_stone = is_tombstone(&hash, message.canonical().as_bytes());
                     let is_right = |found| found == terms.of(&message) || is_stone;
                     astray += u64::from(!found.is_none_or(is_right));
-                    let shows = row.get::<_, i64>(3)? == number(size_bytes as u64)
+                    let shows = row.get::<i64>(3)? == number(size_bytes as u64)
                         && row
                             .get(4)
                             .is_ok_and(|said: Speaker| said == Speaker::from(&message))
-                        && row
-                            .get_ref(5)?
-                            .as_str()
-                            .is_ok_and(|text| text == preview(&message))
-                        && row.get::<_, i64>(6)? == number(message.calls().count() as u64)
-                        && row.get::<_, i64>(7)? == number(message.results().count() as u64)
-                        && row.get::<_, Option<String>>(9).is_ok_and(|uses| {
+                        && row.text(5).is_ok_and(|text| text == preview(&message))
+                        && row.get::<i64>(6)? == number(message.calls().count() as u64)
+                        && row.get::<i64>(7)? == number(message.results().count() as u64)
+                        && row.get::<Option<String>>(9).is_ok_and(|uses| {
                             uses == ToolUses::of(&message).map(|uses| uses.to_text())
                         });
-                    if !shows || !row.get::<_, bool>(8)? {
+                    if !shows || !row.get::<bool>(8)? {
                         self.fault(Fault::Listing { hash });
                     }
                 }
@@ -210,12 +204,10 @@ impl Check<'_, '_, '_> {
     fn names(&mut self) -> Result<()> {
         type At = (Value, Value);
         let nowhere: At = (Value::Null, Value::Null);
-        let refs = concat!(
-            "SELECT name, target, symbolic FROM refs WHERE seal = ",
-            "sealed(name, target, symbolic)"
-        );
+        let refs = "SELECT name, target, symbolic FROM refs
+             WHERE seal = sealed(name, target, symbolic)";
         let refs = self.session.all(refs, [], |row| {
-            Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
+            Ok((row.get(0)?, (row.value(1)?, row.value(2)?)))
         })?;
         let refs: BTreeMap<String, At> = refs.into_iter().collect();
         let mut logs: BTreeMap<String, (At, bool)> = BTreeMap::new();
@@ -223,7 +215,8 @@ impl Check<'_, '_, '_> {
              WHERE seal = sealed(id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
              ORDER BY id";
         self.session.scan(log, [], |row| {
-            let (old, new): (At, At) = ((row.get(1)?, row.get(2)?), (row.get(3)?, row.get(4)?));
+            let old = (row.value(1)?, row.value(2)?);
+            let new = (row.value(3)?, row.value(4)?);
             let log = logs.entry(row.get(0)?);
             let (at, has_gap) = log.or_insert_with(|| (nowhere.clone(), false));
             *has_gap |= *at != old;
@@ -253,34 +246,31 @@ impl Check<'_, '_, '_> {
              FROM commits c LEFT JOIN commits p ON p.id = c.parent
              LEFT JOIN lineages l ON l.id = c.lineage
              LEFT JOIN contents appended ON appended.id = c.content ORDER BY c.id";
-        let here = concat!(
-            "SELECT 1 FROM contents WHERE hash = ?1 AND ",
-            intact!(contents)
-        );
+        let here = "SELECT 1 FROM contents WHERE hash = ?1 AND intact!(contents)";
         let session = self.session;
         session.scan(sql, [], |row| {
             self.done.commits += 1;
             self.step();
             let hash: CommitHash = row.get(0)?;
             let mut wrong = |why, mends| self.fault(Fault::Commit { hash, why, mends });
-            let text = row.get_ref(1)?.as_str().ok();
+            let text = row.text(1).ok();
             let text = text.filter(|text| hash.names(text.as_bytes()));
             let Some(commit) = text.and_then(|text| Commit::from_canonical(text).ok()) else {
                 // Its name may be what is wrong.
-                wrong("its text is not what was written", !row.get::<_, bool>(7)?);
+                wrong("its text is not what was written", !row.get::<bool>(7)?);
                 return Ok(true);
             };
             let parent: Option<CommitHash> = row.get(3)?;
-            let depth = row.get::<_, Option<i64>>(4)?.map_or(0, |depth| depth + 1);
+            let depth = row.get::<Option<i64>>(4)?.map_or(0, |depth| depth + 1);
             let appended: Option<ContentHash> = row.get(5)?;
             let appends = match commit.operation {
                 Operation::Append { content } => Some(content),
                 _ => None,
             };
             let follows: bool = row.get(6)?;
-            if parent != commit.parent || row.get::<_, i64>(2)? != depth || !follows {
+            if parent != commit.parent || row.get::<i64>(2)? != depth || !follows {
                 wrong("it does not stand where its parent says", true);
-            } else if appended != appends || !row.get::<_, bool>(7)? {
+            } else if appended != appends || !row.get::<bool>(7)? {
                 wrong("its row is not as it was written", true);
             }
             for content in commit.operation.contents() {
@@ -311,7 +301,7 @@ impl Check<'_, '_, '_> {
 
     fn sources(&mut self) -> Result<()> {
         let count = "SELECT count(*) FROM sources";
-        let count = self.session.first(count, [], |row| unsigned(row, 0))?;
+        let count = self.session.first(count, [], |row| row.unsigned(0))?;
         self.done.sources = count.unwrap_or(0);
         for (id, wrong) in broken_sources(self.session)? {
             let name = "SELECT session FROM sources WHERE id = ?1";
@@ -342,7 +332,7 @@ enum WrongSource {
 fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
     let sql = "SELECT id, size_bytes, fingerprint FROM sources ORDER BY id";
     let sources: Vec<(i64, u64, HashBytes)> = session.all(sql, [], |row| {
-        Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?))
+        Ok((row.get(0)?, row.unsigned(1)?, row.get(2)?))
     })?;
     let mut broken = Vec::new();
     for (id, size_bytes, fingerprint) in sources {
@@ -350,7 +340,7 @@ fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
         let blocks = "SELECT start, size_bytes, encoding, data FROM source_blocks
              WHERE source = ?1 ORDER BY start";
         session.scan(blocks, [id], |row| {
-            let (start, len) = (unsigned(row, 0)?, unsigned(row, 1)?);
+            let (start, len) = (row.unsigned(0)?, row.unsigned(1)?);
             let bytes = unpack(row.get(2)?, row.get(3)?, len).ok();
             whole = whole.filter(|end| *end == start).and(bytes).map(|bytes| {
                 read.update(&bytes);
