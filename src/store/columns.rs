@@ -1,6 +1,7 @@
 //! Columns as values: what a row of any engine's is read by. Deliberately absent: statements, and how values
 //! become parameters, which are each engine's own.
 
+use super::Cell;
 use super::codec::{Speaker, encoding_of};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
@@ -20,6 +21,9 @@ pub(super) trait Columns {
     fn text(&self, at: usize) -> Result<&str>;
 
     fn bytes(&self, at: usize) -> Result<&[u8]>;
+
+    /// Whatever it holds but the name of an object.
+    fn cell(&self, at: usize) -> Result<Cell>;
 }
 
 /// What a column holds.

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use super::codec::number;
 use super::columns::damaged;
 use super::rows::missing;
-use super::{Appended, CommitRow, Facts, ListedCommit, Paths};
+use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::Encoding;
+use crate::model::{Encoding, RefName, RefValue};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +185,24 @@ pub(super) trait Lineages {
     /// The place of a commit that must be here.
     fn must_place(&self, commit: &CommitHash) -> Result<Place> {
         self.place(commit)?.ok_or_else(|| missing("commit", commit))
+    }
+
+    /// Columns as a row holds them: in place of a commit its row, which must be here.
+    fn rows_of(&self, cells: Vec<Cell>) -> Result<Vec<Cell>> {
+        let cells = cells.into_iter().map(|cell| match cell {
+            Cell::Commit(commit) => Ok(Cell::Number(self.must_place(&commit)?.id)),
+            other => Ok(other),
+        });
+        cells.collect()
+    }
+
+    /// What a ref holds in two columns: the row of a commit, which must be here, or another ref's name.
+    fn held(&self, value: Option<&RefValue>) -> Result<(Option<i64>, Option<RefName>)> {
+        Ok(match value {
+            Some(RefValue::Commit(commit)) => (Some(self.must_place(commit)?.id), None),
+            Some(RefValue::Symbolic(name)) => (None, Some(name.clone())),
+            None => (None, None),
+        })
     }
 
     /// The parts of the path to `tip` with its newest `limit` commits that come after `after`, if that is on it.

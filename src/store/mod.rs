@@ -7,6 +7,7 @@
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`, `postgres/` and, for databases
 //! of other programs, `foreign/`.
 
+mod check;
 mod checkpoint;
 mod codec;
 mod columns;
@@ -39,7 +40,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
-use crate::model::{Message, Millis, Sealed, ToolUses, preview};
+use crate::model::{Message, Millis, Sealed};
+use rows::Shown;
 
 pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
@@ -181,21 +183,6 @@ pub struct Prepared {
     shown: Shown,
     /// Its canonical bytes in fewer of them, if that is worth it.
     body: Option<PressedBody>,
-}
-
-/// What listings show of a message.
-struct Shown {
-    preview: String,
-    uses: Option<String>,
-}
-
-impl Shown {
-    fn of(message: &Message) -> Self {
-        Self {
-            preview: preview(message),
-            uses: ToolUses::of(message).map(|uses| uses.to_text()),
-        }
-    }
 }
 
 /// The canonical bytes of a message in fewer bytes.

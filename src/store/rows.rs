@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: the statements.
 
-use super::codec::Speaker;
+use super::codec::{Speaker, number};
 use super::columns::{Columns, damaged, get};
 use super::lineage::Place;
 use super::{
@@ -12,8 +12,8 @@ use super::{
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    Commit, Encoding, Message, Millis, Operation, RefName, RefValue, TokenCount, ToolUses, Usage,
-    is_tombstone,
+    Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount, ToolUses,
+    Usage, is_tombstone, preview,
 };
 
 /// What is wrong with a caller that names an object which isn't here.
@@ -74,6 +74,47 @@ pub(super) fn content(row: &impl Columns, first: usize) -> Result<ContentRow> {
         calls: get(row, first + 4)?,
         results: get(row, first + 5)?,
     })
+}
+
+/// What is kept of a message for listings, as its columns hold it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) role: i64,
+    pub(super) preview: String,
+    pub(super) size_bytes: i64,
+    pub(super) calls: i64,
+    pub(super) results: i64,
+    pub(super) uses: Option<String>,
+}
+
+impl Shown {
+    pub(super) fn of(message: &Sealed<Message>) -> Self {
+        Self::of_size(message, message.canonical().len())
+    }
+
+    /// Of a message whose canonical form has so many bytes.
+    pub(super) fn of_size(message: &Message, size_bytes: usize) -> Self {
+        Self {
+            role: Speaker::from(message).number(),
+            preview: preview(message),
+            size_bytes: number(size_bytes as u64),
+            calls: number(message.calls().count() as u64),
+            results: number(message.results().count() as u64),
+            uses: ToolUses::of(message).map(|uses| uses.to_text()),
+        }
+    }
+
+    /// That of a row, from its role on.
+    pub(super) fn read(row: &impl Columns, first: usize) -> Result<Self> {
+        Ok(Self {
+            role: get(row, first)?,
+            preview: get(row, first + 1)?,
+            size_bytes: get(row, first + 2)?,
+            calls: get(row, first + 3)?,
+            results: get(row, first + 4)?,
+            uses: get(row, first + 5)?,
+        })
+    }
 }
 
 /// How much room a content takes: hash, speaker, size, what is kept, whether it uses tools.

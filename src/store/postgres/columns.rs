@@ -8,6 +8,7 @@ use postgres::types::{FromSql, ToSql, Type};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::RefName;
+use crate::store::Cell;
 use crate::store::columns::Columns;
 
 pub(super) use crate::store::columns::{damaged, get};
@@ -132,6 +133,13 @@ impl Columns for Row {
 
     fn bytes(&self, at: usize) -> Result<&[u8]> {
         self.try_get(at).map_err(damaged)
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        Ok(match *self.columns()[at].type_() {
+            Type::INT8 => get::<Option<i64>>(self, at)?.map_or(Cell::Null, Cell::Number),
+            _ => get::<Option<Vec<u8>>>(self, at)?.map_or(Cell::Null, Cell::Bytes),
+        })
     }
 }
 

@@ -7,10 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use imbl::Vector;
-use postgres::Row;
 
 use super::columns::{get, keys};
-use super::remembered::cells;
 use super::session::{Session, place_of};
 use crate::context::{Context, Entry};
 use crate::error::Result;
@@ -23,6 +21,7 @@ use crate::store::codec::encoding_number;
 use crate::store::columns::{Column, Columns};
 use crate::store::derived::SumRow;
 use crate::store::lineage::{Lineages, Settings};
+use crate::store::remembered::PLACE;
 use crate::store::rows::{self, missing};
 use crate::store::tables::{self, Only, Purge, SUMMARIES, TOTALS, Table};
 use crate::store::{Cell, CountKey, Derivations, DerivationsMut, Derived, Memory, MemoryRow};
@@ -62,13 +61,17 @@ impl Session<'_> {
 
     /// All sums of a table.
     fn sums(&self, table: &Table) -> Result<Vec<SumRow>> {
-        let (name, columns) = (table.name, table.columns[SUMMED..].join(", "));
+        let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
         let sql = format!(
             "SELECT hash, encoding, {columns} FROM {name} AS t
              JOIN commits AS c ON c.lineage = t.lineage AND c.depth = t.depth"
         );
         self.all(&sql, &[], |row| {
-            Ok((get(row, 0)?, get(row, 1)?, sum(row, table, 2)?))
+            Ok((
+                get(row, 0)?,
+                get(row, 1)?,
+                MemoryRow::read_sum(row, 2, table)?,
+            ))
         })
     }
 
@@ -84,17 +87,6 @@ impl Session<'_> {
     ) -> Result<Option<(CommitHash, Settings)>> {
         self.newest_data(tip, |data| decode_settings(self, data))
     }
-}
-
-/// How many columns of a sum say where it stands: lineage, depth and encoding.
-const SUMMED: usize = 3;
-
-/// A sum's other columns, from `first` on.
-fn sum(row: &Row, table: &Table, first: usize) -> Result<MemoryRow> {
-    Ok(MemoryRow {
-        key: table.name.to_owned(),
-        cells: cells(row, first, &table.columns[SUMMED..])?,
-    })
 }
 
 impl Derivations for Session<'_> {
@@ -129,7 +121,7 @@ impl Derivations for Session<'_> {
         encoding: Encoding,
     ) -> Result<Option<(u64, MemoryRow)>> {
         let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
-        let (name, columns) = (of.0.name, of.0.columns[SUMMED..].join(", "));
+        let (name, columns) = (of.0.name, of.0.columns[PLACE..].join(", "));
         // Along a path, depths grow: of each lineage its newest row, and of these the deepest.
         let sql = format!(
             "SELECT found.* FROM unnest($1, $2) AS part (lineage, last)
@@ -141,7 +133,7 @@ impl Derivations for Session<'_> {
         );
         let encoding = encoding_number(encoding);
         self.first(&sql, &[&lineages, &lasts, &encoding], |row| {
-            Ok((get(row, 0)?, sum(row, of.0, 1)?))
+            Ok((get(row, 0)?, MemoryRow::read_sum(row, 1, of.0)?))
         })
     }
 
@@ -203,8 +195,8 @@ impl DerivationsMut for Session<'_> {
     ) -> Result<()> {
         let place = self.must_place(commit)?;
         let at = [place.lineage, place.depth, encoding_number(encoding)].map(Cell::Number);
-        let key = of.0.columns[..SUMMED].join(", ");
-        self.put_row(of.0, (&key, SUMMED), at.into_iter().chain(cells))
+        let key = of.0.columns[..PLACE].join(", ");
+        self.put_row(of.0, (&key, PLACE), at.into_iter().chain(cells))
     }
 }
 

@@ -7,10 +7,11 @@ use super::Postgres;
 use super::columns::get;
 use super::link::{busy, milliseconds};
 use super::session::Session;
-use super::verify::{CONTENTS, Shows, whole};
+use super::verify::{CONTENTS, whole};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::store::columns::Columns;
+use crate::store::rows::Shown;
 use crate::store::tables;
 
 /// How many contents are read at once.
@@ -31,7 +32,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
                 continue;
             };
             if let Some((message, size_bytes)) = whole(&hash, encoding, get(row, 3)?) {
-                show_again(tx, after, &Shows::of(&message, size_bytes))?;
+                show_again(tx, after, &Shown::of_size(&message, size_bytes))?;
             }
         }
         if (rows.len() as i64) < BATCH {
@@ -54,7 +55,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
     )
 }
 
-fn show_again(tx: &Session<'_>, id: i64, shows: &Shows) -> Result<()> {
+fn show_again(tx: &Session<'_>, id: i64, shows: &Shown) -> Result<()> {
     tx.execute(
         "WITH used AS (
              INSERT INTO tool_uses (content, uses) SELECT $1, $7 WHERE $7 IS NOT NULL

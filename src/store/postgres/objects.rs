@@ -9,14 +9,14 @@ use super::session::{Session, place_of};
 use super::waiting::{Append, Content};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
-use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, preview, tombstone};
-use crate::store::codec::{Speaker, number};
+use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, tombstone};
+use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::lineage::{Lineages, Place};
 use crate::store::packing::{RAW, ZSTD, pack, unpack_into};
-use crate::store::rows::{self, missing};
+use crate::store::rows::{self, Shown, missing};
 use crate::store::tables::{self, Only, Purge};
-use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared, Shown};
+use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
 
 /// How many bytes of bodies, packed, are asked for at once.
 const BODIES_BYTES: i64 = 4 << 20;
@@ -66,28 +66,19 @@ impl Session<'_> {
     fn insert_content(
         &self,
         hash: &ContentHash,
-        message: &Sealed<Message>,
-        shown: &Shown,
+        shown: Shown,
         (encoding, body): (i64, &[u8]),
     ) -> Result<bool> {
-        let (id, speaker) = (self.next_id("contents"), Speaker::from(&**message).number());
-        let size_bytes = number(message.canonical().len() as u64);
-        let calls = number(message.calls().count() as u64);
-        let results = number(message.results().count() as u64);
+        let id = self.next_id("contents");
         if self.known.is_first(hash) {
             self.known.saw_content(*hash, id);
             self.put(|waiting| {
                 waiting.content(Content {
                     id,
                     hash: *hash,
-                    role: speaker,
-                    preview: shown.preview.as_bytes().to_vec(),
-                    size_bytes,
-                    calls,
-                    results,
+                    shown,
                     encoding,
                     body: body.to_vec(),
-                    uses: shown.uses.clone().map(Into::into),
                 });
             })?;
             return Ok(true);
@@ -105,11 +96,11 @@ impl Session<'_> {
             &[
                 &id,
                 hash,
-                &speaker,
+                &shown.role,
                 &shown.preview,
-                &size_bytes,
-                &calls,
-                &results,
+                &shown.size_bytes,
+                &shown.calls,
+                &shown.results,
                 &encoding,
                 &body,
                 &shown.uses,
@@ -282,7 +273,7 @@ impl ObjectsMut for Session<'_> {
             None => {
                 let (encoding, body) = pack(bytes);
                 let shown = Shown::of(message);
-                self.insert_content(name, message, &shown, (encoding, &body))
+                self.insert_content(name, shown, (encoding, &body))
             }
             Some(Prepared { shown, body }) => {
                 // Another engine's dictionary is not here.
@@ -291,7 +282,7 @@ impl ObjectsMut for Session<'_> {
                     Some(body) => (ZSTD, body.bytes.as_slice()),
                     None => (RAW, bytes),
                 };
-                self.insert_content(name, message, &shown, body)
+                self.insert_content(name, shown, body)
             }
         }
     }
@@ -380,9 +371,8 @@ impl ObjectsMut for Session<'_> {
         let gone = || missing("content to purge", hash);
         let row = self.content_row(hash)?.ok_or_else(gone)?;
         let id = self.must_contents(&[*hash])?[0];
-        let stone = tombstone(row.role);
-        let canonical = stone.canonical();
-        let (encoding, body) = pack(canonical.as_bytes());
+        let stone = Sealed::new(tombstone(row.role));
+        let (shown, (encoding, body)) = (Shown::of(&stone), pack(stone.canonical().as_bytes()));
         let gone = tables::purged(Purge::OfContent, Only::Files).map(|table| {
             format!(
                 ", {0}_gone AS (DELETE FROM {0} WHERE content = $1)",
@@ -398,9 +388,9 @@ impl ObjectsMut for Session<'_> {
             ),
             &[
                 &id,
-                &Speaker::from(&stone).number(),
-                &preview(&stone),
-                &number(canonical.len() as u64),
+                &shown.role,
+                &shown.preview,
+                &shown.size_bytes,
                 &encoding,
                 &body,
             ],

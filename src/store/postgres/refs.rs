@@ -123,11 +123,7 @@ impl RefsMut for Session<'_> {
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
-        let (target, symbolic): (Option<i64>, Option<RefName>) = match new {
-            Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
-            Some(RefValue::Symbolic(other)) => (None, Some(other.clone())),
-            None => (None, None),
-        };
+        let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.
         let sql = "WITH was AS (

@@ -3,15 +3,13 @@
 use postgres::Row;
 use postgres::types::Type;
 
-use super::columns::{Given, Parameter, get};
+use super::columns::{Given, Parameter};
 use super::session::Session;
 use crate::error::Result;
 use crate::store::lineage::Lineages;
+use crate::store::remembered::COMMIT;
 use crate::store::tables::Table;
 use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
-
-/// The column that names a commit.
-const COMMIT: &str = "commit_id";
 
 /// How a name stands in the index of a table.
 fn indexed(table: &Table, name: &str) -> String {
@@ -19,21 +17,6 @@ fn indexed(table: &Table, name: &str) -> String {
         true => format!("sha256({name})"),
         false => name.to_owned(),
     }
-}
-
-/// These columns, from `first` on.
-pub(super) fn cells(row: &Row, first: usize, columns: &[&str]) -> Result<Vec<Cell>> {
-    let cell = |(at, column): (usize, &&str)| {
-        let at = first + at;
-        if *column == COMMIT {
-            return get(row, at).map(Cell::Commit);
-        }
-        Ok(match *row.columns()[at].type_() {
-            Type::INT8 => get::<Option<i64>>(row, at)?.map_or(Cell::Null, Cell::Number),
-            _ => get::<Option<Vec<u8>>>(row, at)?.map_or(Cell::Null, Cell::Bytes),
-        })
-    };
-    columns.iter().enumerate().map(cell).collect()
 }
 
 impl Parameter for Cell {
@@ -78,12 +61,7 @@ impl Remembered for Session<'_> {
             columns.collect::<Vec<_>>().join(", "),
             table.name
         );
-        let read = |row: &Row| {
-            Ok(MemoryRow {
-                key: get(row, 0)?,
-                cells: cells(row, 1, &table.columns[1..])?,
-            })
-        };
+        let read = |row: &Row| MemoryRow::read(row, table);
         match names {
             None => self.all(&sql, &[], read),
             Some(names) => {
@@ -127,11 +105,10 @@ impl RememberedMut for Session<'_> {
             let sql = format!("DELETE FROM {} WHERE {key} = {name_there}", of.0.name);
             return self.execute(&sql, &[&name]);
         };
-        let cells = cells.into_iter().map(|cell| match cell {
-            Cell::Commit(commit) => Ok(Cell::Number(self.must_place(&commit)?.id)),
-            other => Ok(other),
-        });
-        let cells = cells.collect::<Result<Vec<Cell>>>()?;
-        self.put_row(of.0, (&key, 1), [Cell::from(name)].into_iter().chain(cells))
+        self.put_row(
+            of.0,
+            (&key, 1),
+            [Cell::from(name)].into_iter().chain(self.rows_of(cells)?),
+        )
     }
 }

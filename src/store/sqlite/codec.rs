@@ -6,9 +6,9 @@ use super::engine;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, RefName};
-use crate::store::CountKey;
 use crate::store::codec::encoding_number;
 use crate::store::columns::{self, Column, Columns};
+use crate::store::{Cell, CountKey};
 
 pub(super) use crate::store::codec::{Speaker, number, pack_spans, unpack_spans};
 pub(super) use crate::store::columns::damaged;
@@ -62,6 +62,16 @@ impl Columns for Row<'_> {
         let bytes = self.0.get_ref(at).map_err(engine)?.as_bytes().ok();
         let wrong = || self.0.get::<_, Vec<u8>>(at).err();
         bytes.ok_or_else(|| wrong().map_or_else(|| damaged("bytes"), engine))
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        Ok(match self.value(at)? {
+            Value::Null => Cell::Null,
+            Value::Integer(number) => Cell::Number(number),
+            Value::Blob(bytes) => Cell::Bytes(bytes),
+            Value::Text(text) => Cell::Text(text),
+            Value::Real(_) => return Err(damaged("a number with a fraction")),
+        })
     }
 }
 

@@ -7,7 +7,6 @@ use imbl::Vector;
 use rusqlite::params;
 
 use super::codec::{Row, blob, number};
-use super::remembered::cells;
 use super::session::{Session, keyed};
 use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
@@ -20,6 +19,7 @@ use crate::store::codec::encoding_number;
 use crate::store::columns::{Column, Columns};
 use crate::store::derived::SumRow;
 use crate::store::lineage::{Lineages, Settings};
+use crate::store::remembered::PLACE;
 use crate::store::tables::{self, Only, Purge, SUMMARIES, TOTALS, Table};
 use crate::store::{Cell, CountKey, Derivations, DerivationsMut, Derived, Memory, MemoryRow, rows};
 
@@ -64,13 +64,19 @@ impl Session<'_> {
 
     /// All sums of a table.
     fn sums(&self, table: &Table) -> Result<Vec<SumRow>> {
-        let (name, columns) = (table.name, table.columns[SUMMED..].join(", "));
+        let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
         let sql = format!(
             "SELECT commits.hash, encoding, {columns} FROM {name}
              JOIN commits ON commits.lineage = {name}.lineage AND commits.depth = {name}.depth
              WHERE intact!({name})"
         );
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, sum(row, table, 2)?));
+        let read = |row: &Row<'_>| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                MemoryRow::read_sum(row, 2, table)?,
+            ))
+        };
         self.all(&sql, [], read)
     }
 
@@ -86,17 +92,6 @@ impl Session<'_> {
     ) -> Result<Option<(CommitHash, Settings)>> {
         self.newest_data(tip, |data| decode_settings(self, data))
     }
-}
-
-/// How many columns of a sum say where it stands: lineage, depth and encoding.
-const SUMMED: usize = 3;
-
-/// A sum's other columns, from `first` on.
-fn sum(row: &Row<'_>, table: &Table, first: usize) -> Result<MemoryRow> {
-    Ok(MemoryRow {
-        key: table.name.to_owned(),
-        cells: cells(row, first, &table.columns[SUMMED..])?,
-    })
 }
 
 impl Derivations for Session<'_> {
@@ -125,7 +120,7 @@ impl Derivations for Session<'_> {
         tip: &CommitHash,
         encoding: Encoding,
     ) -> Result<Option<(u64, MemoryRow)>> {
-        let (name, columns) = (of.0.name, of.0.columns[SUMMED..].join(", "));
+        let (name, columns) = (of.0.name, of.0.columns[PLACE..].join(", "));
         let sql = format!(
             "SELECT depth, {columns} FROM {name}
              WHERE lineage = ?1 AND encoding = ?2 AND depth <= ?3 AND intact!({name})
@@ -133,7 +128,7 @@ impl Derivations for Session<'_> {
         );
         for (lineage, depth) in self.path(tip)?.iter() {
             let found = self.first(&sql, params![lineage, encoding, depth], |row| {
-                Ok((row.get(0)?, sum(row, of.0, 1)?))
+                Ok((row.get(0)?, MemoryRow::read_sum(row, 1, of.0)?))
             })?;
             if found.is_some() {
                 return Ok(found);

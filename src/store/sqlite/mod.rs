@@ -7,6 +7,7 @@
 mod aside;
 mod backup;
 mod bodies;
+mod broken;
 mod codec;
 mod derived;
 mod dictionary;
@@ -39,7 +40,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Shown, Store, Tx, View};
+use super::rows::Shown;
+use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use dictionary::Dictionary;

@@ -2,17 +2,17 @@
 
 use rusqlite::params;
 
-use super::codec::{Speaker, blob, damaged, number, pack};
+use super::codec::{blob, damaged, number, pack};
 use super::dictionary::Packing;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
-use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, preview, tombstone};
+use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, tombstone};
 use crate::store::columns::Columns;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::rows::{self, missing};
+use crate::store::rows::{self, Shown, missing};
 use crate::store::tables::{self, Only, Purge};
-use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared, Shown};
+use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
 
 /// The message of a body as it is stored, which must be that of its name.
 pub(super) fn message(
@@ -40,20 +40,31 @@ impl Session<'_> {
         Ok(id)
     }
 
-    fn put_body(&self, id: i64, message: &Sealed<Message>) -> Result<()> {
-        let (encoding, body) = self.pack_body(message.canonical().as_bytes())?;
+    /// Writes what listings show of a message into its row.
+    pub(super) fn show(&self, id: i64, shown: &Shown) -> Result<()> {
         self.execute(
-            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
-            params![id, encoding, body.as_ref()],
+            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = ?5, results = ?6,
+                 seal = sealed(id, hash, ?2, ?3, ?4, ?5, ?6)
+             WHERE id = ?1",
+            params![
+                id,
+                shown.role,
+                shown.preview,
+                shown.size_bytes,
+                shown.calls,
+                shown.results
+            ],
+        )
+    }
+
+    fn put_body(&self, id: i64, (encoding, body): (i64, &[u8]), uses: Option<&str>) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
+            params![id, encoding, body],
         )?;
-        match ToolUses::of(message) {
-            None => Ok(()),
-            Some(uses) => self.execute(
-                "INSERT OR REPLACE INTO tool_uses (content, uses, seal)
-                 VALUES (?1, ?2, sealed(?1, ?2))",
-                params![id, uses.to_text()],
-            ),
-        }
+        let sql = "INSERT OR REPLACE INTO tool_uses (content, uses, seal)
+             VALUES (?1, ?2, sealed(?1, ?2))";
+        uses.map_or(Ok(()), |uses| self.execute(sql, params![id, uses]))
     }
 
     /// Gives a content its body back, where that was damaged and set aside: the message that is put
@@ -63,22 +74,12 @@ impl Session<'_> {
         if self.first(here, [id], |_| Ok(()))?.is_some() {
             return Ok(false);
         }
-        self.execute(
-            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = ?5, results = ?6,
-                 seal = sealed(id, hash, ?2, ?3, ?4, ?5, ?6)
-             WHERE id = ?1",
-            params![
-                id,
-                Speaker::from(&**message),
-                preview(message),
-                number(message.canonical().len() as u64),
-                number(message.calls().count() as u64),
-                number(message.results().count() as u64),
-            ],
-        )?;
+        let shown = Shown::of(message);
+        self.show(id, &shown)?;
         // They were summed up with a guess.
         self.drop_totals()?;
-        self.put_body(id, message)?;
+        let (encoding, body) = self.pack_body(message.canonical().as_bytes())?;
+        self.put_body(id, (encoding, &body), shown.uses.as_deref())?;
         self.index_again(id, message)?;
         Ok(true)
     }
@@ -263,11 +264,11 @@ impl ObjectsMut for Session<'_> {
             params![
                 id,
                 hash,
-                Speaker::from(&**message),
+                shown.role,
                 shown.preview,
-                number(canonical.len() as u64),
-                number(message.calls().count() as u64),
-                number(message.results().count() as u64),
+                shown.size_bytes,
+                shown.calls,
+                shown.results,
             ],
         )?;
         if put == 0 {
@@ -281,16 +282,7 @@ impl ObjectsMut for Session<'_> {
             Some(body) => self.packed_body(canonical.as_bytes(), body)?,
             None => self.pack_body(canonical.as_bytes())?,
         };
-        self.execute(
-            "INSERT INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
-            params![id, encoding, body.as_ref()],
-        )?;
-        if let Some(uses) = shown.uses {
-            self.execute(
-                "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
-                params![id, uses],
-            )?;
-        }
+        self.put_body(id, (encoding, &body), shown.uses.as_deref())?;
         self.memo.saw_content(hash, id);
         self.grew()?;
         Ok(true)
@@ -378,24 +370,10 @@ impl ObjectsMut for Session<'_> {
         let row = self.content_row(hash)?.ok_or_else(gone)?;
         // Freed pages are overwritten even before the file is rewritten.
         self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
-        let stone = tombstone(row.role);
-        let canonical = stone.canonical();
-        self.execute(
-            "UPDATE contents SET role = ?2, preview = ?3, size_bytes = ?4, calls = 0, results = 0,
-                 seal = sealed(id, hash, ?2, ?3, ?4, 0, 0)
-             WHERE id = ?1",
-            params![
-                id,
-                Speaker::from(&stone),
-                preview(&stone),
-                number(canonical.len() as u64)
-            ],
-        )?;
-        let (encoding, body) = pack(canonical.as_bytes());
-        self.execute(
-            "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
-            params![id, encoding, body.as_ref()],
-        )?;
+        let stone = Sealed::new(tombstone(row.role));
+        self.show(id, &Shown::of(&stone))?;
+        let (encoding, body) = pack(stone.canonical().as_bytes());
+        self.put_body(id, (encoding, &body), None)?;
         self.forget_pieces_of(id)?;
         for table in tables::purged(Purge::OfContent, Only::Servers) {
             self.execute(

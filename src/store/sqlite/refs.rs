@@ -298,15 +298,8 @@ impl RefsMut for Session<'_> {
             self.begin_operation(time, &what)?;
         }
         let operation = self.operation.get();
-        let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<RefName>)> {
-            Ok(match value {
-                Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
-                Some(RefValue::Symbolic(name)) => (None, Some(name.clone())),
-                None => (None, None),
-            })
-        };
-        let (old_target, old_symbolic) = columns(old.as_ref())?;
-        let (new_target, new_symbolic) = columns(new)?;
+        let (old_target, old_symbolic) = self.held(old.as_ref())?;
+        let (new_target, new_symbolic) = self.held(new)?;
         if new.is_some() {
             self.execute(
                 "INSERT OR REPLACE INTO refs (name, target, symbolic, seal)

@@ -1,35 +1,14 @@
 //! What is remembered by a name: one way to read and to write such rows, whatever their table.
 
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 
-use super::codec::{Row, damaged};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::store::lineage::Lineages;
+use crate::store::remembered::COMMIT;
 use crate::store::tables::Table;
 use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
-
-/// The column that names a commit.
-const COMMIT: &str = "commit_id";
-
-/// These columns, from `first` on.
-pub(super) fn cells(row: &Row<'_>, first: usize, columns: &[&str]) -> Result<Vec<Cell>> {
-    let cell = |(at, column): (usize, &&str)| {
-        let at = first + at;
-        if *column == COMMIT {
-            return row.get(at).map(Cell::Commit);
-        }
-        Ok(match row.value(at)? {
-            Value::Null => Cell::Null,
-            Value::Integer(number) => Cell::Number(number),
-            Value::Blob(bytes) => Cell::Bytes(bytes),
-            Value::Text(text) => Cell::Text(text),
-            Value::Real(_) => return Err(damaged("a number with a fraction")),
-        })
-    };
-    columns.iter().enumerate().map(cell).collect()
-}
 
 impl ToSql for Cell {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -100,10 +79,7 @@ impl Remembered for Session<'_> {
             columns.join(", ")
         );
         let found = self.all(&sql, params_from_iter(asked), |row| {
-            Ok(MemoryRow {
-                key: row.get(0)?,
-                cells: cells(row, 1, &table.columns[1..])?,
-            })
+            MemoryRow::read(row, table)
         })?;
         if table.derived.is_none() {
             let is_found = |name: &&&str| found.iter().any(|row| row.key == **name);
@@ -125,11 +101,9 @@ impl RememberedMut for Session<'_> {
             let sql = format!("DELETE FROM {} WHERE {} = ?1", of.0.name, of.0.key());
             return self.execute(&sql, [name]);
         };
-        let cells = cells.into_iter().map(|cell| match cell {
-            Cell::Commit(commit) => Ok(Cell::Number(self.must_place(&commit)?.id)),
-            other => Ok(other),
-        });
-        let cells = cells.collect::<Result<Vec<Cell>>>()?;
-        self.put_row(of.0, [Cell::from(name)].into_iter().chain(cells))
+        self.put_row(
+            of.0,
+            [Cell::from(name)].into_iter().chain(self.rows_of(cells)?),
+        )
     }
 }

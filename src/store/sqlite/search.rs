@@ -1,11 +1,10 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use rusqlite::params;
+use rusqlite::{Params, params};
 
-use super::codec::{Row, blob, number};
+use super::codec::{Row, blob};
 use super::dictionary::Packing;
 use super::engine;
 use super::objects::message;
@@ -18,6 +17,7 @@ use crate::store::columns::Columns;
 use crate::store::crew::{with_crew, workers};
 use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
 use crate::store::lineage::Lineages;
+use crate::store::search::Found;
 use crate::store::{Hit, Search, SearchMut, rows};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
@@ -44,6 +44,24 @@ impl Session<'_> {
     fn watermark(&self) -> Result<i64> {
         let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
         Ok(self.first(sql, [], |row| row.get(0))?.unwrap_or(0))
+    }
+
+    /// Takes down the contents that a statement finds, and the commits that append them.
+    fn appends(
+        &self,
+        sql: &str,
+        params: impl Params,
+        found: &mut Found,
+        contents: &mut Vec<i64>,
+    ) -> Result<()> {
+        self.scan(sql, params, |row| {
+            contents.push(row.get(0)?);
+            if let Some(commit) = row.get(1)? {
+                found.hit((commit, None), row.get(2)?, row.unsigned(3)?);
+            }
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Takes a content in that the index has passed without its text.
@@ -105,22 +123,31 @@ impl Search for Session<'_> {
     }
 
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
-        let mut found = Found {
-            paths: Paths::to(self, tips)?,
-            contents: Vec::new(),
-            hits: Vec::new(),
-        };
-        let mut known = 0;
+        let mut found = Found::default();
+        for (at, tip) in tips.iter().enumerate() {
+            for (lineage, last) in self.path(tip)?.iter() {
+                found.goes(at, *lineage, *last);
+            }
+        }
+        // The ids of all contents that may match. Their names are not asked for: there may be many, and few are
+        // read.
+        let (mut contents, mut known) = (Vec::new(), 0);
         if let Some(wanted) = wanted(literals) {
             known = self.watermark()?;
-            found.appends(self, INDEXED, params![query(&wanted)])?;
+            self.appends(INDEXED, params![query(&wanted)], &mut found, &mut contents)?;
         }
-        found.appends(self, UNINDEXED, params![known])?;
-        found.others(self)?;
-        let mut hits = found.hits;
-        hits.sort_unstable_by_key(|hit| (hit.tip, Reverse(hit.depth), hit.commit, hit.content));
-        hits.dedup();
-        Ok(hits)
+        self.appends(UNINDEXED, params![known], &mut found, &mut contents)?;
+        contents.sort_unstable();
+        let others = self.all(OTHERS, [], |row| Ok((row.get(0)?, rows::commit(row, 1)?)))?;
+        for (lineage, row) in others {
+            for content in row.commit.operation.contents() {
+                let id = self.content_id(&content)?;
+                if id.is_some_and(|id| contents.binary_search(&id).is_ok()) {
+                    found.hit((row.hash, Some(content)), lineage, row.depth);
+                }
+            }
+        }
+        Ok(found.hits())
     }
 }
 
@@ -236,81 +263,4 @@ fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
     };
     let all = batch.into_iter().map(|body| (body.id, terms(body)));
     all.collect()
-}
-
-/// What a search has found so far.
-struct Found {
-    paths: Paths,
-    /// The ids of all contents that may match. Their names are not asked for: there may be many, and few are read.
-    contents: Vec<i64>,
-    hits: Vec<Hit>,
-}
-
-impl Found {
-    fn appends(
-        &mut self,
-        session: &Session<'_>,
-        sql: &str,
-        params: impl rusqlite::Params,
-    ) -> Result<()> {
-        session.scan(sql, params, |row| {
-            self.contents.push(row.get(0)?);
-            if let Some(commit) = row.get(1)? {
-                self.hit(None, commit, row.get(2)?, row.unsigned(3)?);
-            }
-            Ok(true)
-        })?;
-        Ok(())
-    }
-
-    /// The commits that name a content but append nothing.
-    fn others(&mut self, session: &Session<'_>) -> Result<()> {
-        self.contents.sort_unstable();
-        let all = session.all(OTHERS, [], |row| Ok((row.get(0)?, rows::commit(row, 1)?)))?;
-        for (lineage, row) in all {
-            for content in row.commit.operation.contents() {
-                let id = session.content_id(&content)?;
-                if id.is_some_and(|id| self.contents.binary_search(&id).is_ok()) {
-                    self.hit(Some(content), row.hash, lineage, row.depth);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn hit(&mut self, content: Option<ContentHash>, commit: CommitHash, lineage: i64, depth: u64) {
-        if let Some(tip) = self.paths.first_with(lineage, number(depth)) {
-            self.hits.push(Hit {
-                tip,
-                commit,
-                content,
-                depth,
-            });
-        }
-    }
-}
-
-/// The paths to some commits, by the lineages that they go along.
-struct Paths(HashMap<i64, Vec<(usize, i64)>>);
-
-impl Paths {
-    fn to(session: &Session<'_>, tips: &[CommitHash]) -> Result<Self> {
-        let mut paths: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
-        for (index, tip) in tips.iter().enumerate() {
-            let Some(tip) = session.place(tip)? else {
-                continue;
-            };
-            for (lineage, depth) in session.lineages(tip)? {
-                paths.entry(lineage).or_default().push((index, depth));
-            }
-        }
-        Ok(Self(paths))
-    }
-
-    /// The first tip whose path holds the commit at this place.
-    fn first_with(&self, lineage: i64, depth: i64) -> Option<usize> {
-        let paths = self.0.get(&lineage)?;
-        let first = paths.iter().find(|(_, last)| depth <= *last)?;
-        Some(first.0)
-    }
 }
