@@ -4,11 +4,13 @@
 //! with rows in place of hashes. Deliberately absent: which rows there are, which each engine asks its
 //! own tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use imbl::Vector;
 
 use super::codec::{Packer, Unpacker};
+use super::columns::{Columns, damaged, get};
+use super::lineage::Settings;
 use crate::context::{Context, Entry, Mask, MaskedPart};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -111,11 +113,11 @@ fn single(rows: &impl Rows, out: &mut Packer, entry: &Entry) -> Result<()> {
 
 /// What stands behind the rows that a checkpoint names.
 #[derive(Default)]
-pub(super) struct Names {
-    pub(super) commits: HashMap<i64, CommitHash>,
-    pub(super) contents: HashMap<i64, ContentHash>,
+struct Names {
+    commits: HashMap<i64, CommitHash>,
+    contents: HashMap<i64, ContentHash>,
     /// The appends of each run; none of one of which a commit is not found.
-    pub(super) runs: Vec<Vec<Append>>,
+    runs: Vec<Vec<Append>>,
 }
 
 /// Of each run, the appends among its commits, of which each is to be found once at its depth; `found`
@@ -139,18 +141,67 @@ pub(super) fn whole_runs(
     whole.collect()
 }
 
+/// The names behind rows.
+pub(super) trait Named {
+    fn commits_of(&self, rows: &[i64]) -> Result<HashMap<i64, CommitHash>>;
+
+    fn contents_of(&self, rows: &[i64]) -> Result<HashMap<i64, ContentHash>>;
+
+    /// Of each run, the appends among its commits, see [`whole_runs`].
+    fn appends_of(&self, runs: &[[i64; 3]]) -> Result<Vec<Vec<Append>>>;
+}
+
+/// The context of a checkpoint; none of bytes that make no sense.
+pub(super) fn decode(named: &impl Named, data: &[u8]) -> Result<Option<Context>> {
+    let mut rows = Decoder::of(data, None);
+    if rows.context().is_none() {
+        return Ok(None);
+    }
+    let names = Names {
+        commits: named.commits_of(&rows.commits)?,
+        contents: named.contents_of(&rows.contents)?,
+        runs: named.appends_of(&rows.runs)?,
+    };
+    Ok(Decoder::of(data, Some(&names)).context())
+}
+
+/// What it says of settings, without its entries.
+pub(super) fn decode_settings(named: &impl Named, data: &[u8]) -> Result<Option<Settings>> {
+    let mut rows = Decoder::of(data, None);
+    if rows.head().is_none() {
+        return Ok(None);
+    }
+    let names = Names {
+        commits: named.commits_of(&rows.commits)?,
+        ..Names::default()
+    };
+    let head = Decoder::of(data, Some(&names)).head();
+    Ok(head.map(|(_, _, settings)| settings))
+}
+
+/// A commit of a run: the run's place and the commit's depth, its hash, whether it appends nothing, and what.
+pub(super) fn run_row(row: &impl Columns, run: usize) -> Result<(usize, i64, Option<Append>)> {
+    let (content, is_other): (Option<ContentHash>, bool) = (get(row, 4)?, get(row, 3)?);
+    if content.is_none() && !is_other {
+        return Err(damaged("what a commit appends is missing"));
+    }
+    let commit: CommitHash = get(row, 2)?;
+    let append = content.map(|content| (commit, content));
+    Ok((run, get(row, 1)?, append))
+}
+
 /// Reads a checkpoint: without names only to learn which rows it names, then with them.
-pub(super) struct Decoder<'a> {
+struct Decoder<'a> {
     input: Unpacker<'a>,
     names: Option<&'a Names>,
-    pub(super) commits: Vec<i64>,
-    pub(super) contents: Vec<i64>,
+    commits: Vec<i64>,
+    contents: Vec<i64>,
     /// Lineage, first and last depth.
-    pub(super) runs: Vec<[i64; 3]>,
+    runs: Vec<[i64; 3]>,
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn of(data: &'a [u8], names: Option<&'a Names>) -> Self {
+    fn of(data: &'a [u8], names: Option<&'a Names>) -> Self {
         Self {
             input: Unpacker(data),
             names,
@@ -161,15 +212,14 @@ impl<'a> Decoder<'a> {
     }
 
     /// What stands before the entries: how many there are, the active hides, the settings.
-    #[allow(clippy::type_complexity)]
-    pub(super) fn head(&mut self) -> Option<(u64, [u32; 5], BTreeMap<String, CommitHash>)> {
+    fn head(&mut self) -> Option<(u64, [u32; 5], Settings)> {
         (self.input.number()? == VERSION).then_some(())?;
         let total_entries = self.input.number()?;
         let mut hides = [0; 5];
         for count in &mut hides {
             *count = self.input.small()?;
         }
-        let mut settings = BTreeMap::new();
+        let mut settings = Settings::new();
         for _ in 0..self.input.number()? {
             let key = self.input.text()?;
             settings.insert(key, self.commit()?);
@@ -177,7 +227,7 @@ impl<'a> Decoder<'a> {
         Some((total_entries, hides, settings))
     }
 
-    pub(super) fn context(&mut self) -> Option<Context> {
+    fn context(&mut self) -> Option<Context> {
         let (total_entries, hides, settings) = self.head()?;
         let mut entries = Vector::new();
         loop {

@@ -2,10 +2,17 @@
 //!
 //! Deliberately absent: how an engine finds the lineages of a path, or reads the commits of one.
 
-use super::CommitRow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
 use super::codec::number;
+use super::columns::damaged;
+use super::rows::missing;
+use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::model::{Encoding, RefName, RefValue};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +121,190 @@ impl Links {
         let detail = format!("the path to {tip} ends {last}");
         Err(Error::Damaged { detail })
     }
+}
+
+/// The lineages along which a path goes, from its end, each with the depth of the last commit on it.
+pub(super) type Path = Rc<Vec<(i64, i64)>>;
+
+/// What an engine tells of lineages. What follows of paths is said once, below.
+pub(super) trait Lineages {
+    /// Where a commit stands, if it is here.
+    fn place(&self, commit: &CommitHash) -> Result<Option<Place>>;
+
+    /// The path to a commit; an empty one where it is not here.
+    fn path(&self, tip: &CommitHash) -> Result<Path>;
+
+    /// On which lineages commits stand, and at which depths.
+    fn standing(&self, commits: &[CommitHash]) -> Result<Vec<Option<(i64, i64)>>>;
+
+    /// The commit at a place of a path.
+    fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>>;
+
+    /// What on a path appends nothing, oldest first.
+    fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>>;
+
+    /// Reads these parts of a path, oldest first.
+    fn scan_commits(
+        &self,
+        parts: &[Stretch],
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The same with what a listing shows of the messages.
+    fn scan_listed(
+        &self,
+        parts: &[Stretch],
+        encoding: Encoding,
+        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The same of what they append; there is a row at each depth.
+    fn scan_appended(
+        &self,
+        parts: &[Stretch],
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()>;
+
+    /// What the newest checkpoint on the path to `tip` says of settings, and its commit.
+    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>>;
+
+    /// Tells the commits of the path to `tip` after `after` that set anything; it may tell others.
+    fn scan_setting(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()>
+    where
+        Self: Sized,
+    {
+        self.walk(tip, after, usize::MAX, visit)
+    }
+
+    /// The place of a commit that must be here.
+    fn must_place(&self, commit: &CommitHash) -> Result<Place> {
+        self.place(commit)?.ok_or_else(|| missing("commit", commit))
+    }
+
+    /// Columns as a row holds them: in place of a commit its row, which must be here.
+    fn rows_of(&self, cells: Vec<Cell>) -> Result<Vec<Cell>> {
+        let cells = cells.into_iter().map(|cell| match cell {
+            Cell::Commit(commit) => Ok(Cell::Number(self.must_place(&commit)?.id)),
+            other => Ok(other),
+        });
+        cells.collect()
+    }
+
+    /// What a ref holds in two columns: the row of a commit, which must be here, or another ref's name.
+    fn held(&self, value: Option<&RefValue>) -> Result<(Option<i64>, Option<RefName>)> {
+        Ok(match value {
+            Some(RefValue::Commit(commit)) => (Some(self.must_place(commit)?.id), None),
+            Some(RefValue::Symbolic(name)) => (None, Some(name.clone())),
+            None => (None, None),
+        })
+    }
+
+    /// The parts of the path to `tip` with its newest `limit` commits that come after `after`, if that is on it.
+    fn parts(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<Stretch>> {
+        let path = self.path(tip)?;
+        if path.is_empty() {
+            return Ok(Vec::new());
+        }
+        let after = after.map(|after| self.place(after)).transpose()?.flatten();
+        Ok(newest(&path, after, limit))
+    }
+}
+
+/// For each request setting the commit that set it.
+pub(super) type Settings = BTreeMap<String, CommitHash>;
+
+impl<E: Lineages> Paths for E {
+    fn along(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        shows: Option<Encoding>,
+        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+    ) -> Result<()> {
+        let parts = self.parts(tip, after, limit)?;
+        let Some(first) = parts.first() else {
+            return Ok(());
+        };
+        let mut links = Links::from(*tip, first.first);
+        let mut read = |listed: ListedCommit| {
+            links.next(&listed.row)?;
+            visit(listed)
+        };
+        match shows {
+            None => self.scan_commits(&parts, &mut |row| read(row.into()))?,
+            Some(encoding) => self.scan_listed(&parts, encoding, &mut read)?,
+        }
+        links.end()
+    }
+
+    fn appended(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()> {
+        let (first, last) = (number(depths.start), number(depths.end) - 1);
+        self.scan_appended(&between(&*self.path(tip)?, first, last), facts, visit)
+    }
+
+    fn settings_at(&self, tip: &CommitHash) -> Result<Settings> {
+        let (base, mut settings) = match self.checkpointed_settings(tip)? {
+            Some((base, settings)) => (Some(base), settings),
+            None => (None, Settings::new()),
+        };
+        self.scan_setting(tip, base.as_ref(), &mut |row| {
+            let keys = row.commit.settings.into_keys();
+            settings.extend(keys.map(|key| (key, row.hash)));
+            Ok(())
+        })?;
+        Ok(settings)
+    }
+
+    fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
+        let path = self.path(tip)?;
+        match path.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.changes_on(&path),
+        }
+    }
+
+    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {
+        let path = self.path(tip)?;
+        if path.is_empty() {
+            return Ok(vec![false; commits.len()]);
+        }
+        let is_on = |(lineage, depth)| lineage_at(&path, depth) == Some(lineage);
+        let found = self.standing(commits)?.into_iter();
+        Ok(found.map(|at| at.is_some_and(is_on)).collect())
+    }
+
+    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
+        let depth = number(depth);
+        let Some(lineage) = lineage_at(&self.path(tip)?, depth) else {
+            return Ok(None);
+        };
+        // There is one at every depth of a path.
+        let found = self.name_at(lineage, depth)?;
+        found.map(Some).ok_or_else(|| no_commit_at(depth))
+    }
+}
+
+/// What is wrong with a path that has no commit at a depth.
+pub(super) fn no_commit_at(depth: i64) -> Error {
+    damaged(format!("the path at depth {depth} is missing"))
 }
 
 #[cfg(test)]

@@ -1,26 +1,32 @@
 //! Where everything is kept: the traits [`Store`], [`View`] and [`Tx`], and what they promise.
 //!
-//! A view is four nouns: objects, refs, sources, search. The verbs are the domain's, so that another
+//! A view is seven nouns: objects, paths, reach, what is derived, refs, sources, search. The verbs are the domain's, so that another
 //! engine can take SQLite's place. One that takes many keys gives as many answers, in the order
 //! asked; what isn't here is a none, and a key that is asked twice is answered twice. `contract.rs`
 //! holds the promises as functions that run on every engine. Deliberately absent: what a command
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`, `postgres/` and, for databases
 //! of other programs, `foreign/`.
 
+mod check;
 mod checkpoint;
 mod codec;
+mod columns;
 pub(crate) mod crew;
+mod derived;
 mod fault;
 mod foreign;
 mod grams;
 mod lineage;
 mod objects;
 mod packing;
+mod paths;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod reach;
 mod refs;
 mod remembered;
 mod room;
+mod rows;
 mod search;
 mod sources;
 pub mod sqlite;
@@ -34,16 +40,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
-use crate::model::{Message, Millis, Sealed, ToolUses, preview};
+use crate::model::{Message, Millis, Sealed};
+use rows::Shown;
 
+pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
 pub use foreign::{ForeignTables, is_database, read_foreign};
-pub use objects::{
-    Appended, ByReach, CommitRow, ContentRow, CountKey, Derived, Dropped, Facts, ListedCommit,
-    Objects, ObjectsMut,
-};
+pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
+pub use paths::{Appended, Facts, ListedCommit, Paths};
+pub use reach::{ByReach, Dropped, Reach, ReachMut};
 pub use refs::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, TagNote, Upkeep,
+    AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
+    TagNote, Upkeep,
 };
 pub use remembered::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
@@ -94,7 +102,15 @@ pub trait Store: Send {
 
     /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_prepared`], on any
     /// thread: as it would be kept now.
-    fn preparing(&self) -> Result<Box<Prepare>>;
+    fn preparing(&self) -> Result<Box<Prepare>> {
+        Ok(Box::new(|message| Prepared {
+            shown: Shown::of(message),
+            body: packing::press(message.canonical().as_bytes()).map(|bytes| PressedBody {
+                dictionary: None,
+                bytes,
+            }),
+        }))
+    }
 
     /// How many operations were committed through this handle: a count that goes on while whoever asked
     /// holds it. What others commit is not in it.
@@ -169,21 +185,6 @@ pub struct Prepared {
     body: Option<PressedBody>,
 }
 
-/// What listings show of a message.
-struct Shown {
-    preview: String,
-    uses: Option<String>,
-}
-
-impl Shown {
-    fn of(message: &Message) -> Self {
-        Self {
-            preview: preview(message),
-            uses: ToolUses::of(message).map(|uses| uses.to_text()),
-        }
-    }
-}
-
 /// The canonical bytes of a message in fewer bytes.
 struct PressedBody {
     /// The number of the dictionary that they lean on.
@@ -192,12 +193,14 @@ struct PressedBody {
 }
 
 /// Reading.
-pub trait View: Objects + Refs + Sources + Search {}
+pub trait View: Objects + Paths + Reach + Derivations + Refs + Sources + Search {}
 
-impl<T: Objects + Refs + Sources + Search> View for T {}
+impl<T: Objects + Paths + Reach + Derivations + Refs + Sources + Search> View for T {}
 
 /// Reading and writing, all or nothing.
-pub trait Tx: View + ObjectsMut + RefsMut + SourcesMut + SearchMut {
+pub trait Tx:
+    View + ObjectsMut + ReachMut + DerivationsMut + RefsMut + SourcesMut + SearchMut
+{
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

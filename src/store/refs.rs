@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut};
+use super::codec::number;
+use super::remembered::{self, Cell, Memory, MemoryRow, Remembered, RememberedMut};
 use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName, RefValue};
+
+/// What the operation is called that stands for those that were forgotten.
+pub(super) const COLLECTED: &str = "gc";
 
 /// A command's row in the operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +37,26 @@ pub enum Reversal {
     Redo(u64),
 }
 
+impl Reversal {
+    /// The operation that is undone, and the one that is done again.
+    pub(super) fn columns(self) -> (Option<i64>, Option<i64>) {
+        match self {
+            Self::None => (None, None),
+            Self::Undo(id) => (Some(number(id)), None),
+            Self::Redo(id) => (None, Some(number(id))),
+        }
+    }
+}
+
+/// How an operation is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// At once.
+    Now(Reversal),
+    /// With the first move under it: without one it never was.
+    WithFirstMove,
+}
+
 /// A move of one ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReflogRow {
@@ -44,6 +68,15 @@ pub struct ReflogRow {
     pub old: Option<RefValue>,
     /// What it holds since; none: it was deleted.
     pub new: Option<RefValue>,
+}
+
+/// Which moves are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MovesOf<'a> {
+    /// Those of an operation, in their order.
+    Operation(u64),
+    /// Those of a ref, the newest first, at most so many.
+    Ref(&'a RefName, usize),
 }
 
 /// What collections have taken out.
@@ -107,11 +140,18 @@ pub trait Refs: Remembered {
     /// The operations before `before` (none: all), newest first, at most `limit`.
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>>;
 
+    /// Some moves.
+    fn moved(&self, of: MovesOf<'_>) -> Result<Vec<ReflogRow>>;
+
     /// The refs that an operation moved, in the order of the moves.
-    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>>;
+    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        self.moved(MovesOf::Operation(operation))
+    }
 
     /// The moves of one ref, newest first, at most `limit`.
-    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>>;
+    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        self.moved(MovesOf::Ref(name, limit))
+    }
 
     /// The newest operation that was a purge.
     fn last_purge(&self) -> Result<Option<u64>>;
@@ -127,7 +167,7 @@ pub trait Refs: Remembered {
     /// The notes that these tags were given last.
     fn tag_notes(&self, tags: &[RefName]) -> Result<Vec<Option<TagNote>>> {
         let names: Vec<&str> = tags.iter().map(RefName::as_str).collect();
-        let rows = self.remembered(remembered::Memory(&TAG_NOTES), Some(&names))?;
+        let rows = self.remembered(Memory(&TAG_NOTES), Some(&names))?;
         let notes = rows.iter().map(|row| Ok((&*row.key, TagNote::of(row)?)));
         let notes = notes.collect::<Result<HashMap<&str, TagNote>>>()?;
         Ok(names.iter().map(|name| notes.get(name).cloned()).collect())
@@ -152,10 +192,6 @@ pub trait Refs: Remembered {
     /// The names of all refs whose rows are as they were written, whatever became of others.
     fn sound_references(&self) -> Result<Vec<RefName>>;
 
-    /// The commits that something names beside other commits: a ref, a move of one in the log, a tag's
-    /// note, a session that was taken over or resumed.
-    fn named_commits(&self) -> Result<Vec<CommitHash>>;
-
     /// The repository's configuration: keys and values, by key.
     fn config(&self) -> Result<Vec<(String, String)>> {
         let rows = remembered::all(self, &CONFIG)?;
@@ -166,20 +202,30 @@ pub trait Refs: Remembered {
 
 /// Writing names.
 pub trait RefsMut: Refs + RememberedMut {
-    /// Opens an operation; refs that move until the next one are logged under it.
+    /// Opens an operation: refs that move until the next one are logged under it. Gives its number; none of
+    /// one that is still to come.
+    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>>;
+
+    /// Opens an operation that is no undo and no redo.
     fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
         self.begin_reversal(time, what, Reversal::None)
     }
 
     /// Opens an operation that may be an undo or a redo.
-    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64>;
+    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
+        let id = self.open_operation(time, what, Opening::Now(reversal))?;
+        id.ok_or_else(|| Error::store("an operation without a number"))
+    }
+
+    /// Opens an operation that comes with the first move under it: where no ref moves, nothing was done.
+    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
+        let coming = self.open_operation(time, what, Opening::WithFirstMove);
+        coming.map(drop)
+    }
 
     /// Points a ref somewhere, or deletes it, and logs the move. An unchanged ref logs nothing.
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
-
-    /// Opens an operation that comes with the first move under it: where no ref moves, nothing was done.
-    fn begin_moves(&self, time: Millis, what: &str) -> Result<()>;
 
     /// Marks `purge`, an operation, as one, and takes the words of those before it. Why files could not be
     /// read is forgotten with them.
@@ -189,10 +235,6 @@ pub trait RefsMut: Refs + RememberedMut {
     /// then: `last` stands for all of them, by the name `gc`, as if it had put each ref there. No later
     /// operation may be an undo or a redo of one that goes.
     fn forget_operations(&self, last: u64) -> Result<()>;
-
-    /// Forgets what is remembered of commits that nothing else leads to: notes that no tag can have any
-    /// more, and what of a session was taken over where no path holds it.
-    fn forget_unreached(&self) -> Result<()>;
 
     /// Counts one more collection that took something out.
     fn count_collection(&self) -> Result<()>;
@@ -206,13 +248,13 @@ pub trait RefsMut: Refs + RememberedMut {
                 Cell::from(&*note.text),
             ]
         });
-        remembered::set(self, &TAG_NOTES, tag.as_str(), cells)
+        self.remember(Memory(&TAG_NOTES), tag.as_str(), cells)
     }
 
     /// Says which branch follows a session.
     fn set_follower(&self, session: &RefName, branch: &RefName) -> Result<()> {
         let cells = vec![Cell::from(branch.as_str())];
-        remembered::set(self, &FOLLOWERS, session.as_str(), Some(cells))
+        self.remember(Memory(&FOLLOWERS), session.as_str(), Some(cells))
     }
 
     /// Remembers a commit of a session that was taken over.
@@ -221,6 +263,6 @@ pub trait RefsMut: Refs + RememberedMut {
     /// Sets or removes a value of the configuration.
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {
         let cells = value.map(|value| vec![Cell::from(value)]);
-        remembered::set(self, &CONFIG, key, cells)
+        self.remember(Memory(&CONFIG), key, cells)
     }
 }

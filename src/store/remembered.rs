@@ -3,6 +3,7 @@
 //! An engine keeps and gives such rows by their table alone; what is in them is said by [`Refs`](super::Refs) and
 //! [`Sources`](super::Sources). Deliberately absent: what has no single name, or belongs to an object.
 
+use super::columns::{Columns, get};
 use super::tables::Table;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -122,11 +123,40 @@ pub trait Remembered {
 
 /// Writing what is remembered.
 pub trait RememberedMut: Remembered {
-    /// Keeps a row, in place of any of the same name.
-    fn remember(&self, of: Memory, row: MemoryRow) -> Result<()>;
+    /// Keeps a row of this name in place of any other: its other columns; none: there is none from now on.
+    fn remember(&self, of: Memory, name: &str, cells: Option<Vec<Cell>>) -> Result<()>;
+}
 
-    /// Forgets the row of this name.
-    fn forget(&self, of: Memory, name: &str) -> Result<()>;
+/// The column that names a commit.
+pub(super) const COMMIT: &str = "commit_id";
+
+impl MemoryRow {
+    /// A row's columns, from its name on.
+    pub(super) fn read(row: &impl Columns, of: &Table) -> Result<Self> {
+        Ok(Self {
+            key: get(row, 0)?,
+            cells: cells(row, 1, &of.columns[1..])?,
+        })
+    }
+
+    /// Of a sum, the columns behind its place, from `first` on.
+    pub(super) fn read_sum(row: &impl Columns, first: usize, of: &Table) -> Result<Self> {
+        Ok(Self {
+            key: of.name.to_owned(),
+            cells: cells(row, first, &of.columns[PLACE..])?,
+        })
+    }
+}
+
+/// How many columns of a sum say where it stands: lineage, depth and encoding.
+pub(super) const PLACE: usize = 3;
+
+fn cells(row: &impl Columns, first: usize, columns: &[&str]) -> Result<Vec<Cell>> {
+    let cell = |(at, column): (usize, &&str)| match *column {
+        COMMIT => get(row, first + at).map(Cell::Commit),
+        _ => row.cell(first + at),
+    };
+    columns.iter().enumerate().map(cell).collect()
 }
 
 /// The row of one name.
@@ -141,20 +171,4 @@ pub(super) fn one<V: Remembered + ?Sized>(
 /// All rows.
 pub(super) fn all<V: Remembered + ?Sized>(view: &V, of: &'static Table) -> Result<Vec<MemoryRow>> {
     view.remembered(Memory(of), None)
-}
-
-/// Keeps a row, or forgets it.
-pub(super) fn set<T: RememberedMut + ?Sized>(
-    tx: &T,
-    of: &'static Table,
-    name: &str,
-    cells: Option<Vec<Cell>>,
-) -> Result<()> {
-    match cells {
-        None => tx.forget(Memory(of), name),
-        Some(cells) => {
-            let key = name.to_owned();
-            tx.remember(Memory(of), MemoryRow { key, cells })
-        }
-    }
 }

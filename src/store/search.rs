@@ -1,5 +1,9 @@
 //! Search: which commits bring a content that may hold a text.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::codec::number;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::Literals;
@@ -15,6 +19,46 @@ pub struct Hit {
     pub content: Option<ContentHash>,
     /// How many commits stand before it on its path.
     pub depth: u64,
+}
+
+/// What a search finds, of the paths that end in its tips.
+#[derive(Default)]
+pub(super) struct Found {
+    /// By lineage, the paths that go along it: whose tip each is, and the depth of the last commit on it.
+    paths: HashMap<i64, Vec<(usize, i64)>>,
+    hits: Vec<Hit>,
+}
+
+impl Found {
+    /// The path to a tip goes along a lineage, up to this depth; tip by tip.
+    pub(super) fn goes(&mut self, tip: usize, lineage: i64, last: i64) {
+        self.paths.entry(lineage).or_default().push((tip, last));
+    }
+
+    /// Takes a commit with a content down, if a path holds it: that to the first tip.
+    pub(super) fn hit(
+        &mut self,
+        (commit, content): (CommitHash, Option<ContentHash>),
+        lineage: i64,
+        depth: u64,
+    ) {
+        let paths = self.paths.get(&lineage);
+        let first = paths.and_then(|paths| paths.iter().find(|(_, last)| number(depth) <= *last));
+        self.hits.extend(first.map(|(tip, _)| Hit {
+            tip: *tip,
+            commit,
+            content,
+            depth,
+        }));
+    }
+
+    /// The hits as they are told, each once.
+    pub(super) fn hits(mut self) -> Vec<Hit> {
+        let hits = &mut self.hits;
+        hits.sort_unstable_by_key(|hit| (hit.tip, Reverse(hit.depth), hit.commit, hit.content));
+        hits.dedup();
+        self.hits
+    }
 }
 
 /// Searching.

@@ -1,11 +1,13 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::slice;
 
 use super::codec::number;
+use super::columns::damaged;
 use super::packing::press;
-use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut, odd};
+use super::remembered::{self, Cell, Memory, MemoryRow, Remembered, RememberedMut, odd};
 use super::tables::{FOLLOWED, SESSIONS, UNREAD};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
@@ -188,6 +190,97 @@ pub struct UnreadFile {
     pub time: Millis,
 }
 
+/// A block of a source, unpacked.
+pub(super) struct Block {
+    pub(super) source: u64,
+    pub(super) start: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Block {
+    fn holds(&self, source: u64, at: u64) -> bool {
+        self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
+    }
+}
+
+/// Bytes of a source; shorter at its end. `block_at` finds the last block that begins at or before a place, and the
+/// one that was read last is kept in `last`: spans come in order.
+pub(super) fn bytes_of<V: Sources>(
+    view: &V,
+    last: &RefCell<Option<Block>>,
+    (id, span): (u64, Span),
+    block_at: impl Fn(u64) -> Result<Option<Block>>,
+) -> Result<Vec<u8>> {
+    let mut found = Vec::new();
+    let end = span.offset.saturating_add(span.len);
+    let mut at = span.offset;
+    while at < end {
+        let mut last = last.borrow_mut();
+        if !last.as_ref().is_some_and(|block| block.holds(id, at)) {
+            *last = block_at(at)?.filter(|block| block.holds(id, at));
+        }
+        let Some(block) = last.as_ref() else {
+            // Blocks have no gap, so there is none only behind the last.
+            let source = view.source(id)?;
+            if source.is_some_and(|source| at < source.size_bytes) {
+                let detail = format!("the bytes of source {id} from {at} on are missing");
+                return Err(damaged(detail));
+            }
+            break;
+        };
+        // Both ends lie within the block, so they fit what indexes memory.
+        let from = (at - block.start) as usize;
+        let to = (end - block.start).min(block.bytes.len() as u64) as usize;
+        found.extend_from_slice(&block.bytes[from..to]);
+        at = block.start + to as u64;
+    }
+    Ok(found)
+}
+
+/// The source of this number, which must be here.
+///
+/// # Errors
+///
+/// [`Error::Overtaken`] where it is gone.
+pub(super) fn must_source<V: Sources + ?Sized>(view: &V, id: u64) -> Result<SourceRow> {
+    let name = format!("source {id}");
+    view.source(id)?.ok_or(Error::Overtaken { name })
+}
+
+/// The same, which must be as it was.
+///
+/// # Errors
+///
+/// [`Error::Overtaken`] where it is something else by now, or gone.
+pub(super) fn source_as_it_was<V: Sources>(view: &V, id: u64, was: &SourceState) -> Result<()> {
+    let row = must_source(view, id)?;
+    match row.state() == *was {
+        true => Ok(()),
+        false => Err(overtaken(&row.session)),
+    }
+}
+
+/// Makes sure that this is the newest source of a session.
+///
+/// # Errors
+///
+/// [`Error::Overtaken`] where it is not.
+pub(super) fn must_be_newest<V: Sources>(
+    view: &V,
+    session: &RefName,
+    newest: Option<u64>,
+) -> Result<()> {
+    match view.sources(session)?.first().map(|row| row.id) == newest {
+        true => Ok(()),
+        false => Err(overtaken(session)),
+    }
+}
+
+fn overtaken(session: &RefName) -> Error {
+    let name = session.short().to_owned();
+    Error::Overtaken { name }
+}
+
 /// The records behind a commit: source and spans, newest source first.
 pub type Records = Vec<(u64, Vec<Span>)>;
 
@@ -218,8 +311,15 @@ pub trait Sources: Remembered {
         Ok(self.sources_of(SourcesOf::Number(id))?.pop())
     }
 
-    /// How much room each of them takes, by number.
-    fn source_sizes(&self) -> Result<Vec<SourceSize>>;
+    /// How much room each of them takes, by number; or each of those alone that nothing reads any more: at every
+    /// commit that has records in one, a newer one of the same session and format has them too, and it is not
+    /// the newest of a session that a ref or a move in the log names.
+    fn sizes_of(&self, only_older: bool) -> Result<Vec<SourceSize>>;
+
+    /// How much room each source takes, by number.
+    fn source_sizes(&self) -> Result<Vec<SourceSize>> {
+        self.sizes_of(false)
+    }
 
     /// The sources that any of these commits has records in, each once, by number.
     fn sources_behind(&self, commits: &[CommitHash]) -> Result<Vec<u64>> {
@@ -268,9 +368,7 @@ pub trait Sources: Remembered {
         let file = |row: MemoryRow| {
             // What is known of a file goes with its source.
             let session = sessions.get(&row.unsigned(0)?);
-            let session = session.ok_or_else(|| Error::Damaged {
-                detail: "a source that was followed is lost".to_owned(),
-            })?;
+            let session = session.ok_or_else(|| damaged("a source that was followed is lost"))?;
             Ok((row.key, session.clone()))
         };
         rows.into_iter().map(file).collect()
@@ -349,7 +447,7 @@ pub trait SourcesMut: Sources + RememberedMut {
 
     /// Keeps what is known of a session; a repeat replaces.
     fn put_session(&self, name: &RefName, session: &SessionRow) -> Result<()> {
-        remembered::set(self, &SESSIONS, name.as_str(), Some(session.cells()?))
+        self.remember(Memory(&SESSIONS), name.as_str(), Some(session.cells()?))
     }
 
     /// Remembers a session that `resume` wrote.
@@ -361,34 +459,36 @@ pub trait SourcesMut: Sources + RememberedMut {
     ///
     /// [`crate::Error::Overtaken`] if its source is gone.
     fn put_followed(&self, file: &FollowedFile) -> Result<()> {
-        if self.source(file.source)?.is_none() {
-            let name = format!("source {}", file.source);
-            return Err(Error::Overtaken { name });
-        }
-        remembered::set(self, &FOLLOWED, &file.path, Some(file.cells()?))
+        must_source(self, file.source)?;
+        self.remember(Memory(&FOLLOWED), &file.path, Some(file.cells()?))
     }
 
     /// Remembers that a file could not be read; a repeat replaces. A purge
     /// ([`RefsMut::purge_operations`](super::RefsMut::purge_operations)) forgets all of them.
     fn put_unread(&self, file: &UnreadFile) -> Result<()> {
         let cells = vec![Cell::from(&*file.why), Cell::Number(file.time.0)];
-        remembered::set(self, &UNREAD, &file.path, Some(cells))
+        self.remember(Memory(&UNREAD), &file.path, Some(cells))
     }
 
     /// Forgets that the file of this path could not be read.
     fn forget_unread(&self, path: &str) -> Result<()> {
-        remembered::set(self, &UNREAD, path, None)
+        self.remember(Memory(&UNREAD), path, None)
     }
 
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()> {
-        remembered::set(self, &SESSIONS, name.as_str(), None)
+        self.remember(Memory(&SESSIONS), name.as_str(), None)
     }
 
-    /// Takes out the sources that nothing reads any more: at every commit that has records in one, a newer
-    /// one of the same session and format has them too, and it is not the newest of a session that a ref
-    /// or a move in the log names. Gives how many, and what was kept of them in bytes.
-    fn drop_older_sources(&self) -> Result<(u64, u64)>;
+    /// Takes out the sources that nothing reads any more. Gives how many, and what was kept of them in bytes.
+    fn drop_older_sources(&self) -> Result<(u64, u64)> {
+        let older = self.sizes_of(true)?;
+        older
+            .iter()
+            .try_for_each(|source| self.purge_source(source.id))?;
+        let kept_bytes = older.iter().map(|source| source.kept_bytes).sum();
+        Ok((older.len() as u64, kept_bytes))
+    }
 
     /// Erases a source, its bytes and what they were behind.
     fn purge_source(&self, id: u64) -> Result<()>;

@@ -170,6 +170,30 @@ pub(super) static UNREAD: Table = Table::derived(
 .purge(Purge::Empty)
 .long_key();
 
+/// What contexts come to, by the place of their commits.
+pub(super) static TOTALS: Table = Table::derived(
+    "totals",
+    &[
+        "lineage",
+        "depth",
+        "encoding",
+        "messages",
+        "tokens",
+        "estimates",
+    ],
+    "totals",
+)
+.repair(Repair::Drop)
+.purge(Purge::Sums);
+/// Contexts summed up, likewise.
+pub(super) static SUMMARIES: Table = Table::derived(
+    "summaries",
+    &["lineage", "depth", "encoding", "data"],
+    "totals",
+)
+.repair(Repair::Drop)
+.purge(Purge::Sums);
+
 /// All of them, by name.
 pub(super) static TABLES: [&Table; 33] = [
     &Table::of(
@@ -282,31 +306,12 @@ pub(super) static TABLES: [&Table; 33] = [
         RoomOf::Sources,
     )
     .repair(Repair::Again),
-    &Table::derived(
-        "summaries",
-        &["lineage", "depth", "encoding", "data"],
-        "totals",
-    )
-    .repair(Repair::Drop)
-    .purge(Purge::Sums),
+    &SUMMARIES,
     &TAG_NOTES,
     &Table::derived("tool_uses", &["content", "uses"], "calls of tools")
         .room(RoomOf::Listings)
         .purge(Purge::OfContent),
-    &Table::derived(
-        "totals",
-        &[
-            "lineage",
-            "depth",
-            "encoding",
-            "messages",
-            "tokens",
-            "estimates",
-        ],
-        "totals",
-    )
-    .repair(Repair::Drop)
-    .purge(Purge::Sums),
+    &TOTALS,
     &Table::of("tract_repository", &[], RoomOf::Names)
         .unsealed()
         .only(Only::Servers),

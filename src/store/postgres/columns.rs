@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 
 use postgres::Row;
-use postgres::types::{FromSql, ToSql, Type, accepts};
+use postgres::types::{FromSql, ToSql, Type};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::RefName;
+use crate::store::Cell;
+use crate::store::columns::Columns;
+
+pub(super) use crate::store::columns::{damaged, get};
 
 type Wrong = Box<dyn std::error::Error + Sync + Send>;
 
@@ -79,31 +83,6 @@ bytes_parameters! {
     Option<RefName>, |name| name.as_ref().map(|name| name.as_str().as_bytes());
 }
 
-macro_rules! hash_column {
-    ($hash:ty) => {
-        impl<'a> FromSql<'a> for $hash {
-            fn from_sql(column: &Type, raw: &'a [u8]) -> Result<Self, Wrong> {
-                let bytes = <&[u8]>::from_sql(column, raw)?;
-                Ok(Self::from_bytes(bytes.try_into()?))
-            }
-
-            accepts!(BYTEA);
-        }
-    };
-}
-
-hash_column!(CommitHash);
-hash_column!(ContentHash);
-
-impl<'a> FromSql<'a> for RefName {
-    fn from_sql(column: &Type, raw: &'a [u8]) -> Result<Self, Wrong> {
-        let bytes = <&[u8]>::from_sql(column, raw)?;
-        Ok(std::str::from_utf8(bytes)?.parse()?)
-    }
-
-    accepts!(BYTEA);
-}
-
 /// Keys of one statement: all in one parameter.
 pub(super) trait Key {
     fn bytes(&self) -> &[u8];
@@ -131,34 +110,59 @@ pub(super) fn keys<K: Key>(keys: &[K]) -> Vec<&[u8]> {
     keys.iter().map(Key::bytes).collect()
 }
 
-/// A row that holds what no program writes.
-pub(super) fn damaged(detail: impl ToString) -> Error {
-    let detail = detail.to_string();
-    Error::Damaged { detail }
+impl Columns for Row {
+    fn is_null(&self, at: usize) -> Result<bool> {
+        Ok(self.try_get::<_, Any>(at).map_err(damaged)?.is_null)
+    }
+
+    fn number(&self, at: usize) -> Result<i64> {
+        self.try_get(at).map_err(damaged)
+    }
+
+    fn unsigned(&self, at: usize) -> Result<u64> {
+        u64::try_from(self.number(at)?).map_err(damaged)
+    }
+
+    fn flag(&self, at: usize) -> Result<bool> {
+        self.try_get(at).map_err(damaged)
+    }
+
+    fn text(&self, at: usize) -> Result<&str> {
+        std::str::from_utf8(self.bytes(at)?).map_err(damaged)
+    }
+
+    fn bytes(&self, at: usize) -> Result<&[u8]> {
+        self.try_get(at).map_err(damaged)
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        Ok(match *self.columns()[at].type_() {
+            Type::INT8 => get::<Option<i64>>(self, at)?.map_or(Cell::Null, Cell::Number),
+            _ => get::<Option<Vec<u8>>>(self, at)?.map_or(Cell::Null, Cell::Bytes),
+        })
+    }
 }
 
-/// A column.
-pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T> {
-    row.try_get(column).map_err(damaged)
+/// A value of any type, of which nothing is asked but whether it is one.
+struct Any {
+    is_null: bool,
 }
 
-/// A column that holds what [`number`](crate::store::codec::number) wrote.
-pub(super) fn unsigned(row: &Row, column: usize) -> Result<u64> {
-    u64::try_from(get::<i64>(row, column)?).map_err(damaged)
+impl FromSql<'_> for Any {
+    fn from_sql(_: &Type, _: &[u8]) -> Result<Self, Wrong> {
+        Ok(Self { is_null: false })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Wrong> {
+        Ok(Self { is_null: true })
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
 }
 
-/// A column that holds text, or nothing.
-pub(super) fn maybe_text(row: &Row, column: usize) -> Result<Option<&str>> {
-    let bytes = get::<Option<&[u8]>>(row, column)?;
-    bytes.map(std::str::from_utf8).transpose().map_err(damaged)
-}
-
-/// A column that holds text.
-pub(super) fn text(row: &Row, column: usize) -> Result<&str> {
-    maybe_text(row, column)?.ok_or_else(|| damaged("a text is missing"))
-}
-
-/// A column that holds 32 bytes.
-pub(super) fn hash_bytes(row: &Row, column: usize) -> Result<HashBytes> {
-    get::<&[u8]>(row, column)?.try_into().map_err(damaged)
+/// Terms of the search index.
+pub(super) fn terms(row: &Row, at: usize) -> Result<Option<Vec<i32>>> {
+    row.try_get(at).map_err(damaged)
 }

@@ -4,12 +4,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Postgres;
-use super::columns::{get, text};
+use super::columns::get;
 use super::link::{busy, milliseconds};
 use super::session::Session;
-use super::verify::{CONTENTS, Shows, whole};
+use super::verify::{CONTENTS, whole};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
+use crate::store::columns::Columns;
+use crate::store::rows::Shown;
 use crate::store::tables;
 
 /// How many contents are read at once.
@@ -30,7 +32,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
                 continue;
             };
             if let Some((message, size_bytes)) = whole(&hash, encoding, get(row, 3)?) {
-                show_again(tx, after, &Shows::of(&message, size_bytes))?;
+                show_again(tx, after, &Shown::of_size(&message, size_bytes))?;
             }
         }
         if (rows.len() as i64) < BATCH {
@@ -53,7 +55,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
     )
 }
 
-fn show_again(tx: &Session<'_>, id: i64, shows: &Shows) -> Result<()> {
+fn show_again(tx: &Session<'_>, id: i64, shows: &Shown) -> Result<()> {
     tx.execute(
         "WITH used AS (
              INSERT INTO tool_uses (content, uses) SELECT $1, $7 WHERE $7 IS NOT NULL
@@ -105,7 +107,7 @@ pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
         if !get::<bool>(row, 1)? {
             return Err(Error::ReadOnly);
         }
-        link.batch(&format!("VACUUM (FULL) {}", text(row, 0)?))?;
+        link.batch(&format!("VACUUM (FULL) {}", row.text(0)?))?;
     }
     // A purge that came in between is not among them.
     let done = "UPDATE tract_repository SET owes_scrub = NULL WHERE owes_scrub = $1";

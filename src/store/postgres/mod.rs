@@ -7,8 +7,9 @@
 //! encryption on the way, for which there are sockets and tunnels.
 
 mod address;
-mod checkpoints;
 mod columns;
+mod derived;
+mod known;
 mod link;
 mod mend;
 mod objects;
@@ -21,7 +22,6 @@ mod schema;
 mod search;
 mod session;
 mod sources;
-mod totals;
 mod verify;
 mod waiting;
 
@@ -36,10 +36,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::packing::press;
-use super::{
-    Checked, Fault, Prepare, Prepared, PressedBody, Room, SetAside, Shown, Store, Tx, View,
-};
+use super::{Checked, Fault, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use address::Address;
@@ -256,16 +253,6 @@ impl Store for Postgres {
         }
         let wait = waits.then_some(self.wait);
         Ok(Box::new(Session::write(self, wait)?))
-    }
-
-    fn preparing(&self) -> Result<Box<Prepare>> {
-        Ok(Box::new(|message| Prepared {
-            shown: Shown::of(message),
-            body: press(message.canonical().as_bytes()).map(|bytes| PressedBody {
-                dictionary: None,
-                bytes,
-            }),
-        }))
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

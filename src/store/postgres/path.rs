@@ -1,46 +1,33 @@
 //! Paths: the commits that lead to one, oldest first, in ranges of lineages.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::rc::Rc;
 
 use postgres::Row;
 
-use super::columns::{Parameter, damaged, get, maybe_text, unsigned};
-use super::objects::{commit_row, content_row, count};
+use super::columns::{Parameter, get};
 use super::session::Session;
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, Operation, ToolUses};
-use crate::store::codec::{Speaker, encoding_number, number};
-use crate::store::lineage::{self, Links, Stretch};
-use crate::store::{Appended, CommitRow, Facts, ListedCommit};
+use crate::hash::CommitHash;
+use crate::model::Encoding;
+use crate::store::codec::encoding_number;
+use crate::store::lineage::{Lineages, Path, Place, Settings, Stretch, no_commit_at};
+use crate::store::{Appended, CommitRow, Facts, ListedCommit, rows};
 
 /// How many commits are asked for at once.
 const BATCH: i64 = 4_096;
 
 impl Session<'_> {
-    /// The newest `limit` commits on the path to `tip` that come after `after`, if that is on it.
-    fn stretches(
-        &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-        limit: usize,
-    ) -> Result<Vec<Stretch>> {
-        let after = after.map(|after| self.place(after)).transpose()?.flatten();
-        Ok(lineage::newest(&self.path(tip)?, after, limit))
-    }
-
-    /// Reads the rows of these stretches in their order, a batch at a time: no answer is under way while
+    /// Reads the rows of these parts in their order, a batch at a time: no answer is under way while
     /// one is read. `sql` takes them as `part`, from the first three parameters, and its second column is
     /// the depth: there is a row for each.
     fn scan(
         &self,
         sql: &str,
-        stretches: &[Stretch],
+        parts: &[Stretch],
         more: &[&dyn Parameter],
         read: &mut dyn FnMut(&Row) -> Result<()>,
     ) -> Result<()> {
-        let mut open = stretches.iter().copied().peekable();
+        let mut open = parts.iter().copied().peekable();
         while open.peek().is_some() {
             let (mut batch, mut left) = (Vec::new(), BATCH);
             while let Some(next) = open.peek_mut().filter(|_| left > 0) {
@@ -61,97 +48,112 @@ impl Session<'_> {
             for row in self.query(sql, &parameters)? {
                 let next = depths.next();
                 if next != Some(get(&row, 1)?) {
-                    let depth = next.unwrap_or_default();
-                    return Err(damaged(format!("the path at depth {depth} is missing")));
+                    return Err(no_commit_at(next.unwrap_or_default()));
                 }
                 read(&row)?;
             }
             if let Some(depth) = depths.next() {
-                return Err(damaged(format!("the path at depth {depth} is missing")));
+                return Err(no_commit_at(depth));
             }
         }
         Ok(())
     }
+}
 
-    /// The same, where each commit is held against the one before it.
-    fn read_path<T>(
-        &self,
-        (tip, stretches): (&CommitHash, &[Stretch]),
-        (sql, more): (&str, &[&dyn Parameter]),
-        read: impl Fn(&Row) -> Result<T>,
-        row_of: impl Fn(&T) -> &CommitRow,
-        visit: &mut dyn FnMut(T) -> Result<()>,
-    ) -> Result<()> {
-        let Some(first) = stretches.first() else {
-            return Ok(());
-        };
-        let mut links = Links::from(*tip, first.first);
-        self.scan(sql, stretches, more, &mut |row| {
-            let found = read(row)?;
-            links.next(row_of(&found))?;
-            visit(found)
-        })?;
-        links.end()
-    }
-
-    pub(super) fn walk_path(
-        &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-        limit: usize,
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
-    ) -> Result<()> {
-        let stretches = self.stretches(tip, after, limit)?;
-        let read = |row: &Row| commit_row(row, 0);
-        self.read_path((tip, &stretches), (COMMITS, &[]), read, |row| row, visit)
-    }
-
-    /// The commits that set request settings last: those that a checkpoint names, and what came since.
-    pub(super) fn settings_on_path(
-        &self,
-        tip: &CommitHash,
-    ) -> Result<BTreeMap<String, CommitHash>> {
-        let (base, mut settings) = match self.newest_settings(tip)? {
-            Some((base, settings)) => (Some(base), settings),
-            None => (None, BTreeMap::new()),
-        };
-        self.walk_path(tip, base.as_ref(), usize::MAX, &mut |row| {
-            let keys = row.commit.settings.into_keys();
-            settings.extend(keys.map(|key| (key, row.hash)));
-            Ok(())
-        })?;
-        Ok(settings)
-    }
-
-    /// What appends nothing, oldest first: an index tells.
-    pub(super) fn changes_on_path(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
-        let path = self.path(tip)?;
-        let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
-        if lineages.is_empty() {
-            return Ok(Vec::new());
+impl Lineages for Session<'_> {
+    fn place(&self, hash: &CommitHash) -> Result<Option<Place>> {
+        if let Some(place) = self.known.place(hash) {
+            return Ok(Some(place));
         }
+        let sql = "SELECT id, lineage, depth FROM commits WHERE hash = $1";
+        let place = self.first_aside(sql, &[hash], |row| rows::place(row, 0))?;
+        if let Some(place) = place {
+            self.known.saw(*hash, place);
+        }
+        Ok(place)
+    }
+
+    fn path(&self, tip: &CommitHash) -> Result<Path> {
+        if let Some(path) = self.known.path(tip) {
+            return Ok(path);
+        }
+        let rows = self.query(
+            "WITH RECURSIVE path (lineage, last, at) AS (
+                 SELECT lineage, depth, 0 FROM commits WHERE hash = $1
+                 UNION ALL
+                 SELECT l.parent, l.fork_depth, at + 1 FROM path JOIN lineages AS l ON l.id = lineage
+                 WHERE l.parent IS NOT NULL
+             ) SELECT lineage, last FROM path ORDER BY at",
+            &[tip],
+        )?;
+        let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+        let path = Rc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
+        if !path.is_empty() {
+            self.known.saw_path(*tip, &path);
+        }
+        Ok(path)
+    }
+
+    fn standing(&self, commits: &[CommitHash]) -> Result<Vec<Option<(i64, i64)>>> {
+        self.by_key(
+            "SELECT n, lineage, depth
+             FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key",
+            commits,
+            |row| Ok((get(row, 1)?, get(row, 2)?)),
+        )
+    }
+
+    fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>> {
+        let sql = "SELECT hash FROM commits WHERE lineage = $1 AND depth = $2";
+        self.first(sql, &[&lineage, &depth], |row| get(row, 0))
+    }
+
+    /// An index tells.
+    fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
+        let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
         let sql = "SELECT hash, commits.depth, canonical
              FROM unnest($1, $2) AS part (lineage, last) JOIN commits
              ON commits.lineage = part.lineage AND commits.depth <= last AND content IS NULL
              ORDER BY commits.depth";
-        self.all(sql, &[&lineages, &lasts], |row| commit_row(row, 0))
+        self.all(sql, &[&lineages, &lasts], |row| rows::commit(row, 0))
     }
 
-    pub(super) fn appended_on_path(
+    fn scan_commits(
         &self,
-        tip: &CommitHash,
-        depths: Range<u64>,
+        parts: &[Stretch],
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
+        let sql =
+            format!("SELECT hash, commits.depth, canonical FROM {PARTS} ORDER BY commits.depth");
+        let mut read = |row: &Row| visit(rows::commit(row, 0)?);
+        self.scan(&sql, parts, &[], &mut read)
+    }
+
+    fn scan_listed(
+        &self,
+        parts: &[Stretch],
+        encoding: Encoding,
+        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+    ) -> Result<()> {
+        let sql = format!(
+            "SELECT commits.hash, commits.depth, canonical, contents.hash, role, preview, size_bytes,
+                 calls, results, tokens, estimated, uses
+             FROM {PARTS} LEFT JOIN contents ON contents.id = commits.content {COUNTED} {USED}
+             ORDER BY commits.depth"
+        );
+        let mut read = |row: &Row| visit(rows::listed(row)?);
+        self.scan(&sql, parts, &[&encoding_number(encoding)], &mut read)
+    }
+
+    fn scan_appended(
+        &self,
+        parts: &[Stretch],
         facts: Facts,
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
-        let (first, last) = (number(depths.start), number(depths.end) - 1);
-        let stretches = lineage::between(&self.path(tip)?, first, last);
         let (uses, uses_of) = match facts.links {
             false => ("NULL::bytea", ""),
-            true => (
-                "uses",
-                "LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content",
-            ),
+            true => ("uses", USED),
         };
         let (tokens, tokens_of) = match facts.counts {
             None => ("NULL::bigint, NULL::boolean", ""),
@@ -168,82 +170,21 @@ impl Session<'_> {
             Some(encoding) => &[encoding],
             None => &[],
         };
-        self.scan(&sql, &stretches, more, &mut |row| {
-            if get(row, 8)? {
-                return Ok(());
-            }
-            let commit: CommitHash = get(row, 0)?;
-            let Some(content) = get(row, 2)? else {
-                let detail = format!("what commit {commit:.10} appends is missing");
-                return Err(damaged(detail));
-            };
-            let Speaker { role, attached } = Speaker::of(get(row, 3)?)?;
-            visit(Appended {
-                commit,
-                depth: unsigned(row, 1)?,
-                content,
-                role,
-                attached,
-                uses_tools: get::<i64>(row, 4)? > 0,
-                links: maybe_text(row, 5)?.and_then(ToolUses::links_from_text),
-                count: count(row, 6)?,
-            })
-        })
+        let mut read = |row: &Row| rows::appended(row)?.map_or(Ok(()), &mut *visit);
+        self.scan(&sql, parts, more, &mut read)
     }
 
-    pub(super) fn list_path(
-        &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-        limit: usize,
-        encoding: Encoding,
-    ) -> Result<Vec<ListedCommit>> {
-        let sql = format!(
-            "SELECT commits.hash, commits.depth, canonical, contents.hash, role, preview, size_bytes,
-                 calls, results, tokens, estimated, uses
-             FROM {PARTS} LEFT JOIN contents ON contents.id = commits.content {COUNTED}
-             LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
-             ORDER BY commits.depth"
-        );
-        let read = |row: &Row| {
-            let mut listed = ListedCommit::from(commit_row(row, 0)?);
-            let Operation::Append { content } = listed.row.commit.operation else {
-                return Ok(listed);
-            };
-            // The row says which message it is by its number, its text by its name.
-            if get::<Option<ContentHash>>(row, 3)? != Some(content) {
-                return Err(damaged(format!("content {content:.10} is missing")));
-            }
-            listed.said = Some(content_row(row, 3)?);
-            listed.count = count(row, 9)?;
-            listed.uses = maybe_text(row, 11)?.and_then(ToolUses::from_text);
-            Ok(listed)
-        };
-        let mut found = Vec::new();
-        let stretches = self.stretches(tip, after, limit)?;
-        self.read_path(
-            (tip, &stretches),
-            (&sql, &[&encoding_number(encoding)]),
-            read,
-            |listed: &ListedCommit| &listed.row,
-            &mut |listed| {
-                found.push(listed);
-                Ok(())
-            },
-        )?;
-        found.reverse();
-        Ok(found)
+    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>> {
+        self.newest_settings(tip)
     }
 }
 
-/// The commits of some stretches.
+/// The commits of some parts.
 const PARTS: &str = "unnest($1, $2, $3) AS part (lineage, first, last)
      JOIN commits ON commits.lineage = part.lineage AND commits.depth BETWEEN first AND last";
 
-const COMMITS: &str = "SELECT hash, commits.depth, canonical
-     FROM unnest($1, $2, $3) AS part (lineage, first, last)
-     JOIN commits ON commits.lineage = part.lineage AND commits.depth BETWEEN first AND last
-     ORDER BY commits.depth";
-
 const COUNTED: &str = "LEFT JOIN counts ON counts.content = commits.content AND encoding = $4
      AND mask = ''::bytea";
+
+const USED: &str = "LEFT JOIN tool_uses
+     ON calls + results > 0 AND tool_uses.content = commits.content";

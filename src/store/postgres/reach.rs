@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::columns::{get, keys, unsigned};
-use super::objects::commit_row;
+use super::columns::{get, keys};
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::store::{ByReach, Dropped};
+use crate::store::columns::Columns;
+use crate::store::{ByReach, Dropped, Reach, ReachMut, rows};
 
 /// The commits by whose paths all else is judged.
 const ROOTS: &str = "SELECT target FROM refs UNION SELECT old_target FROM reflog
@@ -30,14 +30,32 @@ fn reached(ends: &str) -> String {
     )
 }
 
-impl Session<'_> {
-    pub(super) fn named_hashes(&self) -> Result<Vec<CommitHash>> {
+impl Reach for Session<'_> {
+    fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let sql = format!(
+            "WITH RECURSIVE {} SELECT hash, depth, canonical, coalesce(depth <= last, false)
+             FROM commits LEFT JOIN far ON far.lineage = commits.lineage",
+            reached("SELECT id FROM commits WHERE hash = ANY ($1)")
+        );
+        let mut reach = ByReach::default();
+        for row in self.query(&sql, &[&keys(tips)])? {
+            let found = rows::commit(&row, 0)?;
+            match get(&row, 3)? {
+                true => reach.reached.push(found),
+                false => reach.unreached.push(found),
+            }
+        }
+        Ok(reach)
+    }
+
+    fn named_commits(&self) -> Result<Vec<CommitHash>> {
         let sql = format!("SELECT hash FROM commits WHERE id IN ({NAMED}) ORDER BY id");
         self.all(&sql, &[], |row| get(row, 0))
     }
+}
 
-    /// Forgets notes and what was taken over, where no ref, no move and no resume leads to it.
-    pub(super) fn delete_unreached_memory(&self) -> Result<()> {
+impl ReachMut for Session<'_> {
+    fn forget_unreached(&self) -> Result<()> {
         // Where a path holds what a commit of a session became, it is still asked which one that was;
         // such a commit's own path may hold more of them.
         let mut kept: Vec<i64> = Vec::new();
@@ -68,26 +86,7 @@ impl Session<'_> {
         }
     }
 
-    /// Splits all commits by whether a path to one of these tips holds them.
-    pub(super) fn split_by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
-        let sql = format!(
-            "WITH RECURSIVE {} SELECT hash, depth, canonical, coalesce(depth <= last, false)
-             FROM commits LEFT JOIN far ON far.lineage = commits.lineage",
-            reached("SELECT id FROM commits WHERE hash = ANY ($1)")
-        );
-        let mut reach = ByReach::default();
-        for row in self.query(&sql, &[&keys(tips)])? {
-            let found = commit_row(&row, 0)?;
-            match get(&row, 3)? {
-                true => reach.reached.push(found),
-                false => reach.unreached.push(found),
-            }
-        }
-        Ok(reach)
-    }
-
-    /// Deletes the commits that nothing leads to, and the contents that none names then.
-    pub(super) fn delete_unreached(&self) -> Result<Dropped> {
+    fn drop_unreached(&self) -> Result<Dropped> {
         self.forget();
         let sql = format!(
             "WITH RECURSIVE {}, gone AS (
@@ -97,7 +96,7 @@ impl Session<'_> {
              ) SELECT count(*) FROM gone",
             reached(NAMED)
         );
-        let commits = self.first(&sql, &[], |row| unsigned(row, 0))?.unwrap_or(0);
+        let commits = self.first(&sql, &[], |row| row.unsigned(0))?.unwrap_or(0);
         if commits > 0 {
             // Their places are given anew.
             self.drop_totals()?;
@@ -111,7 +110,7 @@ impl Session<'_> {
         let mut named: HashSet<ContentHash> = HashSet::new();
         let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
         for row in self.query(others, &[])? {
-            named.extend(commit_row(&row, 0)?.commit.operation.contents());
+            named.extend(rows::commit(&row, 0)?.commit.operation.contents());
         }
         let named: Vec<ContentHash> = named.into_iter().collect();
         let sql = "WITH gone AS (
@@ -120,7 +119,7 @@ impl Session<'_> {
                  RETURNING size_bytes
              ) SELECT count(*), coalesce(sum(size_bytes), 0)::bigint FROM gone";
         let gone = self.first(sql, &[&keys(&named)], |row| {
-            Ok((unsigned(row, 0)?, unsigned(row, 1)?))
+            Ok((row.unsigned(0)?, row.unsigned(1)?))
         })?;
         let (contents, size_bytes) = gone.unwrap_or_default();
         Ok(Dropped {

@@ -1,45 +1,24 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
-use postgres::Row;
-
-use super::columns::{damaged, get, text, unsigned};
+use super::columns::{damaged, get};
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
+use crate::store::columns::Columns;
+use crate::store::lineage::Lineages;
+use crate::store::refs::COLLECTED;
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, Upkeep,
+    AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
+    Upkeep, rows,
 };
-
-/// What an operation is called that stands for all before it.
-const COLLECTED: &str = "gc";
-
-/// What a ref holds, in three columns: whether it names a commit, the commit, the other ref.
-fn value(row: &Row, first: usize) -> Result<Option<RefValue>> {
-    let (names, commit): (bool, Option<CommitHash>) = (get(row, first)?, get(row, first + 1)?);
-    match (names, commit) {
-        (true, Some(commit)) => Ok(Some(RefValue::Commit(commit))),
-        (true, None) => Err(damaged("a ref points at a commit that is not here")),
-        (false, _) => Ok(get::<Option<RefName>>(row, first + 2)?.map(RefValue::Symbolic)),
-    }
-}
-
-fn reflog_row(row: &Row) -> Result<ReflogRow> {
-    Ok(ReflogRow {
-        operation: unsigned(row, 0)?,
-        name: get(row, 1)?,
-        old: value(row, 2)?,
-        new: value(row, 5)?,
-    })
-}
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
     format!(
-        "SELECT operation, name, old_target IS NOT NULL, o.hash, old_symbolic,
-             new_target IS NOT NULL, n.hash, new_symbolic
+        "SELECT operation, name, old_target, o.hash, old_symbolic,
+             new_target, n.hash, new_symbolic
          FROM reflog LEFT JOIN commits AS o ON o.id = old_target
          LEFT JOIN commits AS n ON n.id = new_target WHERE {condition}"
     )
@@ -47,17 +26,19 @@ fn moves(condition: &str) -> String {
 
 impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
-        let sql = "SELECT target IS NOT NULL, hash, symbolic
+        let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
-        Ok(self.first(sql, &[name], |row| value(row, 0))?.flatten())
+        Ok(self
+            .first(sql, &[name], |row| rows::value(row, 0))?
+            .flatten())
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
-        let sql = "SELECT target IS NOT NULL, hash, symbolic, name
+        let sql = "SELECT target, hash, symbolic, name
              FROM refs LEFT JOIN commits ON commits.id = target
              WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
         self.all(sql, &[&prefix], |row| {
-            let value = value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
+            let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
             Ok((get(row, 3)?, value))
         })
     }
@@ -66,32 +47,20 @@ impl Refs for Session<'_> {
         let sql = "SELECT id, time, what, undoes, redoes FROM operations WHERE id < $1
              ORDER BY id DESC LIMIT $2";
         let before = before.map_or(i64::MAX, number);
-        self.all(sql, &[&before, &number(limit as u64)], |row| {
-            let other = |column| -> Result<Option<u64>> {
-                let id: Option<i64> = get(row, column)?;
-                id.map(|_| unsigned(row, column)).transpose()
-            };
-            Ok(OperationRow {
-                id: unsigned(row, 0)?,
-                time: Millis(get(row, 1)?),
-                what: text(row, 2)?.to_owned(),
-                reversal: match (other(3)?, other(4)?) {
-                    (Some(undone), _) => Reversal::Undo(undone),
-                    (None, Some(redone)) => Reversal::Redo(redone),
-                    (None, None) => Reversal::None,
-                },
-            })
-        })
+        self.all(sql, &[&before, &number(limit as u64)], rows::operation)
     }
 
-    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
-        let sql = moves("operation = $1 ORDER BY reflog.id");
-        self.all(&sql, &[&number(operation)], reflog_row)
-    }
-
-    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-        let sql = moves("name = $1 ORDER BY reflog.id DESC LIMIT $2");
-        self.all(&sql, &[name, &number(limit as u64)], reflog_row)
+    fn moved(&self, of: MovesOf<'_>) -> Result<Vec<ReflogRow>> {
+        match of {
+            MovesOf::Operation(operation) => {
+                let sql = moves("operation = $1 ORDER BY reflog.id");
+                self.all(&sql, &[&number(operation)], rows::moved)
+            }
+            MovesOf::Ref(name, limit) => {
+                let sql = moves("name = $1 ORDER BY reflog.id DESC LIMIT $2");
+                self.all(&sql, &[name, &number(limit as u64)], rows::moved)
+            }
+        }
     }
 
     fn last_purge(&self) -> Result<Option<u64>> {
@@ -99,7 +68,7 @@ impl Refs for Session<'_> {
             return Ok(known);
         }
         let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
-        let last = self.first(sql, &[], |row| unsigned(row, 0))?;
+        let last = self.first(sql, &[], |row| row.unsigned(0))?;
         self.last_purge.set(Some(last));
         Ok(last)
     }
@@ -107,22 +76,16 @@ impl Refs for Session<'_> {
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
         let sql = "SELECT t.hash, o.hash FROM adopted AS a JOIN commits AS t ON t.id = a.theirs
              JOIN commits AS o ON o.id = a.ours WHERE session = $1 ORDER BY a.id";
-        self.all(sql, &[session], |row| {
-            Ok(AdoptedRow {
-                theirs: get(row, 0)?,
-                ours: get(row, 1)?,
-            })
-        })
+        self.all(sql, &[session], rows::adopted)
     }
 
     fn upkeep(&self) -> Result<Upkeep> {
         let sql = "SELECT collected, forgotten, last_check FROM tract_repository";
         let found = self.first(sql, &[], |row| {
-            let forgotten: Option<i64> = get(row, 1)?;
             Ok(Upkeep {
                 collections: Collections {
-                    times: unsigned(row, 0)?,
-                    forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+                    times: get(row, 0)?,
+                    forgotten: get(row, 1)?,
                 },
                 rows_aside: 0,
                 last_check: get::<Option<i64>>(row, 2)?.map(Millis),
@@ -136,19 +99,15 @@ impl Refs for Session<'_> {
              WHERE hash IS NOT NULL OR symbolic IS NOT NULL ORDER BY name";
         self.all(sql, &[], |row| get(row, 0))
     }
-
-    fn named_commits(&self) -> Result<Vec<CommitHash>> {
-        self.named_hashes()
-    }
 }
 
 impl RefsMut for Session<'_> {
-    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
-        let (undoes, redoes) = match reversal {
-            Reversal::None => (None, None),
-            Reversal::Undo(id) => (Some(number(id)), None),
-            Reversal::Redo(id) => (None, Some(number(id))),
+    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>> {
+        let (reversal, is_coming) = match how {
+            Opening::Now(reversal) => (reversal, false),
+            Opening::WithFirstMove => (Reversal::None, true),
         };
+        let (undoes, redoes) = reversal.columns();
         self.drop_idle_operation()?;
         let id = self.next_id("operations");
         self.execute(
@@ -156,24 +115,15 @@ impl RefsMut for Session<'_> {
             &[&id, &time.0, &what, &undoes, &redoes],
         )?;
         self.operation.set(Some(id));
-        Ok(id.cast_unsigned())
-    }
-
-    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
-        self.begin_operation(time, what)?;
-        self.may_be_idle.set(true);
-        Ok(())
+        self.may_be_idle.set(is_coming);
+        Ok(Some(id.cast_unsigned()))
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
-        let (target, symbolic): (Option<i64>, Option<RefName>) = match new {
-            Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
-            Some(RefValue::Symbolic(other)) => (None, Some(other.clone())),
-            None => (None, None),
-        };
+        let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.
         let sql = "WITH was AS (
@@ -235,10 +185,6 @@ impl RefsMut for Session<'_> {
             &[&last, &COLLECTED],
         )?;
         self.execute("DELETE FROM operations WHERE id < $1", &[&last])
-    }
-
-    fn forget_unreached(&self) -> Result<()> {
-        self.delete_unreached_memory()
     }
 
     fn count_collection(&self) -> Result<()> {

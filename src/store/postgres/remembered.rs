@@ -3,14 +3,13 @@
 use postgres::Row;
 use postgres::types::Type;
 
-use super::columns::{Given, Parameter, get, text};
+use super::columns::{Given, Parameter};
 use super::session::Session;
 use crate::error::Result;
+use crate::store::lineage::Lineages;
+use crate::store::remembered::COMMIT;
 use crate::store::tables::Table;
 use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
-
-/// The column that names a commit.
-const COMMIT: &str = "commit_id";
 
 /// How a name stands in the index of a table.
 fn indexed(table: &Table, name: &str) -> String {
@@ -18,16 +17,6 @@ fn indexed(table: &Table, name: &str) -> String {
         true => format!("sha256({name})"),
         false => name.to_owned(),
     }
-}
-
-fn cell(row: &Row, at: usize, column: &str) -> Result<Cell> {
-    if column == COMMIT {
-        return get(row, at).map(Cell::Commit);
-    }
-    Ok(match *row.columns()[at].type_() {
-        Type::INT8 => get::<Option<i64>>(row, at)?.map_or(Cell::Null, Cell::Number),
-        _ => get::<Option<Vec<u8>>>(row, at)?.map_or(Cell::Null, Cell::Bytes),
-    })
 }
 
 impl Parameter for Cell {
@@ -72,14 +61,7 @@ impl Remembered for Session<'_> {
             columns.collect::<Vec<_>>().join(", "),
             table.name
         );
-        let read = |row: &Row| {
-            let cells = table.columns.iter().enumerate().skip(1);
-            let cells = cells.map(|(at, column)| cell(row, at, column));
-            Ok(MemoryRow {
-                key: text(row, 0)?.to_owned(),
-                cells: cells.collect::<Result<_>>()?,
-            })
-        };
+        let read = |row: &Row| MemoryRow::read(row, table);
         match names {
             None => self.all(&sql, &[], read),
             Some(names) => {
@@ -90,34 +72,43 @@ impl Remembered for Session<'_> {
     }
 }
 
-impl RememberedMut for Session<'_> {
-    fn remember(&self, of: Memory, row: MemoryRow) -> Result<()> {
-        let (table, mut values) = (of.0, vec![Cell::Text(row.key)]);
-        for cell in row.cells {
-            values.push(match cell {
-                Cell::Commit(commit) => Cell::Number(self.must_place(&commit)?.id),
-                other => other,
-            });
-        }
+impl Session<'_> {
+    /// Writes a row of a table, in place of any with the same key: how an index says that, and how many columns
+    /// it is.
+    pub(super) fn put_row(
+        &self,
+        table: &Table,
+        (key, keys): (&str, usize),
+        values: impl IntoIterator<Item = Cell>,
+    ) -> Result<()> {
+        let values: Vec<Cell> = values.into_iter().collect();
         let places: Vec<String> = (1..=values.len()).map(|at| format!("${at}")).collect();
-        let others = table.columns.iter().skip(1);
+        let others = table.columns.iter().skip(keys);
         let others = others.map(|column| format!("{column} = excluded.{column}"));
         let sql = format!(
-            "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+            "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({key}) DO UPDATE SET {}",
             table.name,
             table.listed(),
             places.join(", "),
-            indexed(table, table.key()),
             others.collect::<Vec<_>>().join(", ")
         );
         let values: Vec<&dyn Parameter> = values.iter().map(|value| value as _).collect();
         self.execute(&sql, &values)
     }
+}
 
-    fn forget(&self, of: Memory, name: &str) -> Result<()> {
-        let table = of.0;
-        let (key, name_there) = (indexed(table, table.key()), indexed(table, "$1"));
-        let sql = format!("DELETE FROM {} WHERE {key} = {name_there}", table.name);
-        self.execute(&sql, &[&name])
+impl RememberedMut for Session<'_> {
+    fn remember(&self, of: Memory, name: &str, cells: Option<Vec<Cell>>) -> Result<()> {
+        let key = indexed(of.0, of.0.key());
+        let Some(cells) = cells else {
+            let name_there = indexed(of.0, "$1");
+            let sql = format!("DELETE FROM {} WHERE {key} = {name_there}", of.0.name);
+            return self.execute(&sql, &[&name]);
+        };
+        self.put_row(
+            of.0,
+            (&key, 1),
+            [Cell::from(name)].into_iter().chain(self.rows_of(cells)?),
+        )
     }
 }

@@ -1,8 +1,9 @@
 //! What takes the room on the server, by tables.
 
-use super::columns::{get, unsigned};
+use super::columns::get;
 use super::session::Session;
 use crate::error::Result;
+use crate::store::columns::Columns;
 use crate::store::{Room, RoomOf, tables};
 
 /// What is in a table; its indexes are counted with it.
@@ -17,7 +18,7 @@ pub(super) fn room(session: &Session<'_>) -> Result<Room> {
     let mut room = Room::default();
     for row in session.query(sql, &[])? {
         let table: &[u8] = get(&row, 0)?;
-        room.add(kind(&String::from_utf8_lossy(table)), unsigned(&row, 1)?);
+        room.add(kind(&String::from_utf8_lossy(table)), row.unsigned(1)?);
     }
     room.0.sort_unstable();
     Ok(room)

@@ -1,17 +1,16 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::columns::{damaged, get, keys, unsigned};
-use super::objects::{commit_row, message};
+use super::columns::{damaged, get, keys};
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::Literals;
-use crate::store::codec::number;
+use crate::store::columns::Columns;
 use crate::store::grams::{Terms, Wanted, wanted};
-use crate::store::{Hit, Objects, Search, SearchMut};
+use crate::store::search::Found;
+use crate::store::{Hit, Objects, Search, SearchMut, rows};
 
 /// How many contents are taken into the index at once.
 const BATCH: i64 = 1_024;
@@ -21,6 +20,22 @@ impl Session<'_> {
     fn watermark(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(content), 0) FROM search";
         Ok(self.first(sql, &[], |row| get(row, 0))?.unwrap_or(0))
+    }
+
+    /// The paths to some commits, of which nothing is found yet.
+    fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
+        let mut found = Found::default();
+        let sql = "WITH RECURSIVE path (tip, lineage, last) AS (
+                 SELECT n, lineage, depth
+                 FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key
+                 UNION ALL
+                 SELECT tip, l.parent, l.fork_depth FROM path JOIN lineages AS l ON l.id = lineage
+                 WHERE l.parent IS NOT NULL
+             ) SELECT tip, lineage, last FROM path ORDER BY tip";
+        for row in self.query(sql, &[&keys(tips)])? {
+            found.goes(place_of(&row)?, get(&row, 1)?, get(&row, 2)?);
+        }
+        Ok(found)
     }
 }
 
@@ -55,7 +70,7 @@ impl Search for Session<'_> {
     fn unindexed_bytes(&self) -> Result<u64> {
         let sql = "SELECT coalesce(sum(size_bytes), 0)::bigint FROM contents
              WHERE id > (SELECT coalesce(max(content), 0) FROM search)";
-        Ok(self.first(sql, &[], |row| unsigned(row, 0))?.unwrap_or(0))
+        Ok(self.first(sql, &[], |row| row.unsigned(0))?.unwrap_or(0))
     }
 
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
@@ -76,34 +91,26 @@ impl Search for Session<'_> {
              FROM contents AS found LEFT JOIN commits ON commits.content = found.id
              WHERE found.id IN (SELECT id FROM contents WHERE id > {known} {indexed})"
         );
-        let paths = Paths::to(self, tips)?;
+        let mut found = self.paths(tips)?;
         let mut contents: HashSet<ContentHash> = HashSet::new();
-        let mut hits = Vec::new();
         for row in self.query(&sql, &[])? {
             let content = get(&row, 0)?;
             contents.insert(content);
             if let Some(commit) = get(&row, 1)? {
-                paths.hit((commit, None), get(&row, 2)?, unsigned(&row, 3)?, &mut hits);
+                found.hit((commit, None), get(&row, 2)?, row.unsigned(3)?);
             }
         }
         // The commits that name a content but append nothing.
         let others = "SELECT hash, depth, canonical, lineage FROM commits WHERE content IS NULL";
         for row in self.query(others, &[])? {
-            let found = commit_row(&row, 0)?;
-            for content in found.commit.operation.contents() {
+            let other = rows::commit(&row, 0)?;
+            for content in other.commit.operation.contents() {
                 if contents.contains(&content) {
-                    paths.hit(
-                        (found.hash, Some(content)),
-                        get(&row, 3)?,
-                        found.depth,
-                        &mut hits,
-                    );
+                    found.hit((other.hash, Some(content)), get(&row, 3)?, other.depth);
                 }
             }
         }
-        hits.sort_unstable_by_key(|hit| (hit.tip, Reverse(hit.depth), hit.commit, hit.content));
-        hits.dedup();
-        Ok(hits)
+        Ok(found.hits())
     }
 }
 
@@ -114,7 +121,7 @@ impl SearchMut for Session<'_> {
             let next =
                 "SELECT id, hash, size_bytes FROM contents WHERE id > $1 ORDER BY id LIMIT $2";
             let mut next = self.all(next, &[&self.watermark()?, &BATCH], |row| {
-                Ok((get::<i64>(row, 0)?, get(row, 1)?, unsigned(row, 2)?))
+                Ok((get::<i64>(row, 0)?, get(row, 1)?, row.unsigned(2)?))
             })?;
             let mut batch_bytes = 0;
             next.retain(|(_, _, size_bytes)| {
@@ -129,7 +136,7 @@ impl SearchMut for Session<'_> {
             // One list of all terms, and where each content's begin, go into one statement.
             let (mut all, mut ends) = (Vec::new(), Vec::new());
             self.each_body(&hashes, &mut |at, body| {
-                let of_it = terms.numbers(&message(&hashes[at], body)?);
+                let of_it = terms.numbers(&rows::message(&hashes[at], body)?);
                 all.extend(of_it.into_iter().map(u32::cast_signed));
                 ends.push(all.len() as i64);
                 Ok(())
@@ -155,49 +162,5 @@ impl SearchMut for Session<'_> {
         let sql = "UPDATE search SET terms = '{}'
              WHERE content IN (SELECT id FROM contents WHERE hash = ANY ($1))";
         self.execute(sql, &[&keys(contents)])
-    }
-}
-
-/// The paths to some commits, by the lineages that they go along.
-struct Paths(HashMap<i64, Vec<(usize, i64)>>);
-
-impl Paths {
-    fn to(session: &Session<'_>, tips: &[CommitHash]) -> Result<Self> {
-        let mut paths: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
-        let sql = "WITH RECURSIVE path (tip, lineage, last) AS (
-                 SELECT n, lineage, depth
-                 FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key
-                 UNION ALL
-                 SELECT tip, l.parent, l.fork_depth FROM path JOIN lineages AS l ON l.id = lineage
-                 WHERE l.parent IS NOT NULL
-             ) SELECT tip, lineage, last FROM path ORDER BY tip";
-        for row in session.query(sql, &[&keys(tips)])? {
-            let tip = place_of(&row)?;
-            paths
-                .entry(get(&row, 1)?)
-                .or_default()
-                .push((tip, get(&row, 2)?));
-        }
-        Ok(Self(paths))
-    }
-
-    /// Takes a commit with a content down, if a path holds it: that to the first tip.
-    fn hit(
-        &self,
-        (commit, content): (CommitHash, Option<ContentHash>),
-        lineage: i64,
-        depth: u64,
-        hits: &mut Vec<Hit>,
-    ) {
-        let paths = self.0.get(&lineage);
-        let first = paths.and_then(|paths| paths.iter().find(|(_, last)| number(depth) <= *last));
-        if let Some((tip, _)) = first {
-            hits.push(Hit {
-                tip: *tip,
-                commit,
-                content,
-                depth,
-            });
-        }
     }
 }

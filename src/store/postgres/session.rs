@@ -4,27 +4,25 @@
 //! the transaction ends, so that what it has seen once stays so, and rows get their numbers here.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use postgres::Row;
 
 use super::Postgres;
-use super::columns::{Key, Parameter, damaged, get, keys, unsigned};
+use super::columns::{Key, Parameter, damaged, keys};
+use super::known::Known;
 use super::link::{Link, busy, milliseconds};
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
-use crate::hash::{CommitHash, ContentHash};
 use crate::store::Tx;
-use crate::store::lineage::Place;
+use crate::store::columns::Columns;
+use crate::store::sources::Block;
 use crate::store::tables::Table;
 
 /// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
 pub(super) const LOCK: i32 = 0x5452_4354;
-/// How many names are remembered.
-const KNOWN: usize = if cfg!(test) { 150 } else { 50_000 };
 /// The tables whose rows get their numbers here.
 const NUMBERED: [&str; 6] = [
     "contents",
@@ -48,16 +46,6 @@ pub(super) struct Trace {
     pub(super) token: String,
 }
 
-/// The lineages along which a path goes, from its end, each with the depth of the last commit on it.
-pub(super) type Path = Rc<Vec<(i64, i64)>>;
-
-/// A block of a source, unpacked.
-pub(super) struct Block {
-    pub(super) source: u64,
-    pub(super) start: u64,
-    pub(super) bytes: Vec<u8>,
-}
-
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     pub(super) store: &'a Postgres,
@@ -75,21 +63,12 @@ pub(super) struct Session<'a> {
     pub(super) block: RefCell<Option<Block>>,
     /// The greatest number given in each table.
     ids: RefCell<HashMap<&'static str, i64>>,
-    /// What was found or put here already, which stays so until something is taken out.
-    places: RefCell<HashMap<CommitHash, Place>>,
-    contents: RefCell<HashMap<ContentHash, i64>>,
-    /// Whether any of these was forgotten that may wait.
-    forgot: Cell<bool>,
-    /// What was looked for and is not here.
-    absent: RefCell<HashSet<ContentHash>>,
-    /// How deep lineages go that were gone on with here.
-    ends: RefCell<HashMap<i64, i64>>,
+    /// What is known of objects.
+    pub(super) known: Known,
     /// The last source that is known to be here.
     pub(super) source: Cell<Option<u64>>,
     /// Rows that were put and not sent yet.
     waiting: RefCell<Waiting>,
-    /// The last path that was asked for.
-    path: RefCell<Option<(CommitHash, Path)>>,
 }
 
 impl<'a> Session<'a> {
@@ -156,14 +135,9 @@ impl<'a> Session<'a> {
             last_purge: Cell::new(None),
             block: RefCell::default(),
             ids: RefCell::default(),
-            places: RefCell::default(),
-            contents: RefCell::default(),
-            forgot: Cell::new(false),
-            absent: RefCell::default(),
-            ends: RefCell::default(),
+            known: Known::default(),
             source: Cell::new(None),
             waiting: RefCell::default(),
-            path: RefCell::default(),
         }
     }
 
@@ -206,88 +180,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn saw(&self, hash: CommitHash, place: Place) {
-        let mut places = self.places.borrow_mut();
-        if places.len() >= KNOWN {
-            self.forgot.set(true);
-            places.clear();
-        }
-        places.insert(hash, place);
-    }
-
-    pub(super) fn seen(&self, hash: &CommitHash) -> Option<Place> {
-        self.places.borrow().get(hash).copied()
-    }
-
-    pub(super) fn saw_content(&self, hash: ContentHash, id: i64) {
-        let mut contents = self.contents.borrow_mut();
-        if contents.len() >= KNOWN {
-            self.forgot.set(true);
-            contents.clear();
-        }
-        contents.insert(hash, id);
-    }
-
-    pub(super) fn seen_content(&self, hash: &ContentHash) -> Option<i64> {
-        self.contents.borrow().get(hash).copied()
-    }
-
-    /// What is not here, and is for nobody else to put while this one writes.
-    pub(super) fn saw_none(&self, contents: impl IntoIterator<Item = ContentHash>) {
-        let mut absent = self.absent.borrow_mut();
-        if absent.len() >= KNOWN {
-            absent.clear();
-        }
-        absent.extend(contents);
-    }
-
-    /// Whether a content is known not to be here; from here on it is.
-    pub(super) fn is_first(&self, hash: &ContentHash) -> bool {
-        self.absent.borrow_mut().remove(hash)
-    }
-
-    /// How deep a lineage goes that was gone on with here.
-    pub(super) fn end(&self, lineage: i64) -> Option<i64> {
-        self.ends.borrow().get(&lineage).copied()
-    }
-
-    /// A lineage ends with a commit that was made here.
-    pub(super) fn ends_at(&self, lineage: i64, depth: i64) {
-        self.ends.borrow_mut().insert(lineage, depth);
-    }
-
     /// Rows were taken out: what was known of them is not.
     pub(super) fn forget(&self) {
-        self.ends.borrow_mut().clear();
-        self.places.borrow_mut().clear();
-        self.contents.borrow_mut().clear();
+        self.known.forget();
         self.source.set(None);
-        self.path.replace(None);
-    }
-
-    /// The lineages along which the path to a commit goes, from its end, each with the depth of the last
-    /// commit on it; none where the commit is not here.
-    pub(super) fn path(&self, tip: &CommitHash) -> Result<Path> {
-        if let Some((known, path)) = &*self.path.borrow()
-            && known == tip
-        {
-            return Ok(Rc::clone(path));
-        }
-        let rows = self.query(
-            "WITH RECURSIVE path (lineage, last, at) AS (
-                 SELECT lineage, depth, 0 FROM commits WHERE hash = $1
-                 UNION ALL
-                 SELECT l.parent, l.fork_depth, at + 1 FROM path JOIN lineages AS l ON l.id = lineage
-                 WHERE l.parent IS NOT NULL
-             ) SELECT lineage, last FROM path ORDER BY at",
-            &[tip],
-        )?;
-        let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let path = Rc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
-        if !path.is_empty() {
-            self.path.replace(Some((*tip, Rc::clone(&path))));
-        }
-        Ok(path)
     }
 
     pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
@@ -303,7 +199,7 @@ impl<'a> Session<'a> {
         parameters: &[&dyn Parameter],
         read: impl FnOnce(&Row) -> Result<T>,
     ) -> Result<Option<T>> {
-        if self.forgot.get() && self.waiting.borrow().has_objects() {
+        if self.known.has_forgotten() && self.waiting.borrow().has_objects() {
             self.send()?;
         }
         let rows = self.link().query(sql, parameters)?;
@@ -318,7 +214,7 @@ impl<'a> Session<'a> {
     }
 
     fn send(&self) -> Result<()> {
-        self.forgot.set(false);
+        self.known.sent();
         self.waiting.take().send(self.link())
     }
 
@@ -380,7 +276,7 @@ impl<'a> Session<'a> {
 
 /// Which key a row answers.
 pub(super) fn place_of(row: &Row) -> Result<usize> {
-    Ok(unsigned(row, 0)? as usize - 1)
+    Ok(row.unsigned(0)? as usize - 1)
 }
 
 impl Tx for Session<'_> {

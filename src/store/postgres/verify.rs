@@ -4,29 +4,28 @@
 //!
 //! Deliberately absent: pages and indexes, which are the server's own (its checksums, `pg_amcheck`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use postgres::Row;
 
-use super::columns::{get, hash_bytes, maybe_text, text, unsigned};
-use super::objects::canonical;
+use super::columns::{get, terms as terms_of};
 use super::session::Session;
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash, Fingerprint};
-use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
-use crate::store::codec::{Speaker, number, unpack_spans};
+use crate::hash::{ContentHash, Fingerprint};
+use crate::model::{Message, RefName, Span, is_tombstone};
+use crate::store::check::{self, Judged, RefLogs, Tell};
+use crate::store::codec::{number, unpack_spans};
+use crate::store::columns::Columns;
 use crate::store::grams::Terms;
 use crate::store::packing::unpack_any;
-use crate::store::{Checked, Fault};
+use crate::store::rows::Shown;
+use crate::store::{Checked, Fault, rows};
 
 /// How many rows are read at once, and after how many it is told how far the check has come.
 const BATCH: i64 = 512;
 
 /// Checks all that a view sees.
-pub(super) fn verify(
-    session: &Session<'_>,
-    tell: &mut dyn FnMut(Checked, Option<Fault>),
-) -> Result<Checked> {
+pub(super) fn verify(session: &Session<'_>, tell: Tell<'_>) -> Result<Checked> {
     let done = Checked::default();
     let mut check = Check {
         session,
@@ -42,42 +41,6 @@ pub(super) fn verify(
     Ok(check.done)
 }
 
-/// What a listing shows of a message: its columns, as they should be.
-#[derive(PartialEq, Eq)]
-pub(super) struct Shows {
-    pub(super) role: i64,
-    pub(super) preview: String,
-    pub(super) size_bytes: i64,
-    pub(super) calls: i64,
-    pub(super) results: i64,
-    pub(super) uses: Option<String>,
-}
-
-impl Shows {
-    pub(super) fn of(message: &Message, size_bytes: usize) -> Self {
-        Self {
-            role: Speaker::from(message).number(),
-            preview: preview(message),
-            size_bytes: number(size_bytes as u64),
-            calls: number(message.calls().count() as u64),
-            results: number(message.results().count() as u64),
-            uses: ToolUses::of(message).map(|uses| uses.to_text()),
-        }
-    }
-
-    /// Those of a row, from its role on.
-    fn read(row: &Row, first: usize) -> Result<Self> {
-        Ok(Self {
-            role: get(row, first)?,
-            preview: text(row, first + 1)?.to_owned(),
-            size_bytes: get(row, first + 2)?,
-            calls: get(row, first + 3)?,
-            results: get(row, first + 4)?,
-            uses: maybe_text(row, first + 5)?.map(str::to_owned),
-        })
-    }
-}
-
 /// The message of a body, whatever its row says of its size.
 pub(super) fn whole(
     hash: &ContentHash,
@@ -85,7 +48,7 @@ pub(super) fn whole(
     stored: Vec<u8>,
 ) -> Option<(Message, usize)> {
     let body = unpack_any(encoding, stored).ok()?;
-    let canonical = canonical(hash, &body).ok()?;
+    let canonical = rows::canonical(hash, &body).ok()?;
     Some((Message::from_canonical(canonical).ok()?, canonical.len()))
 }
 
@@ -97,7 +60,7 @@ pub(super) const CONTENTS: &str = "SELECT id, hash, encoding, body, role, previe
 
 struct Check<'a, 's, 't> {
     session: &'a Session<'s>,
-    tell: &'t mut dyn FnMut(Checked, Option<Fault>),
+    tell: Tell<'t>,
     done: Checked,
 }
 
@@ -143,15 +106,15 @@ impl Check<'_, '_, '_> {
             };
             // What a purge erased may be indexed or not.
             let is_stone = is_tombstone(&hash, message.canonical().as_bytes());
-            if let Some(mut found) = get::<Option<Vec<i32>>>(row, 10)?.filter(|_| !is_stone) {
+            if let Some(mut found) = terms_of(row, 10)?.filter(|_| !is_stone) {
                 let of_it = terms.numbers(&message).into_iter();
                 let mut wanted: Vec<i32> = of_it.map(u32::cast_signed).collect();
                 found.sort_unstable();
                 wanted.sort_unstable();
                 astray += u64::from(found != wanted);
             }
-            let shows = Shows::read(row, 4);
-            if shows.is_ok_and(|shows| shows == Shows::of(&message, size_bytes)) {
+            let shows = Shown::read(row, 4);
+            if shows.is_ok_and(|shows| shows == Shown::of_size(&message, size_bytes)) {
                 return Ok(());
             }
             check.fault(Fault::Listing { hash });
@@ -180,24 +143,16 @@ impl Check<'_, '_, '_> {
              WHERE c.id > $1 ORDER BY c.id LIMIT $2";
         self.each(sql, |check, row| {
             check.done.commits += 1;
-            let hash: CommitHash = get(row, 1)?;
-            let mends = false;
+            let judged = Judged::read(row, 1)?;
+            let (hash, mends) = (judged.hash, false);
             let mut wrong = |why| check.fault(Fault::Commit { hash, why, mends });
-            let text = text(row, 2).ok();
-            let text = text.filter(|text| hash.names(text.as_bytes()));
-            let Some(commit) = text.and_then(|text| Commit::from_canonical(text).ok()) else {
+            let Some(commit) = judged.commit else {
                 wrong("its text is not what was written");
                 return Ok(());
             };
-            let parent: Option<CommitHash> = get(row, 4)?;
-            let depth = get::<Option<i64>>(row, 5)?.map_or(0, |depth| depth + 1);
-            let appends = match commit.operation {
-                Operation::Append { content } => Some(content),
-                _ => None,
-            };
-            if parent != commit.parent || get::<i64>(row, 3)? != depth || !get(row, 7)? {
+            if !judged.is_placed {
                 wrong("it does not stand where its parent says");
-            } else if get::<Option<ContentHash>>(row, 6)? != appends {
+            } else if !judged.appends {
                 wrong("its row is not as it was written");
             }
             let contents = commit.operation.contents();
@@ -210,34 +165,17 @@ impl Check<'_, '_, '_> {
 
     /// Each ref against the log of its moves, those that were deleted too.
     fn refs(&mut self) -> Result<()> {
-        type At = (Option<i64>, Option<Vec<u8>>);
-        let at = |row: &Row, first: usize| -> Result<At> {
-            Ok((get(row, first)?, get(row, first + 1)?))
-        };
         let refs = "SELECT name, target, symbolic FROM refs";
-        let refs = self
-            .session
-            .all(refs, &[], |row| Ok((text(row, 0)?.to_owned(), at(row, 1)?)))?;
-        let refs: BTreeMap<String, At> = refs.into_iter().collect();
-        let mut logs: BTreeMap<String, (At, bool)> = BTreeMap::new();
+        let read = |row: &Row| Ok((get(row, 0)?, check::at(row, 1)?));
+        let mut logs = RefLogs::of(self.session.all(refs, &[], read)?);
         let log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic
              FROM reflog ORDER BY id";
         for row in self.session.query(log, &[])? {
-            let (was, has_gap) = logs.entry(text(&row, 0)?.to_owned()).or_default();
-            *has_gap |= *was != at(&row, 1)?;
-            *was = at(&row, 3)?;
+            logs.moved(&row)?;
         }
-        for name in refs.keys().chain(logs.keys()).collect::<BTreeSet<_>>() {
-            let (last, has_gap) = logs.get(name).cloned().unwrap_or_default();
-            let is_there = refs.get(name).cloned().unwrap_or_default() == last;
-            let why = match (has_gap, is_there) {
-                (false, true) => continue,
-                (true, _) => "its log has a gap",
-                (false, false) => "it is not where its log says",
-            };
-            let name = name.clone();
-            self.fault(Fault::Ref { name, why });
-        }
+        logs.faults()
+            .into_iter()
+            .for_each(|fault| self.fault(fault));
         Ok(())
     }
 
@@ -246,7 +184,7 @@ impl Check<'_, '_, '_> {
              WHERE id > $1 ORDER BY id LIMIT $2";
         self.each(sql, |check, row| {
             check.done.sources += 1;
-            let (id, size_bytes): (i64, u64) = (get(row, 0)?, unsigned(row, 1)?);
+            let (id, size_bytes): (i64, u64) = (get(row, 0)?, row.unsigned(1)?);
             let mut read = Fingerprint::default();
             let (mut end, mut is_whole) = (0, true);
             loop {
@@ -254,7 +192,7 @@ impl Check<'_, '_, '_> {
                      WHERE source = $1 AND start >= $2 ORDER BY start LIMIT 1";
                 let next = check.session.first(block, &[&id, &number(end)], |row| {
                     let bytes = unpack_any(get(row, 2)?, get(row, 3)?).unwrap_or_default();
-                    Ok((unsigned(row, 0)?, unsigned(row, 1)?, bytes))
+                    Ok((row.unsigned(0)?, row.unsigned(1)?, bytes))
                 })?;
                 let Some((start, len, bytes)) = next else {
                     break;
@@ -264,16 +202,13 @@ impl Check<'_, '_, '_> {
                 end = start + len.max(1);
             }
             let session: Option<RefName> = get(row, 3).ok();
-            if !is_whole || end != size_bytes || read.value() != hash_bytes(row, 2)? {
+            if !is_whole || end != size_bytes || read.value()[..] != *row.bytes(2)? {
                 let why = "its bytes are not what was imported";
                 check.fault(Fault::Source { session, why });
                 return Ok(());
             }
             let spans = "SELECT spans FROM commit_records WHERE source = $1";
-            let is_inside = |span: &Span| {
-                let end = span.offset.checked_add(span.len);
-                end.is_some_and(|end| end <= size_bytes)
-            };
+            let is_inside = |span: &Span| check::is_inside(span, size_bytes);
             let inside = check.session.all(spans, &[&id], |row| {
                 let spans = unpack_spans(get(row, 0)?);
                 Ok(spans.is_ok_and(|spans| spans.iter().all(is_inside)))

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{TokenCount, Usage};
 use crate::store::codec::number;
+use crate::store::rows::Shown;
 
 /// How many rows wait at most, and how many bytes of bodies.
 const MOST: usize = 4_096;
@@ -17,14 +18,9 @@ const MOST_BYTES: usize = 4 << 20;
 pub(super) struct Content {
     pub(super) id: i64,
     pub(super) hash: ContentHash,
-    pub(super) role: i64,
-    pub(super) preview: Vec<u8>,
-    pub(super) size_bytes: i64,
-    pub(super) calls: i64,
-    pub(super) results: i64,
+    pub(super) shown: Shown,
     pub(super) encoding: i64,
     pub(super) body: Vec<u8>,
-    pub(super) uses: Option<Vec<u8>>,
 }
 
 /// The commit that appends it, behind another one on its lineage.
@@ -152,11 +148,11 @@ impl Waiting {
             &[
                 &ids,
                 &bytes(|one| one.hash.as_bytes()),
-                &numbers(|one| one.role),
-                &bytes(|one| &one.preview),
-                &numbers(|one| one.size_bytes),
-                &numbers(|one| one.calls),
-                &numbers(|one| one.results),
+                &numbers(|one| one.shown.role),
+                &bytes(|one| one.shown.preview.as_bytes()),
+                &numbers(|one| one.shown.size_bytes),
+                &numbers(|one| one.shown.calls),
+                &numbers(|one| one.shown.results),
             ],
         )?;
         link.query(
@@ -165,7 +161,7 @@ impl Waiting {
         )?;
         let used = contents
             .iter()
-            .filter_map(|one| Some((one.id, one.uses.as_deref()?)));
+            .filter_map(|one| Some((one.id, one.shown.uses.as_ref()?.as_bytes())));
         let (ids, uses): (Vec<i64>, Vec<&[u8]>) = used.unzip();
         if !ids.is_empty() {
             let sql = "INSERT INTO tool_uses (content, uses) SELECT * FROM unnest($1, $2)";

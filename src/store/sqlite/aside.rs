@@ -3,9 +3,9 @@
 
 use rusqlite::params;
 
-use super::codec::unsigned;
 use super::session::Session;
 use crate::error::Result;
+use crate::store::columns::Columns;
 use crate::store::tables::Table;
 
 /// How often a table is emptied before what is left in it stays.
@@ -74,7 +74,7 @@ impl Session<'_> {
     /// How many rows are set aside.
     pub(super) fn aside(&self) -> Result<u64> {
         let rows = "SELECT count(*) FROM quarantine";
-        Ok(self.first(rows, [], |row| unsigned(row, 0))?.unwrap_or(0))
+        Ok(self.first(rows, [], |row| row.unsigned(0))?.unwrap_or(0))
     }
 
     /// Deletes all rows of some tables.

@@ -7,16 +7,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::codec::{self, damaged, pack, unsigned};
+use super::codec::{self, Row, damaged, pack};
 use super::dictionary::{Dictionary, Packing};
-use super::objects::canonical;
-use super::seal::intact;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
-use crate::store::PressedBody;
+use crate::store::columns::Columns;
+use crate::store::{PressedBody, rows};
 
 /// From which message of a transaction on the newest dictionary is used: to make one ready takes 0.1 ms,
 /// which a single commit does not get back.
@@ -26,7 +25,7 @@ const HELD: usize = 4;
 
 impl Session<'_> {
     /// How a body of this encoding is unpacked.
-    pub(super) fn packing(&self, encoding: i64) -> rusqlite::Result<Packing> {
+    pub(super) fn packing(&self, encoding: i64) -> Result<Packing> {
         if encoding <= codec::ZSTD {
             return Ok(Packing::Alone(encoding));
         }
@@ -36,30 +35,23 @@ impl Session<'_> {
     }
 
     /// A body in two columns, its encoding and its bytes; none where it is not here.
-    pub(super) fn packed(
-        &self,
-        row: &Row<'_>,
-        first: usize,
-    ) -> rusqlite::Result<Option<(Packing, Vec<u8>)>> {
-        match row.get::<_, Option<i64>>(first)? {
+    pub(super) fn packed(&self, row: &Row<'_>, first: usize) -> Result<Option<(Packing, Vec<u8>)>> {
+        match row.get::<Option<i64>>(first)? {
             Some(encoding) => Ok(Some((self.packing(encoding)?, row.get(first + 1)?))),
             None => Ok(None),
         }
     }
 
     /// A dictionary by its number, sound or not.
-    fn dictionary(&self, id: i64) -> rusqlite::Result<Option<Arc<Dictionary>>> {
+    fn dictionary(&self, id: i64) -> Result<Option<Arc<Dictionary>>> {
         let mut held = self.store.dictionaries.borrow_mut();
         if let Some(known) = held.iter().find(|known| known.id == id) {
             return Ok(Some(known.clone()));
         }
         let sql = "SELECT data FROM dictionaries WHERE id = ?1";
-        let mut found = self.store.connection.prepare_cached(sql)?;
-        let mut found = found.query([id])?;
-        let Some(row) = found.next()? else {
+        let Some(data) = self.first(sql, [id], |row| row.get(0))? else {
             return Ok(None);
         };
-        let data = row.get(0)?;
         held.truncate(HELD - 1);
         held.insert(0, Arc::new(Dictionary { id, data }));
         Ok(held.first().cloned())
@@ -71,11 +63,8 @@ impl Session<'_> {
         if let Some(known) = known {
             return Ok(known);
         }
-        let sql = concat!(
-            "SELECT id FROM dictionaries WHERE ",
-            intact!(dictionaries),
-            " ORDER BY id DESC LIMIT 1"
-        );
+        let sql = "SELECT id FROM dictionaries
+             WHERE seal = sealed(id, trained, offered, size_bytes, data) ORDER BY id DESC LIMIT 1";
         let newest = self.first(sql, [], |row| self.dictionary(row.get(0)?))?;
         let newest = newest.flatten();
         self.newest_dictionary.replace(Some(newest.clone()));
@@ -133,7 +122,7 @@ impl Session<'_> {
             return Err(Error::Damaged { detail });
         }
         // Freed pages are overwritten even before the file is rewritten.
-        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
+        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
         self.execute("DELETE FROM dictionaries", [])?;
         self.newest_dictionary.replace(Some(None));
         Ok(())
@@ -151,8 +140,8 @@ impl Session<'_> {
             let body = self.first(sql, [id], |row| {
                 let hash: ContentHash = row.get(0)?;
                 let packing = self.packing(row.get(1)?)?;
-                let body = packing.unpack(row.get(2)?, unsigned(row, 3)?)?;
-                canonical(&hash, &body)?;
+                let body: Vec<u8> = packing.unpack(row.get(2)?, row.unsigned(3)?)?;
+                rows::canonical(&hash, &body)?;
                 Ok(body)
             });
             match body {

@@ -1,54 +1,78 @@
-//! How values become column values of this engine.
+//! How values become column values of this engine, and columns become values.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 
-use crate::error::Error;
+use super::engine;
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, RefName, Span};
-use crate::store::{CountKey, codec, packing};
+use crate::model::{Encoding, RefName};
+use crate::store::codec::encoding_number;
+use crate::store::columns::{self, Column, Columns};
+use crate::store::{Cell, CountKey};
 
-pub(super) use crate::store::codec::{Speaker, number, pack_spans};
-pub(super) use crate::store::packing::{LEVEL, RAW, ZSTD, pack, packed, pays, press};
+pub(super) use crate::store::codec::{Speaker, number, pack_spans, unpack_spans};
+pub(super) use crate::store::columns::damaged;
+pub(super) use crate::store::packing::{
+    LEVEL, RAW, ZSTD, pack, packed, pays, press, unpack, unpack_any, unpack_into,
+};
 
-/// The `size` bytes that were packed.
-pub(super) fn unpack(encoding: i64, stored: Vec<u8>, size: u64) -> rusqlite::Result<Vec<u8>> {
-    packing::unpack(encoding, stored, size).map_err(carried)
+/// A row of an answer: what is wrong with a column is an error of the crate's.
+pub(super) struct Row<'a>(pub(super) &'a rusqlite::Row<'a>);
+
+impl Row<'_> {
+    /// A column.
+    pub(super) fn get<'r, T: Column<'r>>(&'r self, at: usize) -> Result<T> {
+        columns::get(self, at)
+    }
+
+    /// A column of which nothing is asked but whether it is as another one.
+    pub(super) fn value(&self, at: usize) -> Result<Value> {
+        self.0.get(at).map_err(engine)
+    }
 }
 
-/// The same without a copy, see [`packing::unpack_into`].
-pub(super) fn unpack_into<'a>(
-    buffer: &'a mut Vec<u8>,
-    encoding: i64,
-    stored: &'a [u8],
-    size: u64,
-) -> rusqlite::Result<&'a [u8]> {
-    packing::unpack_into(buffer, encoding, stored, size).map_err(carried)
-}
+impl Columns for Row<'_> {
+    fn is_null(&self, at: usize) -> Result<bool> {
+        let value = self.0.get_ref(at).map_err(engine)?;
+        Ok(value == ValueRef::Null)
+    }
 
-/// The same where it is not known how many they are.
-pub(super) fn unpack_any(encoding: i64, stored: Vec<u8>) -> rusqlite::Result<Vec<u8>> {
-    packing::unpack_any(encoding, stored).map_err(carried)
-}
+    fn number(&self, at: usize) -> Result<i64> {
+        self.0.get(at).map_err(engine)
+    }
 
-pub(super) fn unpack_spans(bytes: &[u8]) -> rusqlite::Result<Vec<Span>> {
-    codec::unpack_spans(bytes).map_err(carried)
-}
+    fn unsigned(&self, at: usize) -> Result<u64> {
+        let value = self.number(at)?;
+        let wrong = |_| rusqlite::Error::IntegralValueOutOfRange(at, value);
+        u64::try_from(value).map_err(wrong).map_err(engine)
+    }
 
-/// A column that holds what [`number`] wrote.
-pub(super) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let value: i64 = row.get(column)?;
-    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
-}
+    fn flag(&self, at: usize) -> Result<bool> {
+        self.0.get(at).map_err(engine)
+    }
 
-/// A row that holds what no program writes.
-pub(super) fn damaged(detail: impl ToString) -> rusqlite::Error {
-    let detail = detail.to_string();
-    carried(Error::Damaged { detail })
-}
+    fn text(&self, at: usize) -> Result<&str> {
+        let text = self.0.get_ref(at).map_err(engine)?.as_str().ok();
+        // Where it is none, a text of its own says what is wrong.
+        let wrong = || self.0.get::<_, String>(at).err();
+        text.ok_or_else(|| wrong().map_or_else(|| damaged("a text"), engine))
+    }
 
-/// An error of the crate's, carried through the engine's.
-pub(super) fn carried(error: Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(error))
+    fn bytes(&self, at: usize) -> Result<&[u8]> {
+        let bytes = self.0.get_ref(at).map_err(engine)?.as_bytes().ok();
+        let wrong = || self.0.get::<_, Vec<u8>>(at).err();
+        bytes.ok_or_else(|| wrong().map_or_else(|| damaged("bytes"), engine))
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        Ok(match self.value(at)? {
+            Value::Null => Cell::Null,
+            Value::Integer(number) => Cell::Number(number),
+            Value::Blob(bytes) => Cell::Bytes(bytes),
+            Value::Text(text) => Cell::Text(text),
+            Value::Real(_) => return Err(damaged("a number with a fraction")),
+        })
+    }
 }
 
 /// What one statement is asked for many times over: all keys in one value, each as long as the next.
@@ -89,17 +113,6 @@ macro_rules! hash_column {
                 Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
             }
         }
-
-        impl FromSql for $hash {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                let blob = value.as_blob()?;
-                let bytes = blob.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
-                    expected_size: 32,
-                    blob_size: blob.len(),
-                })?;
-                Ok(Self::from_bytes(bytes))
-            }
-        }
     };
 }
 
@@ -112,25 +125,9 @@ impl ToSql for RefName {
     }
 }
 
-impl FromSql for RefName {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let name = value.as_str()?.parse();
-        name.map_err(|error: Error| {
-            let detail = error.to_string();
-            wrong(Error::Damaged { detail })
-        })
-    }
-}
-
 impl ToSql for Encoding {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(codec::encoding_number(*self)))
-    }
-}
-
-impl FromSql for Encoding {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        codec::encoding_of(value.as_i64()?).map_err(wrong)
+        Ok(ToSqlOutput::from(encoding_number(*self)))
     }
 }
 
@@ -138,14 +135,4 @@ impl ToSql for Speaker {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.number()))
     }
-}
-
-impl FromSql for Speaker {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::of(value.as_i64()?).map_err(wrong)
-    }
-}
-
-fn wrong(error: Error) -> FromSqlError {
-    FromSqlError::Other(Box::new(error))
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::codec::{self, LEVEL, damaged, pays, unpack_any};
+use crate::error::Result;
 use crate::store::PressedBody;
 
 /// A shorter message is not packed with a dictionary: all of those together are a thousandth of what
@@ -90,7 +91,7 @@ impl Packing {
         buffer: &'a mut Vec<u8>,
         stored: &'a [u8],
         size: u64,
-    ) -> rusqlite::Result<&'a [u8]> {
+    ) -> Result<&'a [u8]> {
         match self {
             Self::Alone(encoding) => codec::unpack_into(buffer, *encoding, stored, size),
             Self::With(dictionary) => match dictionary.unpack_into(buffer, stored, size) {
@@ -109,7 +110,7 @@ impl Packing {
     }
 
     /// The same as bytes of their own.
-    pub(super) fn unpack(&self, stored: Vec<u8>, size: u64) -> rusqlite::Result<Vec<u8>> {
+    pub(super) fn unpack(&self, stored: Vec<u8>, size: u64) -> Result<Vec<u8>> {
         match self {
             Self::Alone(encoding) => codec::unpack(*encoding, stored, size),
             Self::With(_) => {
@@ -121,7 +122,7 @@ impl Packing {
     }
 
     /// The same where it is not known how many they are.
-    pub(super) fn unpack_any(&self, stored: Vec<u8>) -> rusqlite::Result<Vec<u8>> {
+    pub(super) fn unpack_any(&self, stored: Vec<u8>) -> Result<Vec<u8>> {
         let dictionary = match self {
             Self::Alone(encoding) => return unpack_any(*encoding, stored),
             Self::With(dictionary) => dictionary,

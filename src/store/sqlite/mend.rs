@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::params;
 use rusqlite::types::Value;
 
-use super::codec::{Speaker, number};
+use super::broken::{Mend, broken_commits, broken_contents};
+use super::codec::Row;
 use super::session::Session;
 use super::verify::{body, is_of_pages, unsound};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::model::{Commit, Message, Operation, Role, ToolUses, is_tombstone, preview};
-use crate::store::SetAside;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Commit, Message, Operation, Role, ToolUses};
+use crate::store::lineage::Place;
+use crate::store::rows::Shown;
 use crate::store::tables::{self, Repair, Table};
+use crate::store::{SetAside, rows};
 
 /// What stands in listings for a message of which nothing is left.
 const LOST: &str = "[damaged]";
@@ -111,18 +114,6 @@ impl ToldByIndex {
     }
 }
 
-/// How a row is made again from the bytes that it stands for.
-enum Mend {
-    /// Its name was damaged: with this one its seal is right.
-    Name(HashBytes),
-    /// What listings show was damaged: here is the message, and its size.
-    Listing(Message, usize),
-    /// Its bytes are damaged, and nothing else is.
-    Body,
-    /// Its bytes are damaged and its row is, too: a commit knows its name.
-    Lost(HashBytes),
-}
-
 /// The tables of which a row stays that nothing vouches for.
 #[derive(Default)]
 struct Kept {
@@ -191,11 +182,11 @@ impl Mending<'_, '_> {
             told.extend(session.all(&sql, [], |row| {
                 let values = columns.iter().enumerate();
                 let values =
-                    values.map(|(at, column)| Ok(((*column).to_owned(), row.get(at + 1)?)));
+                    values.map(|(at, column)| Ok(((*column).to_owned(), row.value(at + 1)?)));
                 Ok(ToldByIndex {
                     table: table.clone(),
                     id: row.get(0)?,
-                    columns: values.collect::<rusqlite::Result<_>>()?,
+                    columns: values.collect::<Result<_>>()?,
                 })
             })?);
         }
@@ -230,9 +221,7 @@ impl Mending<'_, '_> {
                     session.execute(sql, params![id, ContentHash::from_bytes(hash)])?;
                 }
                 Some(Mend::Listing(message, size_bytes)) => {
-                    let shows = (Speaker::from(&message), preview(&message));
-                    let uses = (message.calls().count(), message.results().count());
-                    self.list(id, None, shows, size_bytes, uses)?;
+                    session.show(id, &Shown::of_size(&message, size_bytes))?;
                 }
                 Some(Mend::Body) => {
                     let rows = session.set_aside("bodies", &format!("content = {id}"))?;
@@ -243,8 +232,17 @@ impl Mending<'_, '_> {
                     self.took("bodies", rows);
                     let rows = session.keep_aside("contents", &format!("id = {id}"))?;
                     self.took("contents", rows);
-                    let nobody = Speaker::from(&Message::text(Role::User, ""));
-                    self.list(id, Some(hash), (nobody, LOST.to_owned()), 0, (0, 0))?;
+                    let sql = "UPDATE contents SET hash = ?2 WHERE id = ?1";
+                    session.execute(sql, params![id, ContentHash::from_bytes(hash)])?;
+                    let nothing = Message::text(Role::User, "");
+                    let preview = LOST.to_owned();
+                    session.show(
+                        id,
+                        &Shown {
+                            preview,
+                            ..Shown::of_size(&nothing, 0)
+                        },
+                    )?;
                 }
                 Some(Mend::Name(_) | Mend::Lost(_)) | None => {}
             }
@@ -283,32 +281,6 @@ impl Mending<'_, '_> {
         self.session.stand_alone(&leaning).map(|_| ())
     }
 
-    /// Writes a content's row.
-    fn list(
-        &self,
-        id: i64,
-        hash: Option<HashBytes>,
-        (speaker, preview): (Speaker, String),
-        size_bytes: usize,
-        (calls, results): (usize, usize),
-    ) -> Result<()> {
-        self.session.execute(
-            "UPDATE contents SET hash = coalesce(?2, hash), role = ?3, preview = ?4, size_bytes = ?5,
-                 calls = ?6, results = ?7,
-                 seal = sealed(id, coalesce(?2, hash), ?3, ?4, ?5, ?6, ?7)
-             WHERE id = ?1",
-            params![
-                id,
-                hash,
-                speaker,
-                preview,
-                number(size_bytes as u64),
-                number(calls as u64),
-                number(results as u64),
-            ],
-        )
-    }
-
     /// Where commits stand, and on which lineages: all of it follows from their texts.
     fn places(&self, kept: &Kept) -> Result<()> {
         let session = self.session;
@@ -320,7 +292,7 @@ impl Mending<'_, '_> {
                 "SELECT p.lineage, p.depth FROM commits c LEFT JOIN commits p ON p.id = c.parent
                  WHERE c.lineage = ?1 ORDER BY c.depth LIMIT 1";
             let above = session.first(above, [lineage], |row| {
-                Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+                Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?))
             })?;
             if let Some((parent, depth)) = above {
                 session.execute(
@@ -347,12 +319,10 @@ impl Mending<'_, '_> {
                 continue;
             };
             let above = "SELECT id, lineage, depth FROM commits WHERE hash = ?1";
-            let parent = commit.parent.map(|parent| {
-                session.first(above, [parent], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-            });
-            let parent: Option<(i64, i64, i64)> = match parent.transpose()? {
+            let parent = commit
+                .parent
+                .map(|parent| session.first(above, [parent], |row| rows::place(row, 0)));
+            let parent: Option<Place> = match parent.transpose()? {
                 Some(None) => continue,
                 found => found.flatten(),
             };
@@ -360,7 +330,7 @@ impl Mending<'_, '_> {
                 Operation::Append { content } => session.content_id(&content)?,
                 _ => None,
             };
-            let depth = parent.map_or(0, |(_, _, depth)| depth + 1);
+            let depth = parent.map_or(0, |parent| parent.depth + 1);
             // It goes on along its parent's lineage, unless another child does.
             let lineage = "SELECT l FROM (
                      SELECT ?1 AS l, 0 AS last WHERE ?1 IS NOT NULL
@@ -368,18 +338,22 @@ impl Mending<'_, '_> {
                  WHERE NOT EXISTS (SELECT 1 FROM commits
                      WHERE lineage = l AND depth = ?3 AND id <> ?4)
                  ORDER BY (SELECT lineage FROM commits WHERE id = ?4) IS NOT l, last, l LIMIT 1";
-            let fork = parent.map(|(_, lineage, depth)| (lineage, depth));
             let lineage = session.first(
                 lineage,
-                params![fork.map(|at| at.0), fork.map(|at| at.1), depth, id],
-                |row| row.get::<_, i64>(0),
+                params![
+                    parent.map(|at| at.lineage),
+                    parent.map(|at| at.depth),
+                    depth,
+                    id
+                ],
+                |row| row.get::<i64>(0),
             )?;
             if let Some(lineage) = lineage {
                 session.execute(
                     "UPDATE commits SET lineage = ?2, depth = ?3, parent = ?4, content = ?5,
                          seal = sealed(id, hash, ?2, ?3, ?4, ?5)
                      WHERE id = ?1",
-                    params![id, lineage, depth, parent.map(|at| at.0), appended],
+                    params![id, lineage, depth, parent.map(|at| at.id), appended],
                 )?;
             }
         }
@@ -500,12 +474,12 @@ impl Mending<'_, '_> {
              LEFT JOIN refs AS r ON r.name = n.name AND a.id IS NULL
                  AND r.name IN (SELECT name FROM refs WHERE NOT ({refs}))"
         );
-        let value = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<(Value, Value)> {
-            Ok((row.get(at)?, row.get(at + 1)?))
+        let value = |row: &Row<'_>, at: usize| -> Result<(Value, Value)> {
+            Ok((row.value(at)?, row.value(at + 1)?))
         };
         let gaps = self.session.all(&sql, [at], |row| {
             let before = value(row, 2)?;
-            let is_followed = row.get::<_, Option<i64>>(4)?.is_some();
+            let is_followed = row.get::<Option<i64>>(4)?.is_some();
             let after = value(row, if is_followed { 5 } else { 8 })?;
             Ok(Gap {
                 name: row.get(0)?,
@@ -612,105 +586,4 @@ struct Gap {
     /// Where the move began: target and symbolic.
     before: (Value, Value),
     after: (Value, Value),
-}
-
-/// The contents whose rows or bodies are not as they were written, by their ids, and what mends each.
-fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
-    let sql = "SELECT contents.id, hash, encoding, body, size_bytes,
-             seal IS sealed(id, hash, role, preview, size_bytes, calls, results)
-         FROM contents NOT INDEXED LEFT JOIN bodies ON content = contents.id";
-    let mut broken = Vec::new();
-    session.scan(sql, [], |row| {
-        let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
-        let encoding = row.get::<_, Option<i64>>(2)?;
-        let bytes = match encoding {
-            Some(encoding) => body(session, encoding, row.get(3)?, row.get(4)?),
-            None => None,
-        };
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        let read = text.and_then(|text| Some((Message::from_canonical(&text).ok()?, text)));
-        let is_sealed: bool = row.get(5)?;
-        let mend = match read {
-            Some((message, text)) if hash.names(text.as_bytes()) => {
-                if is_sealed {
-                    return Ok(true);
-                }
-                Some(Mend::Listing(message, text.len()))
-            }
-            Some((_, text)) if is_tombstone(&hash, text.as_bytes()) => {
-                if is_sealed {
-                    return Ok(true);
-                }
-                // Nothing tells a tombstone's own name from another.
-                None
-            }
-            Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
-            _ if is_sealed && encoding.is_none() => return Ok(true),
-            _ if is_sealed => Some(Mend::Body),
-            _ => None,
-        };
-        broken.push((id, mend));
-        Ok(true)
-    })?;
-    let vouches = "SELECT seal IS sealed(id, ?2, role, preview, size_bytes, calls, results)
-         FROM contents WHERE id = ?1";
-    let mut broken = vouched(session, broken, vouches)?;
-    for (id, mend) in broken.iter_mut().filter(|(_, mend)| mend.is_none()) {
-        *mend = appended(session, *id)?.map(Mend::Lost);
-    }
-    Ok(broken)
-}
-
-/// The name that a commit knows of the content in this row, where its own row has it no more.
-fn appended(session: &Session<'_>, content: i64) -> Result<Option<HashBytes>> {
-    let sql = "SELECT hash, canonical FROM commits NOT INDEXED
-         WHERE content = ?1 AND seal = sealed(id, hash, lineage, depth, parent, content) LIMIT 1";
-    let found: Option<(CommitHash, String)> =
-        session.first(sql, [content], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(found.and_then(|(hash, text)| {
-        let commit = Commit::from_canonical(&text).ok();
-        match commit.filter(|_| hash.names(text.as_bytes()))?.operation {
-            Operation::Append { content } => Some(*content.as_bytes()),
-            _ => None,
-        }
-    }))
-}
-
-/// The same of commits.
-fn broken_commits(session: &Session<'_>) -> Result<Vec<(i64, Option<Mend>)>> {
-    let sql = "SELECT id, hash, canonical,
-             seal IS sealed(id, hash, lineage, depth, parent, content)
-         FROM commits NOT INDEXED";
-    let mut broken = Vec::new();
-    session.scan(sql, [], |row| {
-        let (id, hash): (i64, CommitHash) = (row.get(0)?, row.get(1)?);
-        let text = row.get_ref(2)?.as_str().unwrap_or_default();
-        let (is_named, is_sealed) = (hash.names(text.as_bytes()), row.get::<_, bool>(3)?);
-        // What is named and not sealed stands in the wrong place, and its text knows the right one.
-        if !is_named {
-            let name = *CommitHash::of(text).as_bytes();
-            broken.push((id, (!is_sealed).then_some(Mend::Name(name))));
-        }
-        Ok(true)
-    })?;
-    let vouches = "SELECT seal IS sealed(id, ?2, lineage, depth, parent, content)
-         FROM commits WHERE id = ?1";
-    vouched(session, broken, vouches)
-}
-
-/// Names only those that the seal of the row vouches for.
-fn vouched(
-    session: &Session<'_>,
-    mut broken: Vec<(i64, Option<Mend>)>,
-    vouches: &str,
-) -> Result<Vec<(i64, Option<Mend>)>> {
-    for (id, mend) in &mut broken {
-        if let Some(Mend::Name(hash)) = mend {
-            let is_its = session.first(vouches, params![*id, *hash], |row| row.get(0))?;
-            if is_its != Some(true) {
-                *mend = None;
-            }
-        }
-    }
-    Ok(broken)
 }

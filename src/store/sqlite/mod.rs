@@ -7,8 +7,9 @@
 mod aside;
 mod backup;
 mod bodies;
-mod checkpoints;
+mod broken;
 mod codec;
+mod derived;
 mod dictionary;
 mod memo;
 mod mend;
@@ -24,7 +25,6 @@ mod seal;
 mod search;
 mod session;
 mod sources;
-mod totals;
 mod training;
 mod verify;
 
@@ -40,7 +40,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Shown, Store, Tx, View};
+use super::rows::Shown;
+use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use dictionary::Dictionary;
@@ -312,13 +313,9 @@ impl Store for Sqlite {
     }
 
     fn version(&self) -> Result<u64> {
-        let mut version = self
-            .connection
-            .prepare_cached("PRAGMA data_version")
-            .map_err(engine)?;
-        version
-            .query_row([], |row| codec::unsigned(row, 0))
-            .map_err(engine)
+        let version = self.connection.prepare_cached("PRAGMA data_version");
+        let version = version.and_then(|mut version| version.query_row([], |row| row.get(0)));
+        version.map(i64::cast_unsigned).map_err(engine)
     }
 
     fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
@@ -336,7 +333,7 @@ impl Store for Sqlite {
 
     fn has_free_room(&self) -> Result<bool> {
         let session = Session::read(self)?;
-        let free = session.first("PRAGMA freelist_count", [], |row| row.get::<_, i64>(0))?;
+        let free = session.first("PRAGMA freelist_count", [], |row| row.get::<i64>(0))?;
         Ok(free.is_some_and(|free| free > 0))
     }
 
@@ -585,10 +582,6 @@ fn waited(time: Duration) -> impl FnOnce(rusqlite::Error) -> Error {
             // All statements are this folder's own: one that makes no sense to SQLite meets tables
             // that are not ours.
             E::SqlInputError { msg, .. } => return Error::Damaged { detail: msg },
-            E::FromSqlConversionFailure(column, kind, inner) => match inner.downcast::<Error>() {
-                Ok(carried) => return *carried,
-                Err(inner) => E::FromSqlConversionFailure(column, kind, inner),
-            },
             error => error,
         };
         match (error.sqlite_error_code(), &error) {

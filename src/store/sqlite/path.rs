@@ -4,41 +4,108 @@
 //! the way in which the engine finds the next of each without a search. So a path is read oldest first,
 //! whoever wants it newest first.
 
-use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use rusqlite::types::ValueRef;
-use rusqlite::{Params, Row, params};
+use rusqlite::{Params, params};
 
-use super::codec::{Speaker, carried, damaged, number, unsigned};
-use super::engine;
-use super::objects::commit_row;
-use super::seal::intact;
-use super::session::Session;
+use super::codec::{Row, blob, damaged};
+use super::session::{Session, keyed};
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, Operation, TokenCount, ToolUses};
-use crate::store::lineage::{self, Links, Stretch};
-use crate::store::{Appended, CommitRow, ContentRow, Facts, ListedCommit};
+use crate::hash::CommitHash;
+use crate::model::Encoding;
+use crate::store::columns::Columns;
+use crate::store::lineage::{Lineages, Path, Place, Settings, Stretch, no_commit_at};
+use crate::store::{Appended, CommitRow, Facts, ListedCommit, rows};
 
 /// What stands in the text of each commit that sets anything.
 static SETS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"settings\":{"));
 
+/// The commits of a stretch.
+const COMMITS: &str = "SELECT hash, depth, canonical FROM commits
+     WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND intact!(commits) ORDER BY depth";
+
 impl Session<'_> {
-    /// The newest `limit` commits on the path to `tip` that come after `after`, if that is on it.
-    fn stretches(
+    /// Makes sure that the commits for which nothing was found are not here.
+    pub(super) fn prove_absent_where<T>(
         &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-        limit: usize,
-    ) -> Result<Vec<Stretch>> {
-        let Some(end) = self.place(tip)? else {
-            return Ok(Vec::new());
-        };
-        let after = after.map(|after| self.place(after)).transpose()?.flatten();
-        Ok(lineage::newest(&self.lineages(end)?, after, limit))
+        hashes: &[CommitHash],
+        found: &[Option<T>],
+    ) -> Result<()> {
+        let absent = hashes.iter().zip(found).filter(|(_, row)| row.is_none());
+        let absent: Vec<CommitHash> = absent.map(|(hash, _)| *hash).collect();
+        self.prove_commits_absent(&absent)
+    }
+
+    /// Makes sure that commits which were not found are not here. Where something is written, most
+    /// that is looked for is new, and the index refuses what it has already.
+    pub(super) fn prove_commits_absent(&self, hashes: &[CommitHash]) -> Result<()> {
+        if self.writes || hashes.is_empty() {
+            return Ok(());
+        }
+        let beside = keyed::<CommitHash>("SELECT neighbours!(commits, hash, key) FROM keys");
+        self.scan(&beside, [blob(hashes)], |_| Ok(true)).map(|_| ())
+    }
+
+    /// The lineages along which the path to a place goes, from its end, each with the depth of the
+    /// last commit on it.
+    pub(super) fn lineages(&self, end: Place) -> Result<Vec<(i64, i64)>> {
+        let sql = "SELECT parent, fork_depth FROM lineages WHERE id = ?1 AND intact!(lineages)";
+        let mut lineages = vec![(end.lineage, end.depth)];
+        let mut lineage = end.lineage;
+        loop {
+            let row = self.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (parent, fork_depth) =
+                row.ok_or_else(|| damaged(format!("lineage {lineage} is missing")))?;
+            let (Some(parent), Some(fork_depth)) = (parent, fork_depth) else {
+                return Ok(lineages);
+            };
+            lineages.push((parent, fork_depth));
+            lineage = parent;
+        }
+    }
+
+    /// What on a lineage, up to this depth, appends nothing, the newest first.
+    ///
+    /// An index alone tells, so that of a long lineage only these are read; and all of them are, since only
+    /// their number says that the index has lost none.
+    fn changes_along(&self, lineage: i64, last: i64) -> Result<Vec<CommitRow>> {
+        let sql = "SELECT changes FROM lineages WHERE id = ?1 AND intact!(lineages)";
+        let count: Option<u64> = self.first(sql, [lineage], |row| row.get(0))?;
+        let sql = "SELECT hash, depth, CASE WHEN depth <= ?2 THEN canonical END, depth <= ?2
+             FROM commits WHERE lineage = ?1 AND content IS NULL AND intact!(commits)
+             ORDER BY depth DESC";
+        let (mut found, mut read, mut above) = (Vec::new(), 0, i64::MAX);
+        let mut is_ordered = true;
+        self.scan(sql, [lineage, last], |row| {
+            let depth = row.get(1)?;
+            is_ordered &= depth < above;
+            (read, above) = (read + 1, depth);
+            if row.get(3)? {
+                found.push(rows::commit(row, 0)?);
+            }
+            Ok(true)
+        })?;
+        match is_ordered && count == Some(read) {
+            true => Ok(found),
+            false => Err(damaged(format!(
+                "what changed lineage {lineage} is not all there"
+            ))),
+        }
+    }
+
+    /// Counts the commits of each lineage that append nothing, where some may have gone.
+    pub(super) fn count_changes(&self) -> Result<()> {
+        let sql = "UPDATE lineages SET changes = n, seal = sealed(id, parent, fork_depth, n)
+             FROM (SELECT l.id AS of, count(commits.id) AS n
+                   FROM lineages AS l
+                   LEFT JOIN commits ON commits.lineage = l.id AND commits.content IS NULL
+                   GROUP BY l.id)
+             WHERE of = lineages.id AND changes IS NOT n
+               AND seal = sealed(id, parent, fork_depth, changes)";
+        self.execute(sql, [])
     }
 
     /// Reads rows of a lineage, whose second column is their depth: one for each of these, in their order.
@@ -47,268 +114,185 @@ impl Session<'_> {
         sql: &str,
         params: impl Params,
         depths: RangeInclusive<i64>,
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+        mut read: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let missing = |depth| damaged(format!("the path at depth {depth} is missing"));
         let (mut next, last) = depths.into_inner();
-        let is_over = self.scan(sql, params, |row| {
-            if row.get::<_, i64>(1)? != next {
-                return Err(missing(next));
+        self.scan(sql, params, |row| {
+            if row.number(1)? != next {
+                return Err(no_commit_at(next));
             }
             next += 1;
-            read(row)
+            read(row).map(|()| true)
         })?;
-        match is_over && next <= last {
-            true => Err(engine(missing(next))),
+        match next <= last {
+            true => Err(no_commit_at(next)),
             false => Ok(()),
         }
     }
+}
 
-    /// Reads these stretches of the path to `tip`, row by row: `scan` reads one of them, `read` a row.
-    /// Each commit is held against the one before it.
-    fn read_path<T>(
-        &self,
-        (tip, after, limit): (&CommitHash, Option<&CommitHash>, usize),
-        scan: impl Fn(Stretch, &mut dyn FnMut(&Row<'_>) -> rusqlite::Result<bool>) -> Result<bool>,
-        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-        row_of: impl Fn(&T) -> &CommitRow,
-        visit: &mut dyn FnMut(T) -> Result<()>,
-    ) -> Result<()> {
-        let stretches = self.stretches(tip, after, limit)?;
-        let Some(first) = stretches.first() else {
-            return Ok(());
-        };
-        let mut links = Links::from(*tip, first.first);
-        for stretch in stretches {
-            let mut failed = None;
-            scan(stretch, &mut |row| {
-                let found = read(row)?;
-                links.next(row_of(&found)).map_err(carried)?;
-                failed = visit(found).err();
-                Ok(failed.is_none())
-            })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
+impl Lineages for Session<'_> {
+    fn place(&self, hash: &CommitHash) -> Result<Option<Place>> {
+        if let Some(place) = self.memo.place(hash) {
+            return Ok(Some(place));
         }
-        links.end()
+        let sql = "SELECT id, lineage, depth FROM commits WHERE hash = ?1 AND intact!(commits)";
+        let place = self.first(sql, [hash], |row| rows::place(row, 0))?;
+        match place {
+            None => self.prove_commits_absent(&[*hash])?,
+            Some(place) if self.writes => self.memo.saw(*hash, place),
+            Some(_) => {}
+        }
+        Ok(place)
     }
 
-    pub(super) fn walk_path(
+    fn path(&self, tip: &CommitHash) -> Result<Path> {
+        let end = self.place(tip)?;
+        let path = end.map(|end| self.lineages(end)).transpose()?;
+        Ok(Rc::new(path.unwrap_or_default()))
+    }
+
+    fn standing(&self, commits: &[CommitHash]) -> Result<Vec<Option<(i64, i64)>>> {
+        let found = self.by_key(
+            "SELECT n, lineage, depth FROM keys CROSS JOIN commits ON hash = key
+             AND intact!(commits, hash = key)",
+            commits,
+            |row| Ok((row.get(1)?, row.get(2)?)),
+        )?;
+        self.prove_absent_where(commits, &found)?;
+        Ok(found)
+    }
+
+    fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>> {
+        let sql = "SELECT hash FROM commits WHERE lineage = ?1 AND depth = ?2
+             AND intact!(commits)";
+        self.first(sql, [lineage, depth], |row| row.get(0))
+    }
+
+    fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
+        let mut found: Vec<CommitRow> = Vec::new();
+        for (lineage, last) in path {
+            found.extend(self.changes_along(*lineage, *last)?);
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    fn scan_commits(
         &self,
-        tip: &CommitHash,
-        after: Option<&CommitHash>,
-        limit: usize,
+        parts: &[Stretch],
         visit: &mut dyn FnMut(CommitRow) -> Result<()>,
     ) -> Result<()> {
-        let sql = concat!(
-            "SELECT hash, depth, canonical FROM commits
-             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
-            intact!(commits),
-            " ORDER BY depth"
-        );
-        self.read_path(
-            (tip, after, limit),
-            |at, each| self.scan(sql, [at.lineage, at.first, at.last], each),
-            |row| commit_row(row, 0),
-            |row| row,
-            visit,
-        )
-    }
-
-    /// The commits that set request settings last: those that a checkpoint names, and what came since.
-    pub(super) fn settings_on_path(
-        &self,
-        tip: &CommitHash,
-    ) -> Result<BTreeMap<String, CommitHash>> {
-        let (base, mut settings) = match self.newest_settings(tip)? {
-            Some((base, settings)) => (Some(base), settings),
-            None => (None, BTreeMap::new()),
-        };
-        for at in self.stretches(tip, base.as_ref(), usize::MAX)? {
-            let sql = concat!(
-                "SELECT hash, depth, canonical FROM commits
-                 WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
-                intact!(commits),
-                " ORDER BY depth"
-            );
-            let stretch = [at.lineage, at.first, at.last];
-            self.scan_whole(sql, stretch, at.first..=at.last, |row| {
-                // Few commits set any: the others are held against their names and not read.
-                let (hash, canonical): (CommitHash, _) = (row.get(0)?, row.get_ref(2)?.as_str()?);
-                if SETS.find(canonical.as_bytes()).is_none() && hash.names(canonical.as_bytes()) {
-                    return Ok(true);
-                }
-                let row = commit_row(row, 0)?;
-                let keys = row.commit.settings.into_keys();
-                settings.extend(keys.map(|key| (key, hash)));
-                Ok(true)
+        for part in parts {
+            self.scan(COMMITS, part.params(), |row| {
+                visit(rows::commit(row, 0)?).map(|()| true)
             })?;
         }
-        Ok(settings)
+        Ok(())
     }
 
-    /// The commits at these depths that append anything. Rows alone: what a commit appends stands under
-    /// its seal.
-    pub(super) fn appended_on_path(
+    fn scan_listed(
         &self,
-        tip: &CommitHash,
-        depths: Range<u64>,
+        parts: &[Stretch],
+        encoding: Encoding,
+        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+    ) -> Result<()> {
+        let sql = "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
+                 calls, results, tokens, estimated, uses
+             FROM commits
+             LEFT JOIN contents ON contents.id = commits.content AND intact!(contents)
+             LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
+                 AND mask = x'' AND intact!(counts, content = commits.content)
+             LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
+                 AND intact!(tool_uses)
+             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND intact!(commits) ORDER BY depth";
+        for Stretch {
+            lineage,
+            first,
+            last,
+        } in parts
+        {
+            self.scan(sql, params![lineage, first, last, encoding], |row| {
+                visit(rows::listed(row)?).map(|()| true)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Rows alone: what a commit appends stands under its seal.
+    fn scan_appended(
+        &self,
+        parts: &[Stretch],
         facts: Facts,
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
-        let Some(end) = self.place(tip)? else {
-            return Ok(());
-        };
         let (uses, uses_of) = match facts.links {
             false => ("NULL", ""),
             true => (
                 "uses",
-                concat!(
-                    " LEFT JOIN tool_uses ON calls + results > 0 AND
-                         tool_uses.content = commits.content AND ",
-                    intact!(tool_uses)
-                ),
+                "LEFT JOIN tool_uses ON calls + results > 0
+                     AND tool_uses.content = commits.content AND intact!(tool_uses)",
             ),
         };
         let (tokens, tokens_of) = match facts.counts {
             None => ("NULL, NULL", ""),
             Some(_) => (
                 "tokens, estimated",
-                concat!(
-                    " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
-                         AND mask = x'' AND ",
-                    intact!(counts asked "commits.content")
-                ),
+                "LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
+                     AND mask = x'' AND intact!(counts, content = commits.content)",
             ),
         };
         let sql = format!(
             "SELECT commits.hash, depth, contents.hash, role, calls + results, {uses}, {tokens},
                  commits.content IS NULL
              FROM commits
-             LEFT JOIN contents ON contents.id = commits.content AND {contents}{uses_of}{tokens_of}
-             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ?4 IS ?4 AND {commits}
-             ORDER BY depth",
-            contents = intact!(contents),
-            commits = intact!(commits),
+             LEFT JOIN contents ON contents.id = commits.content AND intact!(contents)
+             {uses_of} {tokens_of}
+             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ?4 IS ?4 AND intact!(commits)
+             ORDER BY depth"
         );
-        let read = |row: &Row<'_>| {
-            let commit: CommitHash = row.get(0)?;
-            let Some(content) = row.get(2)? else {
-                return Err(damaged(format!(
-                    "what commit {commit:.10} appends is missing"
-                )));
-            };
-            let Speaker { role, attached } = row.get(3)?;
-            let uses = row.get_ref(5)?.as_str_or_null()?;
-            Ok(Appended {
-                commit,
-                depth: unsigned(row, 1)?,
-                content,
-                role,
-                attached,
-                uses_tools: row.get::<_, i64>(4)? > 0,
-                links: uses.and_then(ToolUses::links_from_text),
-                count: match row.get_ref(6)? {
-                    ValueRef::Null => None,
-                    _ => Some(TokenCount {
-                        tokens: unsigned(row, 6)?,
-                        estimated: row.get(7)?,
-                    }),
-                },
-            })
-        };
-        let (first, last) = (number(depths.start), number(depths.end) - 1);
-        for at in lineage::between(&self.lineages(end)?, first, last) {
-            let Stretch {
-                lineage,
-                first,
-                last,
-            } = at;
-            let mut failed = None;
+        for Stretch {
+            lineage,
+            first,
+            last,
+        } in parts
+        {
             let params = params![lineage, first, last, facts.counts];
-            self.scan_whole(&sql, params, first..=last, |row| {
-                if !row.get::<_, bool>(8)? {
-                    failed = visit(read(row)?).err();
-                }
-                Ok(failed.is_none())
+            self.scan_whole(&sql, params, *first..=*last, |row| {
+                rows::appended(row)?.map_or(Ok(()), &mut *visit)
             })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
         }
         Ok(())
     }
 
-    pub(super) fn list_path(
+    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>> {
+        self.newest_settings(tip)
+    }
+
+    fn scan_setting(
         &self,
         tip: &CommitHash,
         after: Option<&CommitHash>,
-        limit: usize,
-        encoding: Encoding,
-    ) -> Result<Vec<ListedCommit>> {
-        let sql = concat!(
-            "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
-                 calls, results, tokens, estimated, uses
-             FROM commits
-             LEFT JOIN contents ON contents.id = commits.content AND ",
-            intact!(contents),
-            " LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
-                 AND mask = x'' AND ",
-            intact!(counts asked "commits.content"),
-            " LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
-                 AND ",
-            intact!(tool_uses),
-            " WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ",
-            intact!(commits),
-            " ORDER BY depth"
-        );
-        let read = |row: &Row<'_>| {
-            let mut listed = ListedCommit::from(commit_row(row, 0)?);
-            let Operation::Append { content } = listed.row.commit.operation else {
-                return Ok(listed);
-            };
-            // The row says which message it is by its number in the file, its text by its name.
-            if row.get::<_, Option<ContentHash>>(3)? != Some(content) {
-                return Err(damaged(format!("content {content:.10} is missing")));
-            }
-            let Speaker { role, attached } = row.get(4)?;
-            listed.said = Some(ContentRow {
-                hash: content,
-                role,
-                attached,
-                preview: row.get(5)?,
-                size_bytes: unsigned(row, 6)?,
-                calls: row.get(7)?,
-                results: row.get(8)?,
-            });
-            if row.get_ref(9)? != ValueRef::Null {
-                listed.count = Some(TokenCount {
-                    tokens: unsigned(row, 9)?,
-                    estimated: row.get(10)?,
-                });
-            }
-            if let Some(uses) = row.get_ref(11)?.as_str_or_null()? {
-                listed.uses = ToolUses::from_text(uses);
-            }
-            Ok(listed)
-        };
-        let mut found = Vec::new();
-        let mut keep = |listed| {
-            found.push(listed);
-            Ok(())
-        };
-        self.read_path(
-            (tip, after, limit),
-            |at, each| {
-                let place = params![at.lineage, at.first, at.last, encoding];
-                self.scan(sql, place, each)
-            },
-            read,
-            |listed: &ListedCommit| &listed.row,
-            &mut keep,
-        )?;
-        found.reverse();
-        Ok(found)
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
+        for part in self.parts(tip, after, usize::MAX)? {
+            self.scan_whole(COMMITS, part.params(), part.first..=part.last, |row| {
+                // Few commits set any: the others are held against their names and not read.
+                let (hash, canonical): (CommitHash, &str) = (row.get(0)?, row.get(2)?);
+                let canonical = canonical.as_bytes();
+                if SETS.find(canonical).is_none() && hash.names(canonical) {
+                    return Ok(());
+                }
+                visit(rows::commit(row, 0)?)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Stretch {
+    /// The first three parameters of a statement about it.
+    fn params(&self) -> [i64; 3] {
+        [self.lineage, self.first, self.last]
     }
 }

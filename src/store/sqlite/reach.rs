@@ -2,18 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::Row;
-
-use super::codec::{number, unsigned};
-use super::engine;
-use super::objects::commit_row;
-use super::seal::intact;
+use super::codec::number;
 use super::session::Session;
 use super::verify::unsound;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::store::lineage::Place;
-use crate::store::{ByReach, Dropped};
+use crate::store::columns::Columns;
+use crate::store::lineage::{Lineages, Place};
+use crate::store::{ByReach, Dropped, Reach, ReachMut, rows};
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
@@ -28,41 +24,22 @@ const NAMES: [(&str, &str); 8] = [
     ("adopted_by_ours", "adopted (ours)"),
 ];
 
+/// The commits by whose paths all else is judged.
+const ROOTS: &str = "SELECT target FROM refs WHERE intact!(refs)
+     UNION SELECT old_target FROM reflog WHERE intact!(reflog) UNION SELECT new_target FROM reflog
+     UNION SELECT commit_id FROM resumes WHERE intact!(resumes)";
+
+/// What is remembered of any.
+const REMEMBERED: &str = "UNION SELECT commit_id FROM tag_notes WHERE intact!(tag_notes)
+     UNION SELECT theirs FROM adopted WHERE intact!(adopted) UNION SELECT ours FROM adopted";
+
 /// The commits that something here names beside other commits: those by whose paths all else is judged,
-/// and what is remembered of any.
-macro_rules! named {
-    ($more:expr) => {
-        concat!(
-            "SELECT id, lineage, depth, hash FROM commits WHERE id IN (
-                 SELECT target FROM refs WHERE ",
-            intact!(refs),
-            " UNION SELECT old_target FROM reflog WHERE ",
-            intact!(reflog),
-            " UNION SELECT new_target FROM reflog
-                 UNION SELECT commit_id FROM resumes WHERE ",
-            intact!(resumes),
-            $more,
-            ") AND ",
-            intact!(commits)
-        )
-    };
-}
-
-const ROOTS: &str = named!("");
-const NAMED: &str = named!(concat!(
-    " UNION SELECT commit_id FROM tag_notes WHERE ",
-    intact!(tag_notes),
-    " UNION SELECT theirs FROM adopted WHERE ",
-    intact!(adopted),
-    " UNION SELECT ours FROM adopted"
-));
-
-fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
-    Ok(Place {
-        id: row.get(0)?,
-        lineage: row.get(1)?,
-        depth: row.get(2)?,
-    })
+/// and more.
+fn named(more: &str) -> String {
+    format!(
+        "SELECT id, lineage, depth, hash FROM commits WHERE id IN ({ROOTS} {more})
+             AND intact!(commits)"
+    )
 }
 
 impl Session<'_> {
@@ -77,38 +54,44 @@ impl Session<'_> {
         }
         Ok(reached)
     }
+}
 
-    /// The commits that something here names beside other commits.
-    fn named_places(&self) -> Result<Vec<Place>> {
-        self.all(NAMED, [], place)
+impl Reach for Session<'_> {
+    fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let mut places = Vec::with_capacity(tips.len());
+        for tip in tips {
+            places.extend(self.place(tip)?);
+        }
+        let reached = self.reached(places)?;
+        let mut reach = ByReach::default();
+        let sql = "SELECT lineage, hash, depth, canonical FROM commits WHERE intact!(commits)";
+        self.scan(sql, [], |row| {
+            let lineage: i64 = row.get(0)?;
+            let row = rows::commit(row, 1)?;
+            let last = reached.get(&lineage);
+            match last.is_some_and(|last| number(row.depth) <= *last) {
+                true => reach.reached.push(row),
+                false => reach.unreached.push(row),
+            }
+            Ok(true)
+        })?;
+        Ok(reach)
     }
 
-    /// The same by their names.
-    pub(super) fn named_hashes(&self) -> Result<Vec<CommitHash>> {
-        self.all(NAMED, [], |row| row.get(3))
+    fn named_commits(&self) -> Result<Vec<CommitHash>> {
+        self.all(&named(REMEMBERED), [], |row| row.get(3))
     }
+}
 
-    /// Forgets notes and what was taken over, where no ref, no move and no resume leads to it.
-    pub(super) fn delete_unreached_memory(&self) -> Result<()> {
-        let mut ends = self.all(ROOTS, [], place)?;
-        let pairs = concat!(
-            "SELECT adopted.id, o.id, o.lineage, o.depth, t.id, t.lineage, t.depth FROM adopted
-             JOIN commits AS o ON o.id = ours AND ",
-            intact!(commits "o"),
-            " JOIN commits AS t ON t.id = theirs AND ",
-            intact!(commits "t"),
-            " WHERE ",
-            intact!(adopted)
-        );
-        let place_at = |row: &Row<'_>, at: usize| -> rusqlite::Result<Place> {
-            Ok(Place {
-                id: row.get(at)?,
-                lineage: row.get(at + 1)?,
-                depth: row.get(at + 2)?,
-            })
-        };
+impl ReachMut for Session<'_> {
+    fn forget_unreached(&self) -> Result<()> {
+        let mut ends = self.all(&named(""), [], |row| rows::place(row, 0))?;
+        let pairs = "SELECT adopted.id, o.id, o.lineage, o.depth, t.id, t.lineage, t.depth
+             FROM adopted
+             JOIN commits AS o ON o.id = ours AND intact!(commits AS o)
+             JOIN commits AS t ON t.id = theirs AND intact!(commits AS t) WHERE intact!(adopted)";
         let mut pairs: Vec<(i64, Place, Place)> = self.all(pairs, [], |row| {
-            Ok((row.get(0)?, place_at(row, 1)?, place_at(row, 4)?))
+            Ok((row.get(0)?, rows::place(row, 1)?, rows::place(row, 4)?))
         })?;
         // Where a path holds what a commit of a session became, it is still asked which one that was.
         loop {
@@ -130,7 +113,7 @@ impl Session<'_> {
                 let notes = "SELECT tag, c.id, c.lineage, c.depth FROM tag_notes
                      JOIN commits AS c ON c.id = commit_id";
                 let notes: Vec<(String, Place)> =
-                    self.all(notes, [], |row| Ok((row.get(0)?, place_at(row, 1)?)))?;
+                    self.all(notes, [], |row| Ok((row.get(0)?, rows::place(row, 1)?)))?;
                 for (tag, _) in notes.iter().filter(|(_, place)| !holds(place)) {
                     self.execute("DELETE FROM tag_notes WHERE tag = ?1", [tag])?;
                 }
@@ -143,58 +126,31 @@ impl Session<'_> {
         }
     }
 
-    /// Splits all commits by whether a path to one of these tips holds them.
-    pub(super) fn split_by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
-        let mut places = Vec::with_capacity(tips.len());
-        for tip in tips {
-            places.extend(self.place(tip)?);
-        }
-        let reached = self.reached(places)?;
-        let mut reach = ByReach::default();
-        let sql = concat!(
-            "SELECT lineage, hash, depth, canonical FROM commits WHERE ",
-            intact!(commits)
-        );
-        self.scan(sql, [], |row| {
-            let lineage: i64 = row.get(0)?;
-            let row = commit_row(row, 1)?;
-            let last = reached.get(&lineage);
-            match last.is_some_and(|last| number(row.depth) <= *last) {
-                true => reach.reached.push(row),
-                false => reach.unreached.push(row),
-            }
-            Ok(true)
-        })?;
-        Ok(reach)
-    }
-
     /// Deletes the commits that nothing leads to, and the contents that none names then.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`] where any page or index is: what an index has lost would seem to be named
     /// by nothing.
-    pub(super) fn delete_unreached(&self) -> Result<Dropped> {
+    fn drop_unreached(&self) -> Result<Dropped> {
+        self.memo.forget();
         if let Some(detail) = unsound(self)?.into_iter().next() {
             return Err(Error::Damaged { detail });
         }
-        let reached = self.reached(self.named_places()?)?;
+        let ends = self.all(&named(REMEMBERED), [], |row| rows::place(row, 0))?;
+        let reached = self.reached(ends)?;
         let mut commits = Vec::new();
         // Children first, for they name their parents.
-        let sql = concat!(
-            "SELECT id, lineage, depth FROM commits WHERE ",
-            intact!(commits),
-            " ORDER BY id DESC"
-        );
+        let sql = "SELECT id, lineage, depth FROM commits WHERE intact!(commits) ORDER BY id DESC";
         self.scan(sql, [], |row| {
             let (lineage, depth): (i64, i64) = (row.get(1)?, row.get(2)?);
             if reached.get(&lineage).is_none_or(|last| depth > *last) {
-                commits.push(row.get::<_, i64>(0)?);
+                commits.push(row.get::<i64>(0)?);
             }
             Ok(true)
         })?;
         // Freed pages are overwritten even before the file is rewritten.
-        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<_, i64>(0))?;
+        self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;
         if !commits.is_empty() {
             // Their places are given anew.
             self.drop_totals()?;
@@ -211,24 +167,22 @@ impl Session<'_> {
         }
         let empty = "DELETE FROM lineages WHERE id NOT IN (SELECT lineage FROM commits)
              AND id NOT IN (SELECT parent FROM lineages WHERE parent IS NOT NULL)";
-        while self.prepare(empty)?.execute([]).map_err(engine)? > 0 {}
+        while self.changed(empty, [])? > 0 {}
 
         let mut named: HashSet<ContentHash> = HashSet::new();
         let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
         self.scan(others, [], |row| {
-            named.extend(commit_row(row, 0)?.commit.operation.contents());
+            named.extend(rows::commit(row, 0)?.commit.operation.contents());
             Ok(true)
         })?;
-        let sql = concat!(
-            "SELECT id, hash, size_bytes FROM contents
-             WHERE id NOT IN (SELECT content FROM commits WHERE content IS NOT NULL) AND ",
-            intact!(contents)
-        );
+        let sql = "SELECT id, hash, size_bytes FROM contents
+             WHERE id NOT IN (SELECT content FROM commits WHERE content IS NOT NULL)
+             AND intact!(contents)";
         let (mut contents, mut size_bytes) = (Vec::new(), 0);
         self.scan(sql, [], |row| {
             if !named.contains(&row.get(1)?) {
-                contents.push(row.get::<_, i64>(0)?);
-                size_bytes += unsigned(row, 2)?;
+                contents.push(row.get::<i64>(0)?);
+                size_bytes += row.unsigned(2)?;
             }
             Ok(true)
         })?;

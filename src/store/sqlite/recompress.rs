@@ -9,11 +9,11 @@ use rusqlite::params;
 use zstd::bulk::Compressor;
 
 use super::Sqlite;
-use super::codec::{ZSTD, number, packed, pays, unpack, unsigned};
-use super::seal::intact;
+use super::codec::{ZSTD, number, packed, pays, unpack};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::store::Tx;
+use crate::store::columns::Columns;
 
 /// A block is read whole for any record in it, so none becomes larger than an import makes them.
 const BLOCK_BYTES: u64 = 1 << 20;
@@ -62,8 +62,8 @@ fn blocks(session: &Session<'_>) -> Result<Vec<Block>> {
         Ok(Block {
             id: row.get(0)?,
             source: row.get(1)?,
-            start: unsigned(row, 2)?,
-            size_bytes: unsigned(row, 3)?,
+            start: row.unsigned(2)?,
+            size_bytes: row.unsigned(3)?,
             encoding,
             seal: row.get(5)?,
             is_packed: encoding == ZSTD && head.first().is_some_and(|head| head & 4 != 0),
@@ -98,15 +98,13 @@ fn runs(blocks: Vec<Block>) -> Vec<Vec<Block>> {
 
 /// The bytes of a run; none where somebody has changed it.
 fn bytes(session: &Session<'_>, run: &[Block]) -> Result<Option<Vec<u8>>> {
-    let sql = concat!(
-        "SELECT size_bytes, encoding, data, seal FROM source_blocks WHERE id = ?1 AND ",
-        intact!(source_blocks)
-    );
+    let sql = "SELECT size_bytes, encoding, data, seal FROM source_blocks WHERE id = ?1
+         AND intact!(source_blocks)";
     let mut all = Vec::new();
     for block in run {
         let found = session.first(sql, [block.id], |row| {
-            let is_same = row.get::<_, i64>(3)? == block.seal;
-            let bytes = unpack(row.get(1)?, row.get(2)?, unsigned(row, 0)?)?;
+            let is_same = row.get::<i64>(3)? == block.seal;
+            let bytes = unpack(row.get(1)?, row.get(2)?, row.unsigned(0)?)?;
             Ok(is_same.then_some(bytes))
         })?;
         match found.flatten() {
@@ -120,12 +118,9 @@ fn bytes(session: &Session<'_>, run: &[Block]) -> Result<Option<Vec<u8>>> {
 /// Puts one block in the place of a run, unless somebody has changed that meanwhile.
 fn put(store: &Sqlite, run: &[Block], bytes: &[u8], pressed: Option<Vec<u8>>) -> Result<()> {
     let tx = Session::write(store)?;
-    let here = concat!(
-        "SELECT seal FROM source_blocks WHERE id = ?1 AND ",
-        intact!(source_blocks)
-    );
+    let here = "SELECT seal FROM source_blocks WHERE id = ?1 AND intact!(source_blocks)";
     for block in run {
-        if tx.first(here, [block.id], |row| row.get::<_, i64>(0))? != Some(block.seal) {
+        if tx.first(here, [block.id], |row| row.get::<i64>(0))? != Some(block.seal) {
             return Ok(());
         }
     }
@@ -194,9 +189,7 @@ mod tests {
             };
             let blocks = blocks(&view).expect("read");
             let sql = "SELECT sum(length(data)) FROM source_blocks";
-            let kept = view
-                .first(sql, [], |row| row.get::<_, i64>(0))
-                .expect("read");
+            let kept = view.first(sql, [], |row| row.get::<i64>(0)).expect("read");
             (
                 blocks.len(),
                 kept,

@@ -1,59 +1,29 @@
 //! Refs, operations, the log of moves, what is remembered beside refs, and the configuration.
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::codec::{damaged, number, unsigned};
-use super::seal::{intact, neighbours};
+use super::codec::number;
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::store::columns::Columns;
+use crate::store::lineage::Lineages;
+use crate::store::refs::COLLECTED;
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, OperationRow, ReflogRow, Refs, RefsMut, Reversal, Upkeep,
+    AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Upkeep, rows,
 };
 
-/// What the operation is called that stands for those that were forgotten.
-const COLLECTED: &str = "gc";
-
-/// What a ref holds, in three columns: a target's row and hash, both or none, or another ref's name.
-fn value(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefValue>> {
-    let target: Option<i64> = row.get(first)?;
-    Ok(match (target, row.get(first + 1)?) {
-        (_, Some(commit)) => Some(RefValue::Commit(commit)),
-        (Some(_), None) => return Err(damaged("the commit of a ref is missing")),
-        (None, None) => row
-            .get::<_, Option<RefName>>(first + 2)?
-            .map(RefValue::Symbolic),
-    })
-}
-
-fn reflog_row(row: &Row<'_>) -> rusqlite::Result<ReflogRow> {
-    Ok(ReflogRow {
-        operation: unsigned(row, 0)?,
-        name: row.get(1)?,
-        old: value(row, 2)?,
-        new: value(row, 5)?,
-    })
-}
-
-/// The log of moves, to be narrowed down.
-macro_rules! moves {
-    ($which:literal) => {
-        concat!(
-            "SELECT operation, name, old_target, older.hash, old_symbolic,
-                 new_target, newer.hash, new_symbolic
-             FROM reflog
-             LEFT JOIN commits AS older ON older.id = old_target AND ",
-            intact!(commits "older"),
-            " LEFT JOIN commits AS newer ON newer.id = new_target AND ",
-            intact!(commits "newer"),
-            " WHERE ",
-            intact!(reflog),
-            " AND ",
-            $which
-        )
-    };
+/// The moves for which a condition holds.
+fn moves(condition: &str) -> String {
+    format!(
+        "SELECT operation, name, old_target, older.hash, old_symbolic,
+             new_target, newer.hash, new_symbolic
+         FROM reflog
+         LEFT JOIN commits AS older ON older.id = old_target AND intact!(commits AS older)
+         LEFT JOIN commits AS newer ON newer.id = new_target AND intact!(commits AS newer)
+         WHERE intact!(reflog) AND {condition}"
+    )
 }
 
 /// What is wrong with a ref whose moves don't lead to where it is.
@@ -67,13 +37,10 @@ impl Session<'_> {
     /// Makes sure that a ref which was not found is not there: neither beside its place, nor by its
     /// log.
     fn prove_ref_absent(&self, name: &RefName) -> Result<()> {
-        let beside = concat!("SELECT ", neighbours!(refs, "name", "?1"));
+        let beside = "SELECT neighbours!(refs, name, ?1)";
         self.first(beside, [name], |_| Ok(()))?;
-        let newest = concat!(
-            "SELECT new_target IS NULL AND new_symbolic IS NULL FROM reflog WHERE name = ?1 AND ",
-            intact!(reflog),
-            " ORDER BY id DESC LIMIT 1"
-        );
+        let newest = "SELECT new_target IS NULL AND new_symbolic IS NULL FROM reflog
+             WHERE name = ?1 AND intact!(reflog) ORDER BY id DESC LIMIT 1";
         match self.first(newest, [name], |row| row.get(0))? {
             Some(false) => Err(broken(name)),
             Some(true) | None => Ok(()),
@@ -89,7 +56,7 @@ impl Session<'_> {
         limit: usize,
     ) -> Result<()> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'operations'";
-        let given = self.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+        let given = self.first(sql, [], |row| row.unsigned(0))?.unwrap_or(0);
         let oldest = match found.len() < limit {
             true => self.kept_collections()?.forgotten.unwrap_or(1),
             false => 0,
@@ -114,25 +81,49 @@ impl Session<'_> {
         }
     }
 
+    fn moves_of_operation(&self, operation: u64) -> Result<Vec<ReflogRow>> {
+        let sql = moves("operation = ?1 ORDER BY reflog.id");
+        let found = self.all(&sql, [number(operation)], |row| rows::moved(row))?;
+        let beside = "SELECT neighbours!(reflog, operation, ?1)";
+        self.first(beside, [number(operation)], |_| Ok(()))?;
+        self.prove_moves_whole(operation, &found)?;
+        Ok(found)
+    }
+
+    fn moves_of_ref(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        let sql = moves("name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
+        let params = params![name, number(limit as u64)];
+        let found = self.all(&sql, params, |row| rows::moved(row))?;
+        // Each move begins where the one before it ended, and the last ends where the ref is.
+        let mut next = match limit {
+            0 => return Ok(found),
+            _ => self.reference(name)?,
+        };
+        for row in &found {
+            if row.name != *name || row.new != next {
+                return Err(broken(name));
+            }
+            next.clone_from(&row.old);
+        }
+        match next {
+            Some(_) if found.len() < limit => Err(broken(name)),
+            _ => Ok(found),
+        }
+    }
+
     /// Makes sure that the index gave all moves of an operation, each once: they stand in the log one after
     /// the other, behind the last one of an operation before.
     fn prove_moves_whole(&self, operation: u64, found: &[ReflogRow]) -> Result<()> {
-        let before = concat!(
-            "SELECT id FROM reflog WHERE operation < ?1 AND ",
-            intact!(reflog),
-            " ORDER BY operation DESC, id DESC LIMIT 1"
-        );
+        let before = "SELECT id FROM reflog WHERE operation < ?1 AND intact!(reflog)
+             ORDER BY operation DESC, id DESC LIMIT 1";
         let before: Option<i64> = self.first(before, [number(operation)], |row| row.get(0))?;
-        let logged = concat!(
-            "SELECT operation, name FROM reflog WHERE id > ?1 AND ",
-            intact!(reflog),
-            " ORDER BY id"
-        );
+        let logged = "SELECT operation, name FROM reflog WHERE id > ?1 AND intact!(reflog)
+             ORDER BY id";
         let mut names = found.iter().map(|row| &row.name);
         // Where a row is asked for by its operation, the index says which that is, and no seal.
         let mut is_whole = found.iter().all(|row| row.operation == operation);
         self.scan(logged, [before.unwrap_or(0)], |row| {
-            let (of, name): (u64, RefName) = (unsigned(row, 0)?, row.get(1)?);
+            let (of, name): (u64, RefName) = (row.unsigned(0)?, row.get(1)?);
             is_whole &= of > operation || of == operation && names.next() == Some(&name);
             Ok(of <= operation && is_whole)
         })?;
@@ -147,15 +138,11 @@ impl Session<'_> {
 
 impl Session<'_> {
     fn kept_collections(&self) -> Result<Collections> {
-        let sql = concat!(
-            "SELECT times, operation FROM collections WHERE id = 1 AND ",
-            intact!(collections)
-        );
+        let sql = "SELECT times, operation FROM collections WHERE id = 1 AND intact!(collections)";
         let found = self.first(sql, [], |row| {
-            let forgotten: Option<i64> = row.get(1)?;
             Ok(Collections {
-                times: unsigned(row, 0)?,
-                forgotten: forgotten.map(|_| unsigned(row, 1)).transpose()?,
+                times: row.get(0)?,
+                forgotten: row.get(1)?,
             })
         })?;
         Ok(found.unwrap_or_default())
@@ -178,15 +165,11 @@ impl Session<'_> {
 impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let found = self.first(
-            concat!(
-                "SELECT target, commits.hash, symbolic FROM refs
-                 LEFT JOIN commits ON commits.id = refs.target AND ",
-                intact!(commits),
-                " WHERE refs.name = ?1 AND ",
-                intact!(refs)
-            ),
+            "SELECT target, commits.hash, symbolic FROM refs
+             LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
+             WHERE refs.name = ?1 AND intact!(refs)",
             [name],
-            |row| value(row, 0),
+            |row| rows::value(row, 0),
         )?;
         if found.is_none() {
             self.prove_ref_absent(name)?;
@@ -196,21 +179,20 @@ impl Refs for Session<'_> {
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         // A range scan from the prefix on; what follows the last name that has it isn't read.
-        let sql = concat!(
-            "SELECT refs.name, target, commits.hash, symbolic
-             FROM refs LEFT JOIN commits ON commits.id = refs.target AND ",
-            intact!(commits),
-            " WHERE refs.name >= ?1 AND ",
-            intact!(refs),
-            " ORDER BY refs.name"
-        );
+        let sql = "SELECT refs.name, target, commits.hash, symbolic
+             FROM refs LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
+             WHERE refs.name >= ?1 AND intact!(refs) ORDER BY refs.name";
         let mut found = Vec::new();
-        let before = concat!("SELECT ", neighbours!(refs, "name", "?1"));
+        let before = "SELECT neighbours!(refs, name, ?1)";
         self.first(before, [prefix], |_| Ok(()))?;
         self.scan(sql, [prefix], |row| {
             let name: RefName = row.get(0)?;
             let has = name.as_str().starts_with(prefix);
-            found.extend(value(row, 1)?.filter(|_| has).map(|value| (name, value)));
+            found.extend(
+                rows::value(row, 1)?
+                    .filter(|_| has)
+                    .map(|value| (name, value)),
+            );
             Ok(has)
         })?;
         Ok(found)
@@ -218,59 +200,19 @@ impl Refs for Session<'_> {
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
         let found = self.all(
-            concat!(
-                "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1 AND ",
-                intact!(operations),
-                " ORDER BY id DESC LIMIT ?2"
-            ),
+            "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
+             AND intact!(operations) ORDER BY id DESC LIMIT ?2",
             [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
-            |row| {
-                let other = |column: usize| -> rusqlite::Result<Option<u64>> {
-                    let id: Option<i64> = row.get(column)?;
-                    id.map(|_| unsigned(row, column)).transpose()
-                };
-                Ok(OperationRow {
-                    id: unsigned(row, 0)?,
-                    time: Millis(row.get(1)?),
-                    what: row.get(2)?,
-                    reversal: match (other(3)?, other(4)?) {
-                        (Some(undone), _) => Reversal::Undo(undone),
-                        (None, Some(redone)) => Reversal::Redo(redone),
-                        (None, None) => Reversal::None,
-                    },
-                })
-            },
+            |row| rows::operation(row),
         )?;
         self.prove_operations_whole(before, &found, limit)?;
         Ok(found)
     }
 
-    fn moves(&self, operation: u64) -> Result<Vec<ReflogRow>> {
-        let sql = moves!("operation = ?1 ORDER BY reflog.id");
-        let found = self.all(sql, [number(operation)], reflog_row)?;
-        let beside = concat!("SELECT ", neighbours!(reflog, "operation", "?1"));
-        self.first(beside, [number(operation)], |_| Ok(()))?;
-        self.prove_moves_whole(operation, &found)?;
-        Ok(found)
-    }
-
-    fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
-        let sql = moves!("name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
-        let found = self.all(sql, params![name, number(limit as u64)], reflog_row)?;
-        // Each move begins where the one before it ended, and the last ends where the ref is.
-        let mut next = match limit {
-            0 => return Ok(found),
-            _ => self.reference(name)?,
-        };
-        for row in &found {
-            if row.name != *name || row.new != next {
-                return Err(broken(name));
-            }
-            next.clone_from(&row.old);
-        }
-        match next {
-            Some(_) if found.len() < limit => Err(broken(name)),
-            _ => Ok(found),
+    fn moved(&self, of: MovesOf<'_>) -> Result<Vec<ReflogRow>> {
+        match of {
+            MovesOf::Operation(operation) => self.moves_of_operation(operation),
+            MovesOf::Ref(name, limit) => self.moves_of_ref(name, limit),
         }
     }
 
@@ -278,40 +220,25 @@ impl Refs for Session<'_> {
         if let Some(known) = self.last_purge.get() {
             return Ok(known);
         }
-        let sql = concat!(
-            "SELECT operation FROM purges WHERE ",
-            intact!(purges),
-            " ORDER BY operation DESC LIMIT 1"
-        );
-        let last = self.first(sql, [], |row| unsigned(row, 0))?;
+        let sql = "SELECT operation FROM purges WHERE intact!(purges) ORDER BY operation DESC
+             LIMIT 1";
+        let last = self.first(sql, [], |row| row.unsigned(0))?;
         self.last_purge.set(Some(last));
         Ok(last)
     }
 
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
         let found: Vec<(u64, AdoptedRow)> = self.all(
-            concat!(
-                "SELECT theirs.hash, ours.hash, adopted.id FROM adopted
-                 JOIN commits AS theirs ON theirs.id = adopted.theirs AND ",
-                intact!(commits "theirs"),
-                " JOIN commits AS ours ON ours.id = adopted.ours AND ",
-                intact!(commits "ours"),
-                " WHERE session = ?1 AND ",
-                intact!(adopted),
-                " ORDER BY adopted.id"
-            ),
+            "SELECT theirs.hash, ours.hash, adopted.id FROM adopted
+             JOIN commits AS theirs ON theirs.id = adopted.theirs AND intact!(commits AS theirs)
+             JOIN commits AS ours ON ours.id = adopted.ours AND intact!(commits AS ours)
+             WHERE session = ?1 AND intact!(adopted) ORDER BY adopted.id",
             [session],
-            |row| {
-                let commits = AdoptedRow {
-                    theirs: row.get(0)?,
-                    ours: row.get(1)?,
-                };
-                Ok((unsigned(row, 2)?, commits))
-            },
+            |row| Ok((row.unsigned(2)?, rows::adopted(row)?)),
         )?;
         // An index that lost one of them, or leads to one twice, says nothing of it.
         let count = "SELECT count(*) FROM adopted NOT INDEXED WHERE session = ?1";
-        let count = self.first(count, [session], |row| unsigned(row, 0))?;
+        let count = self.first(count, [session], |row| row.unsigned(0))?;
         let is_each_once = found.is_sorted_by(|one, next| one.0 < next.0);
         if count != Some(found.len() as u64) || !is_each_once {
             let detail = format!("what was taken over of {session} is not as it was written");
@@ -321,7 +248,7 @@ impl Refs for Session<'_> {
     }
 
     fn upkeep(&self) -> Result<Upkeep> {
-        let checked = concat!("SELECT time FROM checks WHERE id = 1 AND ", intact!(checks));
+        let checked = "SELECT time FROM checks WHERE id = 1 AND intact!(checks)";
         Ok(Upkeep {
             collections: self.kept_collections()?,
             rows_aside: self.aside()?,
@@ -338,19 +265,16 @@ impl Refs for Session<'_> {
         let sql = "SELECT name FROM refs WHERE seal = sealed(name, target, symbolic) ORDER BY name";
         self.all(sql, [], |row| row.get(0))
     }
-
-    fn named_commits(&self) -> Result<Vec<CommitHash>> {
-        self.named_hashes()
-    }
 }
 
 impl RefsMut for Session<'_> {
-    fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
-        let (undoes, redoes) = match reversal {
-            Reversal::None => (None, None),
-            Reversal::Undo(id) => (Some(number(id)), None),
-            Reversal::Redo(id) => (None, Some(number(id))),
+    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>> {
+        let Opening::Now(reversal) = how else {
+            self.operation.set(None);
+            self.coming.replace(Some((time, what.to_owned())));
+            return Ok(None);
         };
+        let (undoes, redoes) = reversal.columns();
         let id = self.next_id("operations")?;
         self.execute(
             "INSERT INTO operations (id, time, what, undoes, redoes, seal)
@@ -359,13 +283,7 @@ impl RefsMut for Session<'_> {
         )?;
         self.operation.set(Some(id));
         self.coming.take();
-        u64::try_from(id).map_err(Error::store)
-    }
-
-    fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
-        self.operation.set(None);
-        self.coming.replace(Some((time, what.to_owned())));
-        Ok(())
+        u64::try_from(id).map(Some).map_err(Error::store)
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
@@ -380,15 +298,8 @@ impl RefsMut for Session<'_> {
             self.begin_operation(time, &what)?;
         }
         let operation = self.operation.get();
-        let columns = |value: Option<&RefValue>| -> Result<(Option<i64>, Option<RefName>)> {
-            Ok(match value {
-                Some(RefValue::Commit(hash)) => (Some(self.must_place(hash)?.id), None),
-                Some(RefValue::Symbolic(name)) => (None, Some(name.clone())),
-                None => (None, None),
-            })
-        };
-        let (old_target, old_symbolic) = columns(old.as_ref())?;
-        let (new_target, new_symbolic) = columns(new)?;
+        let (old_target, old_symbolic) = self.held(old.as_ref())?;
+        let (new_target, new_symbolic) = self.held(new)?;
         if new.is_some() {
             self.execute(
                 "INSERT OR REPLACE INTO refs (name, target, symbolic, seal)
@@ -447,11 +358,7 @@ impl RefsMut for Session<'_> {
         )?;
         // A purge is behind it still: what is erased is asked for by whether there was one.
         self.last_purge.set(None);
-        let purged = concat!(
-            "SELECT 1 FROM purges WHERE operation < ?1 AND ",
-            intact!(purges),
-            " LIMIT 1"
-        );
+        let purged = "SELECT 1 FROM purges WHERE operation < ?1 AND intact!(purges) LIMIT 1";
         if self.first(purged, [last], |_| Ok(()))?.is_some() {
             self.execute("DELETE FROM purges WHERE operation <= ?1", [last])?;
             let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
@@ -477,10 +384,6 @@ impl RefsMut for Session<'_> {
             self.execute(&format!("DROP INDEX operations_by_{column}"), [])?;
         }
         Ok(())
-    }
-
-    fn forget_unreached(&self) -> Result<()> {
-        self.delete_unreached_memory()
     }
 
     fn count_collection(&self) -> Result<()> {

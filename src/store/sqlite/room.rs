@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::codec::{Speaker, unsigned};
-use super::seal::intact;
 use super::session::Session;
 use super::{Sqlite, schema};
 use crate::error::Result;
+use crate::store::columns::Columns;
 use crate::store::tables;
-use crate::store::{ContentSize, Room, RoomOf, SourceSize};
+use crate::store::{Room, RoomOf};
 
 /// What is in a table, by its name; its indexes are counted with it, and so are the tables that the search
 /// index keeps for itself.
@@ -30,7 +29,7 @@ fn files_bytes(store: &Sqlite) -> u64 {
 /// How large the files are.
 pub(super) fn size_bytes(store: &Sqlite, session: &Session<'_>) -> Result<u64> {
     let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-    let pages = session.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+    let pages = session.first(sql, [], |row| row.unsigned(0))?.unwrap_or(0);
     Ok(pages.max(files_bytes(store)))
 }
 
@@ -41,8 +40,8 @@ pub(super) fn room(store: &Sqlite, session: &Session<'_>) -> Result<Room> {
          FROM dbstat LEFT JOIN sqlite_schema USING (name) WHERE aggregate = TRUE GROUP BY 1";
     session.scan(sql, [], |row| {
         let table: String = row.get(0)?;
-        let (pages, mut unused) = (unsigned(row, 1)?, unsigned(row, 2)?);
-        if unsigned(row, 3)? == 0 {
+        let (pages, mut unused) = (row.unsigned(1)?, row.unsigned(2)?);
+        if row.unsigned(3)? == 0 {
             // A page without a row has its own head alone.
             unused = pages;
         }
@@ -52,9 +51,7 @@ pub(super) fn room(store: &Sqlite, session: &Session<'_>) -> Result<Room> {
     })?;
     let pragma = |name: &str| -> Result<u64> {
         let sql = format!("PRAGMA {name}");
-        Ok(session
-            .first(&sql, [], |row| unsigned(row, 0))?
-            .unwrap_or(0))
+        Ok(session.first(&sql, [], |row| row.unsigned(0))?.unwrap_or(0))
     };
     let (pages, free) = (pragma("page_count")?, pragma("freelist_count")?);
     let page_bytes = pragma("page_size")?;
@@ -67,39 +64,4 @@ pub(super) fn room(store: &Sqlite, session: &Session<'_>) -> Result<Room> {
     room.add(RoomOf::Journal, journal);
     room.0.sort_unstable();
     Ok(room)
-}
-
-impl Session<'_> {
-    /// How much room each message takes. A body's length is known without a look at its bytes.
-    pub(super) fn sizes_of_contents(&self) -> Result<Vec<ContentSize>> {
-        let sql = concat!(
-            "SELECT hash, role, size_bytes, coalesce(length(body), 0), calls + results > 0
-             FROM contents LEFT JOIN bodies ON bodies.content = id WHERE ",
-            intact!(contents),
-            " ORDER BY id"
-        );
-        self.all(sql, [], |row| {
-            let Speaker { role, attached } = row.get(1)?;
-            Ok(ContentSize {
-                hash: row.get(0)?,
-                role,
-                attached,
-                size_bytes: unsigned(row, 2)?,
-                kept_bytes: unsigned(row, 3)?,
-                uses_tools: row.get(4)?,
-            })
-        })
-    }
-
-    /// How much room each source takes.
-    pub(super) fn sizes_of_sources(&self) -> Result<Vec<SourceSize>> {
-        let sql = "SELECT sources.id, coalesce(sum(length(data)), 0) FROM sources
-             LEFT JOIN source_blocks ON source = sources.id GROUP BY 1 ORDER BY 1";
-        self.all(sql, [], |row| {
-            Ok(SourceSize {
-                id: unsigned(row, 0)?,
-                kept_bytes: unsigned(row, 1)?,
-            })
-        })
-    }
 }

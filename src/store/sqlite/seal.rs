@@ -5,150 +5,101 @@
 //! (`intact!` in the condition, which ends the statement where a row was changed by anything else).
 //! Deliberately absent: any defence against someone who can write the file; a checksum has no key.
 
+use std::borrow::Cow;
+
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result, ffi};
 
-/// The condition that a row of this table, or of an alias of it, is as it was written. Any other row
-/// ends the statement with an error; a row that can be made again (a count, a checkpoint) counts as
-/// absent instead.
-///
-/// The columns stand in the order of the table: an index that leads to another row than its own is
-/// noticed as well, for then the columns come from two rows.
-///
-/// Where rows are out of their order, an index may give one for a key that is beside it: having met the key
-/// on its way down, SQLite takes the row that it ends at for that of the key. So what is found by a key that another
-/// table holds (`asked`) is sealed with that key in the column's place; a constant SQLite puts there itself.
-macro_rules! intact {
-    (@ $table:literal, $alias:literal, $($column:literal),+) => {
-        concat!(
-            "intact('", $table, "', ", $alias, ".seal", $(", ", $alias, ".", $column),+, ")"
-        )
-    };
-    (@asked $table:literal, $id:literal, $key:literal; $($column:literal),+) => {
-        concat!(
-            "intact('", $table, "', ", $table, ".seal, ", $table, ".", $id, ", ", $key,
-            $(", ", $table, ".", $column),+, ")"
-        )
-    };
-    (@derived $table:literal, $($column:literal),+) => {
-        concat!($table, ".seal = sealed(", intact!(@list $table, $($column),+), ")")
-    };
-    (@list $table:literal, $first:literal $(, $column:literal)*) => {
-        concat!($table, ".", $first $(, ", ", $table, ".", $column)*)
-    };
-    (contents) => { intact!(contents "contents") };
-    (contents asked $key:literal) => {
-        intact!(@asked "contents", "id", $key; "role", "preview", "size_bytes", "calls", "results")
-    };
-    (contents $alias:literal) => {
-        intact!(@ "contents", $alias,
-            "id", "hash", "role", "preview", "size_bytes", "calls", "results")
-    };
-    (lineages) => { intact!(@ "lineages", "lineages", "id", "parent", "fork_depth", "changes") };
-    (commits) => { intact!(commits "commits") };
-    (commits asked $key:literal) => {
-        intact!(@asked "commits", "id", $key; "lineage", "depth", "parent", "content")
-    };
-    (commits $alias:literal) => {
-        intact!(@ "commits", $alias, "id", "hash", "lineage", "depth", "parent", "content")
-    };
-    (counts asked $content:literal) => {
-        concat!(
-            "counts.seal = sealed(", $content, ", ",
-            intact!(@list "counts", "encoding", "mask", "tokens", "estimated"), ")"
-        )
-    };
-    (counts) => {
-        intact!(@derived "counts", "content", "encoding", "mask", "tokens", "estimated")
-    };
-    (checkpoints) => {
-        intact!(@derived "checkpoints", "commit_id", "lineage", "depth", "data")
-    };
-    (totals) => {
-        intact!(@derived "totals", "lineage", "depth", "encoding", "messages", "tokens",
-            "estimates")
-    };
-    (summaries) => { intact!(@derived "summaries", "lineage", "depth", "encoding", "data") };
-    (tool_uses) => { intact!(@derived "tool_uses", "content", "uses") };
-    (usage) => { intact!(@ "usage", "usage", "commit_id", "input_tokens", "output_tokens") };
-    (refs) => { intact!(@ "refs", "refs", "name", "target", "symbolic") };
-    (operations) => {
-        intact!(@ "operations", "operations", "id", "time", "what", "undoes", "redoes")
-    };
-    (reflog) => {
-        intact!(@ "reflog", "reflog", "id", "operation", "name", "old_target", "old_symbolic",
-            "new_target", "new_symbolic")
-    };
-    (config) => { intact!(@ "config", "config", "key", "value") };
-    (sources) => {
-        intact!(@ "sources", "sources", "id", "session", "format", "size_bytes", "fingerprint")
-    };
-    (source_blocks) => {
-        intact!(@ "source_blocks", "source_blocks", "id", "source", "start", "size_bytes",
-            "encoding", "data")
-    };
-    (commit_records asked $commit:literal) => {
-        concat!(
-            "intact('commit_records', commit_records.seal, ", $commit,
-            ", commit_records.source, commit_records.spans)"
-        )
-    };
-    (commit_records) => {
-        intact!(@ "commit_records", "commit_records", "commit_id", "source", "spans")
-    };
-    (followed) => {
-        intact!(@derived "followed", "path", "source", "size_bytes", "modified_ns", "file",
-            "hashed", "settings", "time")
-    };
-    (unread) => { intact!(@derived "unread", "path", "why", "time") };
-    (sessions) => { intact!(@ "sessions", "sessions", "name", "title", "cwd", "absent") };
-    (resumes) => {
-        intact!(@ "resumes", "resumes", "tool", "session", "commit_id", "messages", "digest")
-    };
-    (tag_notes) => { intact!(@ "tag_notes", "tag_notes", "tag", "commit_id", "time", "note") };
-    (followers) => { intact!(@ "followers", "followers", "session", "branch") };
-    (adopted) => { intact!(@ "adopted", "adopted", "id", "session", "theirs", "ours") };
-    (dictionaries) => {
-        intact!(@derived "dictionaries", "id", "trained", "offered", "size_bytes", "data")
-    };
-    (checks) => { intact!(@ "checks", "checks", "id", "time") };
-    (collections) => { intact!(@ "collections", "collections", "id", "times", "operation") };
-    (purges) => { intact!(@ "purges", "purges", "operation") };
-}
-pub(super) use intact;
+use crate::store::tables;
 
-/// Two values that look at the rows beside the place of a key which was not found, in a table or an
-/// index that is in the key's order: where a damaged row sends a search by key astray, it is always
-/// a neighbour of the place where that search ends.
-macro_rules! neighbours {
-    ($table:ident, $column:literal, $key:literal) => {
-        concat!(
-            "(SELECT 1 FROM ",
-            stringify!($table),
-            " WHERE ",
-            $column,
-            " < ",
-            $key,
-            " AND ",
-            intact!($table),
-            " ORDER BY ",
-            $column,
-            " DESC LIMIT 1), (SELECT 1 FROM ",
-            stringify!($table),
-            " WHERE ",
-            $column,
-            " > ",
-            $key,
-            " AND ",
-            intact!($table),
-            " ORDER BY ",
-            $column,
-            " LIMIT 1)"
-        )
-    };
+/// A statement as SQLite is given it: with the conditions written out that stand in it by their names.
+///
+/// - `intact!(table)`, of an alias `intact!(table AS alias)`: that a row is as it was written. Any other row
+///   ends the statement with an error; one that can be made again (a count, a checkpoint) counts as absent
+///   instead. The columns stand in the order of the table: an index that leads to another row than its own is
+///   noticed as well, for then the columns come from two rows.
+/// - `intact!(table, column = key)`: the same of a row that is found by a key which another table holds. Where
+///   rows are out of their order, an index may give one for a key that is beside it: having met the key
+///   on its way down, SQLite takes the row that it ends at for that of the key. So such a row is sealed with the
+///   key in the column's place; a constant SQLite puts there itself.
+/// - `neighbours!(table, column, key)`: two values that look at the rows beside the place of a key which was not
+///   found, in a table or an index that is in the key's order: where a damaged row sends a search by key astray,
+///   it is always a neighbour of the place where that search ends.
+pub(super) fn written_out(sql: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = sql;
+    while let Some((before, name, inner, after)) = next_condition(rest) {
+        out.push_str(before);
+        match name {
+            Condition::Intact => push_intact(&mut out, inner),
+            Condition::Neighbours => push_neighbours(&mut out, inner),
+        }
+        rest = after;
+    }
+    match out.is_empty() {
+        true => sql.into(),
+        false => (out + rest).into(),
+    }
 }
-pub(super) use neighbours;
+
+#[derive(Clone, Copy)]
+enum Condition {
+    Intact,
+    Neighbours,
+}
+
+/// The first condition that stands by its name: what is before it, what is in its parentheses, what is behind it.
+fn next_condition(sql: &str) -> Option<(&str, Condition, &str, &str)> {
+    let at = memchr::memmem::find(sql.as_bytes(), b"!(")?;
+    let named = [
+        ("intact", Condition::Intact),
+        ("neighbours", Condition::Neighbours),
+    ];
+    let (before, inner) = (&sql[..at], &sql[at + 2..]);
+    let mut named = named.into_iter();
+    let (before, condition) =
+        named.find_map(|(name, condition)| Some((before.strip_suffix(name)?, condition)))?;
+    let mut open = 1;
+    let end = inner.find(|each| {
+        open += i32::from(each == '(') - i32::from(each == ')');
+        open == 0
+    })?;
+    Some((before, condition, &inner[..end], &inner[end + 1..]))
+}
+
+fn push_intact(out: &mut String, inner: &str) {
+    let (row, asked) = match inner.split_once(", ") {
+        Some((row, asked)) => (row, asked.split_once(" = ")),
+        None => (inner, None),
+    };
+    let (name, alias) = row.split_once(" AS ").unwrap_or((row, row));
+    let table = tables::named(name).expect("a statement names tables that are described");
+    match table.derived {
+        Some(_) => out.extend([alias, ".seal = sealed("]),
+        None => out.extend(["intact('", name, "', ", alias, ".seal, "]),
+    }
+    for (at, column) in table.columns.iter().enumerate() {
+        out.push_str(if at == 0 { "" } else { ", " });
+        match asked {
+            Some((of, key)) if of == *column => out.push_str(key),
+            _ => out.extend([alias, ".", column]),
+        }
+    }
+    out.push(')');
+}
+
+fn push_neighbours(out: &mut String, inner: &str) {
+    let mut parts = inner.splitn(3, ", ");
+    let mut part = || parts.next().expect("a table, a column and a key");
+    let (table, column, key) = (part(), part(), part());
+    for (than, order, end) in [("<", " DESC", ", "), (">", "", "")] {
+        out.extend(["(SELECT 1 FROM ", table, " WHERE ", column, " ", than, " "]);
+        out.extend([key, " AND "]);
+        push_intact(out, table);
+        out.extend([" ORDER BY ", column, order, " LIMIT 1)", end]);
+    }
+}
 
 /// Gives a connection the functions that statements name.
 pub(super) fn register(connection: &Connection) -> Result<()> {

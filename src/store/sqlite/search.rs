@@ -1,23 +1,24 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use rusqlite::{Row, params};
+use rusqlite::{Params, params};
 
-use super::codec::{blob, number, unsigned};
+use super::codec::{Row, blob};
 use super::dictionary::Packing;
 use super::engine;
-use super::objects::{commit_row, message};
-use super::seal::intact;
+use super::objects::message;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Message;
 use crate::model::searched::Literals;
+use crate::store::columns::Columns;
 use crate::store::crew::{with_crew, workers};
 use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
-use crate::store::{Hit, Search, SearchMut};
+use crate::store::lineage::Lineages;
+use crate::store::search::Found;
+use crate::store::{Hit, Search, SearchMut, rows};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
 /// way at most.
@@ -25,33 +26,42 @@ const BATCH_BYTES: u64 = 128 << 10;
 const AHEAD_BATCHES: usize = 8;
 
 /// Contents that the index says may match, with who appends them; not only by an append, perhaps.
-pub(super) const INDEXED: &str = concat!(
-    "SELECT search.rowid, commits.hash, lineage, depth
-     FROM search LEFT JOIN commits ON commits.content = search.rowid AND ",
-    intact!(commits),
-    " WHERE search MATCH ?1"
-);
+pub(super) const INDEXED: &str = "SELECT search.rowid, commits.hash, lineage, depth
+     FROM search LEFT JOIN commits ON commits.content = search.rowid AND intact!(commits)
+     WHERE search MATCH ?1";
 
 /// Contents that the index doesn't know yet, likewise.
-pub(super) const UNINDEXED: &str = concat!(
-    "SELECT found.id, commits.hash, lineage, depth
-     FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND ",
-    intact!(commits),
-    " WHERE found.id > ?1 AND ",
-    intact!(contents "found")
-);
+pub(super) const UNINDEXED: &str = "SELECT found.id, commits.hash, lineage, depth
+     FROM contents AS found LEFT JOIN commits ON commits.content = found.id AND intact!(commits)
+     WHERE found.id > ?1 AND intact!(contents AS found)";
 
 /// The commits that append nothing.
-pub(super) const OTHERS: &str = concat!(
-    "SELECT lineage, hash, depth, canonical FROM commits WHERE content IS NULL AND ",
-    intact!(commits)
-);
+pub(super) const OTHERS: &str = "SELECT lineage, hash, depth, canonical FROM commits
+     WHERE content IS NULL AND intact!(commits)";
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
     fn watermark(&self) -> Result<i64> {
         let sql = "SELECT rowid FROM search ORDER BY rowid DESC LIMIT 1";
         Ok(self.first(sql, [], |row| row.get(0))?.unwrap_or(0))
+    }
+
+    /// Takes down the contents that a statement finds, and the commits that append them.
+    fn appends(
+        &self,
+        sql: &str,
+        params: impl Params,
+        found: &mut Found,
+        contents: &mut Vec<i64>,
+    ) -> Result<()> {
+        self.scan(sql, params, |row| {
+            contents.push(row.get(0)?);
+            if let Some(commit) = row.get(1)? {
+                found.hit((commit, None), row.get(2)?, row.unsigned(3)?);
+            }
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Takes a content in that the index has passed without its text.
@@ -77,7 +87,7 @@ impl Session<'_> {
         self.execute(sql, [])?;
         self.scan("SELECT doc, term FROM temp.search_terms", [], |row| {
             let terms = known.terms.entry(row.get(0)?).or_default();
-            terms.add(row.get_ref(1)?.as_bytes()?);
+            terms.add(row.bytes(1)?);
             Ok(true)
         })?;
         self.execute("DROP TABLE temp.search_terms", [])?;
@@ -108,39 +118,46 @@ impl Indexed {
 impl Search for Session<'_> {
     fn unindexed_bytes(&self) -> Result<u64> {
         let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
-        let bytes = self.first(sql, [self.watermark()?], |row| unsigned(row, 0))?;
+        let bytes = self.first(sql, [self.watermark()?], |row| row.unsigned(0))?;
         Ok(bytes.unwrap_or(0))
     }
 
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
-        let mut found = Found {
-            paths: Paths::to(self, tips)?,
-            contents: Vec::new(),
-            hits: Vec::new(),
-        };
-        let mut known = 0;
+        let mut found = Found::default();
+        for (at, tip) in tips.iter().enumerate() {
+            for (lineage, last) in self.path(tip)?.iter() {
+                found.goes(at, *lineage, *last);
+            }
+        }
+        // The ids of all contents that may match. Their names are not asked for: there may be many, and few are
+        // read.
+        let (mut contents, mut known) = (Vec::new(), 0);
         if let Some(wanted) = wanted(literals) {
             known = self.watermark()?;
-            found.appends(self, INDEXED, params![query(&wanted)])?;
+            self.appends(INDEXED, params![query(&wanted)], &mut found, &mut contents)?;
         }
-        found.appends(self, UNINDEXED, params![known])?;
-        found.others(self)?;
-        let mut hits = found.hits;
-        hits.sort_unstable_by_key(|hit| (hit.tip, Reverse(hit.depth), hit.commit, hit.content));
-        hits.dedup();
-        Ok(hits)
+        self.appends(UNINDEXED, params![known], &mut found, &mut contents)?;
+        contents.sort_unstable();
+        let others = self.all(OTHERS, [], |row| Ok((row.get(0)?, rows::commit(row, 1)?)))?;
+        for (lineage, row) in others {
+            for content in row.commit.operation.contents() {
+                let id = self.content_id(&content)?;
+                if id.is_some_and(|id| contents.binary_search(&id).is_ok()) {
+                    found.hit((row.hash, Some(content)), lineage, row.depth);
+                }
+            }
+        }
+        Ok(found.hits())
     }
 }
 
 impl SearchMut for Session<'_> {
     fn index(&self, enough_bytes: u64) -> Result<u64> {
-        let mut next = self.prepare(concat!(
+        let mut next = self.prepare(
             "SELECT id, hash, size_bytes, encoding, body
              FROM contents LEFT JOIN bodies ON content = id
-             WHERE id > ?1 AND ",
-            intact!(contents),
-            " ORDER BY id"
-        ))?;
+             WHERE id > ?1 AND intact!(contents) ORDER BY id",
+        )?;
         let mut next = next.query([self.watermark()?]).map_err(engine)?;
         let put = |terms: Vec<(i64, Result<String>)>| -> Result<()> {
             for (id, terms) in terms {
@@ -164,7 +181,7 @@ impl SearchMut for Session<'_> {
                         is_over = true;
                         break;
                     };
-                    let body = Body::read(self, row).map_err(engine)?;
+                    let body = Body::read(self, &Row(row))?;
                     bytes += body.size_bytes;
                     batch.push(body);
                 }
@@ -223,11 +240,11 @@ struct Body {
 }
 
 impl Body {
-    fn read(session: &Session<'_>, row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(session: &Session<'_>, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get(0)?,
             hash: row.get(1)?,
-            size_bytes: unsigned(row, 2)?,
+            size_bytes: row.unsigned(2)?,
             packed: session.packed(row, 3)?,
         })
     }
@@ -242,85 +259,8 @@ fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
             return Ok(String::new());
         }
         let message = message(&body.hash, body.packed, body.size_bytes);
-        Ok(known.line(&message.map_err(engine)?))
+        Ok(known.line(&message?))
     };
     let all = batch.into_iter().map(|body| (body.id, terms(body)));
     all.collect()
-}
-
-/// What a search has found so far.
-struct Found {
-    paths: Paths,
-    /// The ids of all contents that may match. Their names are not asked for: there may be many, and few are read.
-    contents: Vec<i64>,
-    hits: Vec<Hit>,
-}
-
-impl Found {
-    fn appends(
-        &mut self,
-        session: &Session<'_>,
-        sql: &str,
-        params: impl rusqlite::Params,
-    ) -> Result<()> {
-        session.scan(sql, params, |row| {
-            self.contents.push(row.get(0)?);
-            if let Some(commit) = row.get(1)? {
-                self.hit(None, commit, row.get(2)?, unsigned(row, 3)?);
-            }
-            Ok(true)
-        })?;
-        Ok(())
-    }
-
-    /// The commits that name a content but append nothing.
-    fn others(&mut self, session: &Session<'_>) -> Result<()> {
-        self.contents.sort_unstable();
-        let all = session.all(OTHERS, [], |row| Ok((row.get(0)?, commit_row(row, 1)?)))?;
-        for (lineage, row) in all {
-            for content in row.commit.operation.contents() {
-                let id = session.content_id(&content)?;
-                if id.is_some_and(|id| self.contents.binary_search(&id).is_ok()) {
-                    self.hit(Some(content), row.hash, lineage, row.depth);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn hit(&mut self, content: Option<ContentHash>, commit: CommitHash, lineage: i64, depth: u64) {
-        if let Some(tip) = self.paths.first_with(lineage, number(depth)) {
-            self.hits.push(Hit {
-                tip,
-                commit,
-                content,
-                depth,
-            });
-        }
-    }
-}
-
-/// The paths to some commits, by the lineages that they go along.
-struct Paths(HashMap<i64, Vec<(usize, i64)>>);
-
-impl Paths {
-    fn to(session: &Session<'_>, tips: &[CommitHash]) -> Result<Self> {
-        let mut paths: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
-        for (index, tip) in tips.iter().enumerate() {
-            let Some(tip) = session.place(tip)? else {
-                continue;
-            };
-            for (lineage, depth) in session.lineages(tip)? {
-                paths.entry(lineage).or_default().push((index, depth));
-            }
-        }
-        Ok(Self(paths))
-    }
-
-    /// The first tip whose path holds the commit at this place.
-    fn first_with(&self, lineage: i64, depth: i64) -> Option<usize> {
-        let paths = self.0.get(&lineage)?;
-        let first = paths.iter().find(|(_, last)| depth <= *last)?;
-        Some(first.0)
-    }
 }

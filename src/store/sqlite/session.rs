@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use rusqlite::{CachedStatement, Params, Row};
+use rusqlite::{CachedStatement, Params};
 
-use super::codec::{Key, blob, unsigned};
+use super::codec::{Key, Row, blob};
 use super::dictionary::Dictionary;
 use super::memo::Memo;
+use super::seal::written_out;
 use super::{Sqlite, engine, waited};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::store::Tx;
+use crate::store::columns::Columns;
+use crate::store::sources::Block;
 
 /// A statement about many keys, which stand one after the other in its first parameter: a table
 /// `keys` of their places `n`, from 0, and of each `key`.
@@ -31,19 +34,6 @@ pub(super) fn keyed<K: Key>(sql: &str) -> String {
     )
 }
 
-/// A block of a source, unpacked.
-pub(super) struct SourceBlock {
-    pub(super) source: u64,
-    pub(super) start: u64,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl SourceBlock {
-    pub(super) fn holds(&self, source: u64, at: u64) -> bool {
-        self.source == source && self.start <= at && at - self.start < self.bytes.len() as u64
-    }
-}
-
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     pub(super) store: &'a Sqlite,
@@ -56,7 +46,7 @@ pub(super) struct Session<'a> {
     /// The newest purge, once someone asked: each message that comes in does.
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
-    pub(super) block: RefCell<Option<SourceBlock>>,
+    pub(super) block: RefCell<Option<Block>>,
     /// The dictionary that new bodies lean on, once someone asked.
     pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
     /// What this transaction knows already.
@@ -111,7 +101,8 @@ impl<'a> Session<'a> {
     pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
         #[cfg(test)]
         self.store.statements.fetch_add(1, Ordering::Relaxed);
-        self.store.connection.prepare_cached(sql).map_err(engine)
+        let sql = written_out(sql);
+        self.store.connection.prepare_cached(&sql).map_err(engine)
     }
 
     /// Runs a statement that gives no rows.
@@ -151,12 +142,12 @@ impl<'a> Session<'a> {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(params).map_err(engine)?;
         match rows.next().map_err(engine)? {
-            Some(row) => read(row).map(Some).map_err(engine),
+            Some(row) => read(&Row(row)).map(Some),
             None => Ok(None),
         }
     }
@@ -168,14 +159,14 @@ impl<'a> Session<'a> {
         sql: &str,
         keys: usize,
         params: impl Params,
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<Option<T>>> {
         let mut answers: Vec<Option<T>> = (0..keys).map(|_| None).collect();
         if keys == 0 {
             return Ok(answers);
         }
         self.scan(sql, params, |row| {
-            answers[unsigned(row, 0)? as usize] = Some(read(row)?);
+            answers[row.unsigned(0)? as usize] = Some(read(row)?);
             Ok(true)
         })?;
         Ok(answers)
@@ -186,7 +177,7 @@ impl<'a> Session<'a> {
         &self,
         sql: &str,
         keys: &[K],
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<Option<T>>> {
         self.each(&keyed::<K>(sql), keys.len(), [blob(keys)], read)
     }
@@ -196,12 +187,12 @@ impl<'a> Session<'a> {
         &self,
         sql: &str,
         params: impl Params,
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+        mut read: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<bool> {
         let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(params).map_err(engine)?;
         while let Some(row) = rows.next().map_err(engine)? {
-            if !read(row).map_err(engine)? {
+            if !read(&Row(row))? {
                 return Ok(false);
             }
         }
@@ -213,11 +204,14 @@ impl<'a> Session<'a> {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.prepare(sql)?;
-        let rows = statement.query_map(params, read).map_err(engine)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(engine)
+        let mut all = Vec::new();
+        self.scan(sql, params, |row| {
+            all.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(all)
     }
 }
 

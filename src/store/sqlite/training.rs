@@ -10,14 +10,13 @@ use std::sync::Arc;
 use rusqlite::params;
 
 use super::Sqlite;
-use super::codec::{RAW, ZSTD, number, press, unsigned};
+use super::codec::{RAW, ZSTD, number, press};
 use super::dictionary::Dictionary;
-use super::objects::canonical;
-use super::seal::intact;
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::ContentHash;
-use crate::store::{Collections, Refs, Tx};
+use crate::store::columns::Columns;
+use crate::store::{Collections, Refs, Tx, rows};
 
 /// Below this a dictionary takes what it saves.
 const WORTH_BYTES: u64 = 64 << 10;
@@ -45,7 +44,7 @@ pub(super) fn train(store: &Sqlite, progress: &mut dyn FnMut(u64, u64)) -> Resul
     let is_whole = view.aside()? == 0;
     let newest = newest(&view)?;
     let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents";
-    let size_bytes = view.first(sql, [], |row| unsigned(row, 0))?.unwrap_or(0);
+    let size_bytes = view.first(sql, [], |row| row.unsigned(0))?.unwrap_or(0);
     drop(view);
     let newest = match newest {
         _ if !is_whole => return Ok(()),
@@ -67,18 +66,14 @@ enum Newest {
 }
 
 fn newest(view: &Session<'_>) -> Result<Newest> {
-    let sql = concat!(
-        "SELECT id, offered, size_bytes, ",
-        intact!(dictionaries),
-        " FROM dictionaries ORDER BY id DESC LIMIT 1"
-    );
+    let sql = "SELECT id, offered, size_bytes, seal = sealed(id, trained, offered, size_bytes, data) FROM dictionaries ORDER BY id DESC LIMIT 1";
     let found = view.first(sql, [], |row| {
         Ok(match row.get(3)? {
             false => Newest::Damaged,
             true => Newest::Sound(Known {
                 id: row.get(0)?,
                 offered: row.get(1)?,
-                size_bytes: unsigned(row, 2)?,
+                size_bytes: row.unsigned(2)?,
             }),
         })
     })?;
@@ -154,19 +149,15 @@ fn last(view: &Session<'_>) -> Result<i64> {
 /// Bodies from all over the place, up to so many bytes. What is damaged is none of them.
 fn samples(view: &Session<'_>, most_bytes: u64) -> Result<Vec<Vec<u8>>> {
     let sql = "SELECT coalesce(sum(min(size_bytes, ?1)), 0) FROM contents";
-    let all = view.first(sql, [SAMPLE_BYTES as i64], |row| unsigned(row, 0))?;
+    let all = view.first(sql, [SAMPLE_BYTES as i64], |row| row.unsigned(0))?;
     // An odd number, for who speaks goes by turns.
     let step = all.unwrap_or(0).div_ceil(most_bytes.max(1)) | 1;
     let mut samples = Vec::new();
-    let sql = concat!(
-        "SELECT hash, encoding, body, size_bytes FROM contents JOIN bodies ON content = id
-         WHERE id % ?1 = 0 AND ",
-        intact!(contents),
-        " ORDER BY id"
-    );
+    let sql = "SELECT hash, encoding, body, size_bytes FROM contents JOIN bodies ON content = id
+         WHERE id % ?1 = 0 AND intact!(contents) ORDER BY id";
     view.scan(sql, [number(step)], |row| {
         let hash: ContentHash = row.get(0)?;
-        let body = read(view, &hash, row.get(1)?, row.get(2)?, unsigned(row, 3)?);
+        let body = read(view, &hash, row.get(1)?, row.get(2)?, row.unsigned(3)?);
         if let Some(mut body) = body {
             body.truncate(SAMPLE_BYTES);
             samples.push(body);
@@ -186,7 +177,7 @@ fn read(
 ) -> Option<Vec<u8>> {
     let packing = view.packing(encoding).ok()?;
     let body = packing.unpack(stored, size_bytes).ok()?;
-    canonical(hash, &body).ok()?;
+    rows::canonical(hash, &body).ok()?;
     Some(body)
 }
 
@@ -257,16 +248,13 @@ fn changes(
     after: i64,
 ) -> Result<(Vec<Change>, Option<i64>)> {
     let (mut changes, mut bytes, mut upto) = (Vec::new(), 0, None);
-    let sql = concat!(
-        "SELECT id, hash, encoding, body, size_bytes FROM contents JOIN bodies ON content = id
-         WHERE id > ?1 AND ",
-        intact!(contents),
-        " ORDER BY id"
-    );
+    let sql = "SELECT id, hash, encoding, body, size_bytes FROM contents
+         JOIN bodies ON content = id
+         WHERE id > ?1 AND intact!(contents) ORDER BY id";
     let is_over = view.scan(sql, [after], |row| {
         let (id, hash): (i64, ContentHash) = (row.get(0)?, row.get(1)?);
         let (encoding, stored): (i64, Vec<u8>) = (row.get(2)?, row.get(3)?);
-        let size_bytes = unsigned(row, 4)?;
+        let size_bytes = row.unsigned(4)?;
         (bytes, upto) = (bytes + size_bytes, Some(id));
         let body = read(view, &hash, encoding, stored.clone(), size_bytes);
         // What is damaged stays as it is, and so does what leans on it already.
@@ -334,7 +322,7 @@ mod tests {
     fn leaning(store: &Sqlite) -> u64 {
         let view = Session::read(store).expect("a view");
         let sql = "SELECT count(*) FROM bodies WHERE encoding > 1";
-        view.first(sql, [], |row| unsigned(row, 0))
+        view.first(sql, [], |row| row.unsigned(0))
             .expect("read")
             .expect("a row")
     }

@@ -7,25 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::types::Value;
-
 use super::Sqlite;
-use super::codec::{Speaker, number, unpack, unpack_spans, unsigned};
+use super::codec::{Row, unpack, unpack_spans};
 use super::schema::laid_out;
-use super::seal::intact;
 use super::search::Indexed;
 use super::session::Session;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::model::{Commit, Message, Operation, RefName, Span, ToolUses, is_tombstone, preview};
+use crate::hash::{ContentHash, Fingerprint, HashBytes};
+use crate::model::{Message, RefName, Span, is_tombstone};
+use crate::store::check::{self, Judged, RefLogs, Tell};
+use crate::store::columns::Columns;
 use crate::store::grams::Terms;
+use crate::store::rows::Shown;
 use crate::store::{Checked, Fault, tables};
 
 /// How often it is told how far the check has come.
 const STEP: u64 = 1_000;
-
-/// Who is told of faults and of progress.
-type Tell<'a> = &'a mut dyn FnMut(Checked, Option<Fault>);
 
 /// Checks all that a view sees.
 pub(super) fn verify(session: &Session<'_>, tell: Tell<'_>) -> Result<Checked> {
@@ -120,7 +117,7 @@ impl Check<'_, '_, '_> {
             );
             if let Some(what) = table.derived {
                 let sql = format!("SELECT count(*) {broken}");
-                let rows = self.session.first(&sql, [], |row| unsigned(row, 0))?;
+                let rows = self.session.first(&sql, [], |row| row.unsigned(0))?;
                 if let Some(rows) = rows.filter(|rows| *rows > 0) {
                     self.fault(Fault::Derived { what, rows });
                 }
@@ -141,12 +138,11 @@ impl Check<'_, '_, '_> {
     }
 
     fn contents(&mut self) -> Result<()> {
-        let sql = concat!(
-            "SELECT hash, encoding, body, size_bytes, role, preview, calls, results, ",
-            "contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), uses, id
+        let sql = "SELECT hash, encoding, body, size_bytes,
+                 role, preview, size_bytes, calls, results, uses,
+                 contents.seal IS sealed(id, hash, role, preview, size_bytes, calls, results), id
              FROM contents LEFT JOIN bodies ON bodies.content = id
-                  LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id"
-        );
+                  LEFT JOIN tool_uses ON tool_uses.content = id ORDER BY id";
         let session = self.session;
         let (mut indexed, is_torn) = match session.indexed_terms() {
             Ok(indexed) => (indexed, false),
@@ -159,8 +155,8 @@ impl Check<'_, '_, '_> {
             self.done.contents += 1;
             self.step();
             let hash: ContentHash = row.get(0)?;
-            let found = indexed.take(row.get(10)?);
-            let body = match row.get::<_, Option<i64>>(1)? {
+            let found = indexed.take(row.get(11)?);
+            let body = match row.get::<Option<i64>>(1)? {
                 None => Err("its body is missing"),
                 Some(encoding) => body(session, encoding, row.get(2)?, row.get(3)?)
                     .filter(|body| hash.names(body) || is_tombstone(&hash, body))
@@ -170,7 +166,7 @@ impl Check<'_, '_, '_> {
             };
             match body {
                 Err(why) => {
-                    let mends = row.get::<_, Option<i64>>(1)?.is_some();
+                    let mends = row.get::<Option<i64>>(1)?.is_some();
                     self.fault(Fault::Content { hash, why, mends });
                 }
                 Ok((message, size_bytes)) => {
@@ -178,20 +174,9 @@ impl Check<'_, '_, '_> {
                     let is_stone = is_tombstone(&hash, message.canonical().as_bytes());
                     let is_right = |found| found == terms.of(&message) || is_stone;
                     astray += u64::from(!found.is_none_or(is_right));
-                    let shows = row.get::<_, i64>(3)? == number(size_bytes as u64)
-                        && row
-                            .get(4)
-                            .is_ok_and(|said: Speaker| said == Speaker::from(&message))
-                        && row
-                            .get_ref(5)?
-                            .as_str()
-                            .is_ok_and(|text| text == preview(&message))
-                        && row.get::<_, i64>(6)? == number(message.calls().count() as u64)
-                        && row.get::<_, i64>(7)? == number(message.results().count() as u64)
-                        && row.get::<_, Option<String>>(9).is_ok_and(|uses| {
-                            uses == ToolUses::of(&message).map(|uses| uses.to_text())
-                        });
-                    if !shows || !row.get::<_, bool>(8)? {
+                    let wanted = Shown::of_size(&message, size_bytes);
+                    let shows = Shown::read(row, 4).is_ok_and(|shown| shown == wanted);
+                    if !shows || !row.get::<bool>(10)? {
                         self.fault(Fault::Listing { hash });
                     }
                 }
@@ -208,39 +193,18 @@ impl Check<'_, '_, '_> {
 
     /// Each ref against the log of its moves, those that were deleted too.
     fn names(&mut self) -> Result<()> {
-        type At = (Value, Value);
-        let nowhere: At = (Value::Null, Value::Null);
-        let refs = concat!(
-            "SELECT name, target, symbolic FROM refs WHERE seal = ",
-            "sealed(name, target, symbolic)"
-        );
-        let refs = self.session.all(refs, [], |row| {
-            Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
-        })?;
-        let refs: BTreeMap<String, At> = refs.into_iter().collect();
-        let mut logs: BTreeMap<String, (At, bool)> = BTreeMap::new();
+        let refs = "SELECT name, target, symbolic FROM refs
+             WHERE seal = sealed(name, target, symbolic)";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, check::at(row, 1)?));
+        let mut logs = RefLogs::of(self.session.all(refs, [], read)?);
         let log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic FROM reflog
              WHERE seal = sealed(id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
              ORDER BY id";
-        self.session.scan(log, [], |row| {
-            let (old, new): (At, At) = ((row.get(1)?, row.get(2)?), (row.get(3)?, row.get(4)?));
-            let log = logs.entry(row.get(0)?);
-            let (at, has_gap) = log.or_insert_with(|| (nowhere.clone(), false));
-            *has_gap |= *at != old;
-            *at = new;
-            Ok(true)
-        })?;
-        for name in refs.keys().chain(logs.keys()).collect::<BTreeSet<_>>() {
-            let (at, has_gap) = logs.get(name).cloned().unwrap_or((nowhere.clone(), false));
-            let is_there = refs.get(name).unwrap_or(&nowhere) == &at;
-            let why = match (has_gap, is_there) {
-                (false, true) => continue,
-                (true, _) => "its log has a gap",
-                (false, false) => "it is not where its log says",
-            };
-            let name = name.clone();
-            self.fault(Fault::Ref { name, why });
-        }
+        self.session
+            .scan(log, [], |row| logs.moved(row).map(|()| true))?;
+        logs.faults()
+            .into_iter()
+            .for_each(|fault| self.fault(fault));
         Ok(())
     }
 
@@ -253,34 +217,23 @@ impl Check<'_, '_, '_> {
              FROM commits c LEFT JOIN commits p ON p.id = c.parent
              LEFT JOIN lineages l ON l.id = c.lineage
              LEFT JOIN contents appended ON appended.id = c.content ORDER BY c.id";
-        let here = concat!(
-            "SELECT 1 FROM contents WHERE hash = ?1 AND ",
-            intact!(contents)
-        );
+        let here = "SELECT 1 FROM contents WHERE hash = ?1 AND intact!(contents)";
         let session = self.session;
         session.scan(sql, [], |row| {
             self.done.commits += 1;
             self.step();
-            let hash: CommitHash = row.get(0)?;
+            let judged = Judged::read(row, 0)?;
+            let hash = judged.hash;
             let mut wrong = |why, mends| self.fault(Fault::Commit { hash, why, mends });
-            let text = row.get_ref(1)?.as_str().ok();
-            let text = text.filter(|text| hash.names(text.as_bytes()));
-            let Some(commit) = text.and_then(|text| Commit::from_canonical(text).ok()) else {
+            let is_sealed: bool = row.get(7)?;
+            let Some(commit) = judged.commit else {
                 // Its name may be what is wrong.
-                wrong("its text is not what was written", !row.get::<_, bool>(7)?);
+                wrong("its text is not what was written", !is_sealed);
                 return Ok(true);
             };
-            let parent: Option<CommitHash> = row.get(3)?;
-            let depth = row.get::<_, Option<i64>>(4)?.map_or(0, |depth| depth + 1);
-            let appended: Option<ContentHash> = row.get(5)?;
-            let appends = match commit.operation {
-                Operation::Append { content } => Some(content),
-                _ => None,
-            };
-            let follows: bool = row.get(6)?;
-            if parent != commit.parent || row.get::<_, i64>(2)? != depth || !follows {
+            if !judged.is_placed {
                 wrong("it does not stand where its parent says", true);
-            } else if appended != appends || !row.get::<_, bool>(7)? {
+            } else if !judged.appends || !is_sealed {
                 wrong("its row is not as it was written", true);
             }
             for content in commit.operation.contents() {
@@ -311,7 +264,7 @@ impl Check<'_, '_, '_> {
 
     fn sources(&mut self) -> Result<()> {
         let count = "SELECT count(*) FROM sources";
-        let count = self.session.first(count, [], |row| unsigned(row, 0))?;
+        let count = self.session.first(count, [], |row| row.unsigned(0))?;
         self.done.sources = count.unwrap_or(0);
         for (id, wrong) in broken_sources(self.session)? {
             let name = "SELECT session FROM sources WHERE id = ?1";
@@ -342,7 +295,7 @@ enum WrongSource {
 fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
     let sql = "SELECT id, size_bytes, fingerprint FROM sources ORDER BY id";
     let sources: Vec<(i64, u64, HashBytes)> = session.all(sql, [], |row| {
-        Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?))
+        Ok((row.get(0)?, row.unsigned(1)?, row.get(2)?))
     })?;
     let mut broken = Vec::new();
     for (id, size_bytes, fingerprint) in sources {
@@ -350,7 +303,7 @@ fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
         let blocks = "SELECT start, size_bytes, encoding, data FROM source_blocks
              WHERE source = ?1 ORDER BY start";
         session.scan(blocks, [id], |row| {
-            let (start, len) = (unsigned(row, 0)?, unsigned(row, 1)?);
+            let (start, len) = (row.unsigned(0)?, row.unsigned(1)?);
             let bytes = unpack(row.get(2)?, row.get(3)?, len).ok();
             whole = whole.filter(|end| *end == start).and(bytes).map(|bytes| {
                 read.update(&bytes);
@@ -362,10 +315,7 @@ fn broken_sources(session: &Session<'_>) -> Result<Vec<(i64, WrongSource)>> {
         let mut inside = true;
         session.scan(spans, [id], |row| {
             let spans: Vec<u8> = row.get(0)?;
-            let is_inside = |span: &Span| {
-                let end = span.offset.checked_add(span.len);
-                end.is_some_and(|end| end <= size_bytes)
-            };
+            let is_inside = |span: &Span| check::is_inside(span, size_bytes);
             inside &= unpack_spans(&spans).is_ok_and(|spans| spans.iter().all(is_inside));
             Ok(true)
         })?;

@@ -1,0 +1,155 @@
+//! Paths: the commits that lead to one, and what they append.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::slice;
+
+use super::objects::{CommitRow, ContentRow};
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::pairs::Links;
+use crate::model::{Encoding, Role, TokenCount, ToolUses};
+
+/// A commit with what a listing shows of the message that it appends; of any other commit, the commit
+/// alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedCommit {
+    /// The commit.
+    pub row: CommitRow,
+    /// The message.
+    pub said: Option<ContentRow>,
+    /// Its tokens, if they are known.
+    pub count: Option<TokenCount>,
+    /// How it uses tools, if that is kept.
+    pub uses: Option<ToolUses>,
+}
+
+impl From<CommitRow> for ListedCommit {
+    fn from(row: CommitRow) -> Self {
+        Self {
+            row,
+            said: None,
+            count: None,
+            uses: None,
+        }
+    }
+}
+
+/// A message that a commit on a path appends, without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The commit.
+    pub commit: CommitHash,
+    /// How many commits stand before it on its path.
+    pub depth: u64,
+    /// What it appends.
+    pub content: ContentHash,
+    /// Who speaks.
+    pub role: Role,
+    /// Whether a client attached it.
+    pub attached: bool,
+    /// Whether it calls tools or holds results.
+    pub uses_tools: bool,
+    /// Its calls and results, if they were asked for and are kept.
+    pub links: Option<Links>,
+    /// Its tokens, if they were asked for and are known.
+    pub count: Option<TokenCount>,
+}
+
+/// What is to be told of appended messages beyond who speaks; each costs a look into another table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Their calls and results.
+    pub links: bool,
+    /// Their tokens in this encoding.
+    pub counts: Option<Encoding>,
+}
+
+/// Reading paths.
+pub trait Paths {
+    /// Tells the newest `limit` commits of the path that ends in `tip`, oldest first, one at a time: those
+    /// after `after`, if that is on the path. With an encoding, what a listing shows of the messages that
+    /// they append goes with them. A range scan of a lineage, never a walk by parent.
+    fn along(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        shows: Option<Encoding>,
+        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The commits alone.
+    fn walk(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+    ) -> Result<()> {
+        self.along(tip, after, limit, None, &mut |listed| visit(listed.row))
+    }
+
+    /// The same commits newest first, held all at once.
+    fn ancestors(
+        &self,
+        tip: &CommitHash,
+        until: Option<&CommitHash>,
+        limit: usize,
+    ) -> Result<Vec<CommitRow>> {
+        let mut rows = Vec::new();
+        self.walk(tip, until, limit, &mut |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// The same with what a listing shows of the messages that they append.
+    fn listing(
+        &self,
+        tip: &CommitHash,
+        after: Option<&CommitHash>,
+        limit: usize,
+        encoding: Encoding,
+    ) -> Result<Vec<ListedCommit>> {
+        let mut rows = Vec::new();
+        self.along(tip, after, limit, Some(encoding), &mut |listed| {
+            rows.push(listed);
+            Ok(())
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// Tells what the commits at these depths of the path to `tip` append, oldest first, one at a time;
+    /// of commits that append nothing, nothing. Reads neither bodies nor the commits' texts.
+    fn appended(
+        &self,
+        tip: &CommitHash,
+        depths: Range<u64>,
+        facts: Facts,
+        visit: &mut dyn FnMut(Appended) -> Result<()>,
+    ) -> Result<()>;
+
+    /// For each request setting that is in force at `tip`, the commit that set it last. Reads the
+    /// commits since the newest checkpoint.
+    fn settings_at(&self, tip: &CommitHash) -> Result<BTreeMap<String, CommitHash>>;
+
+    /// The commits on the path that ends in `tip` that append no message, oldest first. What it costs
+    /// grows with how many there are, not with the path.
+    fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
+
+    /// Whether these commits are on the path that ends in `tip`, `tip` itself included. A few hops
+    /// between lineages.
+    fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>>;
+
+    /// The same of one commit.
+    fn is_ancestor(&self, ancestor: &CommitHash, tip: &CommitHash) -> Result<bool> {
+        Ok(self.are_ancestors(slice::from_ref(ancestor), tip)?[0])
+    }
+
+    /// The commit at `depth` on the path that ends in `tip`.
+    fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>>;
+}
