@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut};
 use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
 use crate::error::Result;
@@ -56,7 +58,7 @@ pub struct Collections {
 }
 
 /// The note of an annotated tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagNote {
     /// The commit that was tagged: the note counts while the tag points there.
     pub commit: CommitHash,

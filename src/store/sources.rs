@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::slice;
 
+use serde::{Deserialize, Serialize};
+
 use super::codec::number;
 use super::packing::press;
 use super::remembered::{self, Cell, MemoryRow, Remembered, RememberedMut, odd};
@@ -70,7 +72,7 @@ impl SourceState {
 }
 
 /// What is known of an imported session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Its title.
     pub title: Option<String>,
