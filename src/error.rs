@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// What a fallible function of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -430,7 +432,8 @@ pub enum Interrupted {
 }
 
 /// What kind of trouble another repository has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PeerTrouble {
     /// It does not allow what was asked.
     Refused,
@@ -554,6 +557,32 @@ impl Error {
     /// Wraps an engine's own error.
     pub fn store(error: impl Into<Source>) -> Self {
         Self::Store(error.into())
+    }
+
+    /// Something kept is not what it must be.
+    pub fn damaged(detail: impl Into<String>) -> Self {
+        Self::Damaged {
+            detail: detail.into(),
+        }
+    }
+
+    /// Something that is read is not in its form.
+    pub fn malformed(what: &'static str, detail: impl ToString) -> Self {
+        let detail = detail.to_string();
+        Self::Malformed { what, detail }
+    }
+
+    /// Somebody else was first.
+    pub fn overtaken(name: impl Into<String>) -> Self {
+        Self::Overtaken { name: name.into() }
+    }
+
+    /// No commit answers to a text, and no name is close to it.
+    pub fn no_commit(text: impl Into<String>) -> Self {
+        Self::UnknownRevision {
+            text: text.into(),
+            nearest: None,
+        }
     }
 
     /// Attaches a file's path to a system error.

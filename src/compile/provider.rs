@@ -1,9 +1,7 @@
 //! The forms that a request can have.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::model::word::word;
 
 /// The form of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,24 +32,7 @@ impl Provider {
     }
 }
 
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Provider {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|provider| provider.as_str() == text)
-            .ok_or_else(|| {
-                Error::input(
-                    "request format",
-                    format!("unknown '{text}' (openai, responses, anthropic, text)"),
-                )
-            })
-    }
-}
+word!(Provider, |text: String| Error::input(
+    "request format",
+    format!("unknown '{text}' (openai, responses, anthropic, text)"),
+));

@@ -134,19 +134,14 @@ fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
     });
     calls
         .into_iter()
-        .map(|call| match call.answered {
-            Some(given) => Answer {
-                number: given.message + 1,
+        .map(|call| {
+            let given = call.answered.as_ref();
+            Answer {
+                number: given.map_or(call.message, |given| given.message) + 1,
+                content: given.map(|given| given.content),
+                is_error: given.is_none_or(|given| given.is_error),
                 id: call.id,
-                content: Some(given.content),
-                is_error: given.is_error,
-            },
-            None => Answer {
-                number: call.message + 1,
-                id: call.id,
-                content: None,
-                is_error: true,
-            },
+            }
         })
         .collect()
 }

@@ -75,11 +75,7 @@ pub(super) fn write(
 fn instructions(message: &Message, said: &[String]) -> Option<String> {
     let is_item = said.first().is_some_and(|text| !text.starts_with('"'));
     let plain = message.role == Role::System && message.name.is_none() && !is_item;
-    let texts = message.parts.iter().map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    let texts: Option<Vec<&str>> = texts.collect();
+    let texts: Option<Vec<&str>> = message.parts.iter().map(Part::as_text).collect();
     let text = texts.filter(|_| plain)?.join("\n\n");
     (!text.is_empty()).then(|| quoted(&text))
 }
@@ -170,12 +166,9 @@ struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     fn of(message: &Message) -> Self {
         let frame = Message {
-            role: message.role,
             name: message.name.clone(),
-            attached: None,
             recipient: message.recipient.clone(),
-            interrupted: false,
-            parts: Vec::new(),
+            ..Message::new(message.role, Vec::new())
         };
         Self {
             frame,

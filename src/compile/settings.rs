@@ -38,96 +38,72 @@ enum Form {
     Tools,
 }
 
-/// The keys of an OpenAI request, in their fixed order.
-const OPENAI: [(&str, Form); 34] = [
-    ("model", Form::Text),
-    ("max_completion_tokens", Form::Number),
-    ("max_tokens", Form::Number),
-    ("temperature", Form::Number),
-    ("top_p", Form::Number),
-    ("frequency_penalty", Form::Number),
-    ("presence_penalty", Form::Number),
-    ("seed", Form::Number),
-    ("stop", Form::Stop),
-    ("reasoning_effort", Form::Text),
-    ("response_format", Form::Object),
-    ("tools", Form::Tools),
-    ("tool_choice", Form::ToolChoice),
-    ("parallel_tool_calls", Form::ToolFlag),
-    ("audio", Form::Object),
-    ("function_call", Form::TextOrObject),
-    ("functions", Form::List),
-    ("logit_bias", Form::Object),
-    ("logprobs", Form::Flag),
-    ("metadata", Form::Metadata),
-    ("modalities", Form::List),
-    ("n", Form::Number),
-    ("prediction", Form::Object),
-    ("prompt_cache_key", Form::Text),
-    ("prompt_cache_retention", Form::Text),
-    ("safety_identifier", Form::Text),
-    ("service_tier", Form::ServiceTier),
-    ("store", Form::Flag),
-    ("stream", Form::Flag),
-    ("stream_options", Form::Object),
-    ("top_logprobs", Form::Number),
-    ("user", Form::Text),
-    ("verbosity", Form::Text),
-    ("web_search_options", Form::Object),
-];
+/// What takes a key.
+type Takers = &'static [Provider];
+const ANY: Takers = &[Provider::OpenAi, Provider::Responses, Provider::Anthropic];
+const OPENAI: Takers = &[Provider::OpenAi, Provider::Responses];
+const CHAT: Takers = &[Provider::OpenAi];
+const RESPONSES: Takers = &[Provider::Responses];
+const ANTHROPIC: Takers = &[Provider::Anthropic];
+const CHAT_OR_ANTHROPIC: Takers = &[Provider::OpenAi, Provider::Anthropic];
 
-/// The keys of a request of OpenAI's Responses API, in their fixed order.
-const RESPONSES: [(&str, Form); 27] = [
-    ("model", Form::Text),
-    ("max_output_tokens", Form::Number),
-    ("temperature", Form::Number),
-    ("top_p", Form::Number),
-    ("reasoning", Form::Object),
-    ("text", Form::Object),
-    ("tools", Form::Tools),
-    ("tool_choice", Form::ToolChoice),
-    ("parallel_tool_calls", Form::ToolFlag),
-    ("background", Form::Flag),
-    ("context_management", Form::List),
-    ("conversation", Form::TextOrObject),
-    ("include", Form::List),
-    ("max_tool_calls", Form::Number),
-    ("metadata", Form::Metadata),
-    ("previous_response_id", Form::Text),
-    ("prompt", Form::Object),
-    ("prompt_cache_key", Form::Text),
-    ("prompt_cache_retention", Form::Text),
-    ("safety_identifier", Form::Text),
-    ("service_tier", Form::ServiceTier),
-    ("store", Form::Flag),
-    ("stream", Form::Flag),
-    ("stream_options", Form::Object),
-    ("top_logprobs", Form::Number),
-    ("truncation", Form::Text),
-    ("user", Form::Text),
-];
-
-/// The keys of an Anthropic request, in their fixed order.
-const ANTHROPIC: [(&str, Form); 19] = [
-    ("model", Form::Text),
-    ("max_tokens", Form::Number),
-    ("temperature", Form::Number),
-    ("top_p", Form::Number),
-    ("top_k", Form::Number),
-    ("stop_sequences", Form::Stop),
-    ("thinking", Form::Object),
-    ("tools", Form::Tools),
-    ("tool_choice", Form::ToolChoice),
-    ("cache_control", Form::Object),
-    ("container", Form::TextOrObject),
-    ("context_management", Form::Object),
-    ("inference_geo", Form::Text),
-    ("mcp_servers", Form::List),
-    ("metadata", Form::Metadata),
-    ("output_config", Form::Object),
-    ("output_format", Form::Object),
-    ("service_tier", Form::ServiceTier),
-    ("stream", Form::Flag),
+/// The keys of a request, in their fixed order.
+const KEYS: [(&str, Form, Takers); 55] = [
+    ("model", Form::Text, ANY),
+    ("max_completion_tokens", Form::Number, CHAT),
+    ("max_tokens", Form::Number, CHAT_OR_ANTHROPIC),
+    ("max_output_tokens", Form::Number, RESPONSES),
+    ("temperature", Form::Number, ANY),
+    ("top_p", Form::Number, ANY),
+    ("top_k", Form::Number, ANTHROPIC),
+    ("frequency_penalty", Form::Number, CHAT),
+    ("presence_penalty", Form::Number, CHAT),
+    ("seed", Form::Number, CHAT),
+    ("stop", Form::Stop, CHAT),
+    ("stop_sequences", Form::Stop, ANTHROPIC),
+    ("thinking", Form::Object, ANTHROPIC),
+    ("reasoning_effort", Form::Text, CHAT),
+    ("reasoning", Form::Object, RESPONSES),
+    ("response_format", Form::Object, CHAT),
+    ("text", Form::Object, RESPONSES),
+    ("tools", Form::Tools, ANY),
+    ("tool_choice", Form::ToolChoice, ANY),
+    ("parallel_tool_calls", Form::ToolFlag, OPENAI),
+    ("audio", Form::Object, CHAT),
+    ("background", Form::Flag, RESPONSES),
+    ("cache_control", Form::Object, ANTHROPIC),
+    ("container", Form::TextOrObject, ANTHROPIC),
+    ("context_management", Form::List, RESPONSES),
+    ("context_management", Form::Object, ANTHROPIC),
+    ("conversation", Form::TextOrObject, RESPONSES),
+    ("function_call", Form::TextOrObject, CHAT),
+    ("functions", Form::List, CHAT),
+    ("include", Form::List, RESPONSES),
+    ("inference_geo", Form::Text, ANTHROPIC),
+    ("logit_bias", Form::Object, CHAT),
+    ("logprobs", Form::Flag, CHAT),
+    ("max_tool_calls", Form::Number, RESPONSES),
+    ("mcp_servers", Form::List, ANTHROPIC),
+    ("metadata", Form::Metadata, ANY),
+    ("modalities", Form::List, CHAT),
+    ("n", Form::Number, CHAT),
+    ("output_config", Form::Object, ANTHROPIC),
+    ("output_format", Form::Object, ANTHROPIC),
+    ("prediction", Form::Object, CHAT),
+    ("previous_response_id", Form::Text, RESPONSES),
+    ("prompt", Form::Object, RESPONSES),
+    ("prompt_cache_key", Form::Text, OPENAI),
+    ("prompt_cache_retention", Form::Text, OPENAI),
+    ("safety_identifier", Form::Text, OPENAI),
+    ("service_tier", Form::ServiceTier, ANY),
+    ("store", Form::Flag, OPENAI),
+    ("stream", Form::Flag, ANY),
+    ("stream_options", Form::Object, OPENAI),
+    ("top_logprobs", Form::Number, OPENAI),
+    ("truncation", Form::Text, RESPONSES),
+    ("user", Form::Text, OPENAI),
+    ("verbosity", Form::Text, CHAT),
+    ("web_search_options", Form::Object, CHAT),
 ];
 
 /// What has more words than one; settings may hold several.
@@ -159,115 +135,159 @@ pub(super) fn request_keys(
     gives_back: bool,
     remarks: &mut Vec<Notice>,
 ) -> String {
-    let keys: &[(&'static str, Form)] = match provider {
-        Provider::OpenAi => &OPENAI,
-        Provider::Responses => &RESPONSES,
-        Provider::Anthropic => &ANTHROPIC,
-        Provider::Text => return String::new(),
+    if provider == Provider::Text {
+        return String::new();
+    }
+    let mut keys = Keys {
+        settings,
+        provider,
+        remarks,
+        written: Vec::new(),
+        has_tools: false,
+        out: String::new(),
     };
-    let mut out = String::new();
-    let mut has_tools = false;
-    let mut written = Vec::new();
-    for &(key, form) in keys {
+    for (key, form) in keys_of(provider) {
+        keys.known(key, form);
+    }
+    keys.refuse_second_words();
+    keys.others(gives_back);
+    keys.out
+}
+
+fn keys_of(provider: Provider) -> impl Iterator<Item = (&'static str, Form)> {
+    let own = KEYS.iter();
+    let own = own.filter(move |(_, _, takers)| takers.contains(&provider));
+    own.map(|(key, form, _)| (*key, *form))
+}
+
+/// The keys of a request on their way out.
+struct Keys<'a> {
+    settings: &'a Settings,
+    provider: Provider,
+    remarks: &'a mut Vec<Notice>,
+    written: Vec<&'static str>,
+    has_tools: bool,
+    out: String,
+}
+
+impl<'a> Keys<'a> {
+    fn put(&mut self, key: &str, value: &str) {
+        self.out += &format!("{}:{value},", quoted(key));
+    }
+
+    fn put_default_limit(&mut self) {
+        self.put("max_tokens", &DEFAULT_MAX_TOKENS.to_string());
+    }
+
+    fn leave_out(&mut self, key: &str) {
+        self.remarks.push(Notice::SettingLeftOut {
+            key: key.to_owned(),
+            provider: self.provider,
+        });
+    }
+
+    /// What the settings say under a key of the provider's, maybe in another's words.
+    fn value_of(&self, key: &str) -> Option<Cow<'a, str>> {
         let renamed = || {
-            let is_asked = key == "max_completion_tokens" && provider == Provider::OpenAi;
-            let is_asked = is_asked && counts_thinking(settings);
-            is_asked.then(|| stored(settings, "max_tokens")).flatten()
+            let is_asked = key == "max_completion_tokens" && self.provider == Provider::OpenAi;
+            let is_asked = is_asked && counts_thinking(self.settings);
+            is_asked
+                .then(|| stored(self.settings, "max_tokens"))
+                .flatten()
         };
-        let value = stored(settings, key).or_else(renamed).map(Cow::Borrowed);
-        let Some(value) = value.or_else(|| effort(settings, key, provider)) else {
-            match key {
-                "model" => remarks.push(Notice::NoModel),
-                "max_tokens" if provider == Provider::Anthropic => {
-                    remarks.push(Notice::DefaultMaxTokens {
-                        max_tokens: DEFAULT_MAX_TOKENS,
-                    });
-                    out.push_str(&format!(r#""max_tokens":{DEFAULT_MAX_TOKENS},"#));
-                }
-                _ => {}
+        let value = stored(self.settings, key).or_else(renamed);
+        let value = value.map(Cow::Borrowed);
+        value.or_else(|| effort(self.settings, key, self.provider))
+    }
+
+    /// Writes what the settings say under a key that the provider knows.
+    fn known(&mut self, key: &'static str, form: Form) {
+        let provider = self.provider;
+        let needs_one = key == "max_tokens" && provider == Provider::Anthropic;
+        let Some(value) = self.value_of(key) else {
+            if key == "model" {
+                self.remarks.push(Notice::NoModel);
+            } else if needs_one {
+                let max_tokens = DEFAULT_MAX_TOKENS;
+                self.remarks.push(Notice::DefaultMaxTokens { max_tokens });
+                self.put_default_limit();
             }
-            continue;
+            return;
         };
-        if key == "max_tokens"
-            && provider == Provider::OpenAi
-            && out.contains("\"max_completion_tokens\":")
-        {
-            continue;
+        let is_said = key == "max_tokens" && self.written.contains(&"max_completion_tokens");
+        if is_said && provider == Provider::OpenAi {
+            return;
         }
         let needs_tools = form.concerns_tools() && provider != Provider::Responses;
-        let value = if needs_tools && !has_tools {
-            None
-        } else if matches!(form, Form::Tools) {
-            tools(&value, provider, remarks)
-        } else {
-            form.write(&value, provider)
+        let value = match form {
+            _ if needs_tools && !self.has_tools => None,
+            Form::Tools => tools(&value, provider, self.remarks),
+            form => form.write(&value, provider),
         };
-        match value {
-            Some(value) => {
-                has_tools |= key == "tools" && value != "[]";
-                written.push(key);
-                out.push_str(&quoted(key));
-                out.push(':');
-                out.push_str(&value);
-                out.push(',');
+        let Some(value) = value else {
+            if needs_one {
+                self.put_default_limit();
             }
-            None => {
-                let key = key.to_owned();
-                if key == "max_tokens" && provider == Provider::Anthropic {
-                    out.push_str(&format!(r#""max_tokens":{DEFAULT_MAX_TOKENS},"#));
+            return self.leave_out(key);
+        };
+        self.has_tools |= key == "tools" && value != "[]";
+        self.written.push(key);
+        self.put(key, &value);
+    }
+
+    /// Tells of settings that say otherwise what is sent under another word.
+    fn refuse_second_words(&mut self) {
+        let set = |key: &str| self.settings.get(key).filter(|value| !is_null(value));
+        for words in WORDS {
+            // The word that the request's value stands under in the settings.
+            let sent = words.iter().find(|word| self.written.contains(word));
+            let used = sent.and_then(|key| {
+                let mut asked = std::iter::once(key).chain(other_words(key)).chain(words);
+                asked.find_map(|word| Some((*word, set(word)?)))
+            });
+            let Some((used, said)) = used else {
+                continue;
+            };
+            for left_out in words.iter().copied() {
+                let differs = set(left_out).is_some_and(|other| other.trim() != said.trim());
+                if differs && !self.written.contains(&left_out) {
+                    self.remarks.push(Notice::SetTwice { used, left_out });
                 }
-                remarks.push(Notice::SettingLeftOut { key, provider });
             }
         }
     }
-    let set = |key: &str| settings.get(key).filter(|value| !is_null(value));
-    for words in WORDS {
-        // The word that the request's value stands under in the settings.
-        let sent = words.iter().copied().find(|word| written.contains(word));
-        let used = sent.and_then(|key| {
-            let asked = std::iter::once(&key).chain(other_words(key)).chain(words);
-            asked.copied().find(|word| set(word).is_some())
-        });
-        let Some((used, said)) = used.and_then(|used| Some((used, set(used)?))) else {
-            continue;
-        };
-        for left_out in words.iter().copied() {
-            let differs = set(left_out).is_some_and(|other| other.trim() != said.trim());
-            if differs && !written.contains(&left_out) {
-                remarks.push(Notice::SetTwice { used, left_out });
-            }
-        }
-    }
-    let is_known = |key: &str| {
-        let names = |(name, _): &(&str, Form)| *name == key || other_words(name).contains(&key);
+
+    fn is_known(&self, key: &str) -> bool {
+        let (settings, provider) = (self.settings, self.provider);
         let is_effort = match provider {
             Provider::Responses => {
                 key == "reasoning_effort" && stored(settings, "reasoning").is_none()
             }
             _ => key == "reasoning" && effort(settings, "reasoning_effort", provider).is_some(),
         };
-        is_effort || keys.iter().any(names) || OF_A_REPLY.contains(&key)
-    };
-    let left_out = settings
-        .iter()
-        .filter(|(key, value)| !is_known(key) && !is_null(value));
-    for (key, value) in left_out {
-        match gives_back && !is_anybodys(key) {
-            true => out.push_str(&format!("{}:{value},", quoted(key))),
-            false => remarks.push(Notice::SettingLeftOut {
-                key: key.clone(),
-                provider,
-            }),
+        let is_name = |(name, _): (&str, Form)| names(name, key);
+        is_effort || keys_of(provider).any(is_name) || OF_A_REPLY.contains(&key)
+    }
+
+    /// What the settings hold beside; what nobody knows goes back to where it came from.
+    fn others(&mut self, gives_back: bool) {
+        for (key, value) in self.settings {
+            if self.is_known(key) || is_null(value) {
+                continue;
+            }
+            // In another's request, what some provider knows has no place.
+            let is_anybodys = KEYS.iter().any(|(name, ..)| names(name, key));
+            match gives_back && !is_anybodys {
+                true => self.put(key, value),
+                false => self.leave_out(key),
+            }
         }
     }
-    out
 }
 
-/// Whether some provider knows the key: in another's request it has no place.
-fn is_anybodys(key: &str) -> bool {
-    let all = OPENAI.iter().chain(&RESPONSES).chain(&ANTHROPIC);
-    let mut names = all.map(|(name, _)| *name);
-    names.any(|name| name == key || other_words(name).contains(&key))
+/// Whether a key stands for the same as another.
+fn names(name: &str, key: &str) -> bool {
+    name == key || other_words(name).contains(&key)
 }
 
 /// Whether the model is one of OpenAI's that think: they refuse `max_tokens`.

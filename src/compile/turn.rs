@@ -97,7 +97,7 @@ impl<'a> Turn<'a> {
         let attached = std::mem::take(&mut self.attached);
         let has_user = !self.answers.is_empty() || !self.said.is_empty();
         let is_plain = |parts: &[&Part]| {
-            let is_text = |part: &&Part| matches!(part, Part::Text { .. });
+            let is_text = |part: &&Part| part.as_text().is_some();
             form == Form::System && has_user && parts.iter().all(is_text)
         };
         let (apart, beside): (Vec<_>, Vec<_>) =
@@ -106,7 +106,7 @@ impl<'a> Turn<'a> {
         if let Some((number, _)) = apart.first() {
             let number = *number;
             let texts = apart.iter().map(|(_, parts)| {
-                let texts = parts.iter().filter_map(|part| text_of(part));
+                let texts = parts.iter().filter_map(|part| part.as_text());
                 texts.collect::<Vec<_>>().join("\n")
             });
             let text = texts.collect::<Vec<_>>().join("\n\n");
@@ -132,9 +132,9 @@ impl<'a> Turn<'a> {
             // Texts go into the last result; what holds a picture stands after it, whole.
             let (into, after): (Vec<_>, Vec<_>) = attached
                 .into_iter()
-                .partition(|(_, parts)| parts.iter().all(|part| text_of(part).is_some()));
+                .partition(|(_, parts)| parts.iter().all(|part| part.as_text().is_some()));
             let texts = into.iter().flat_map(|(_, parts)| parts.iter().copied());
-            let texts: Vec<&str> = texts.filter_map(text_of).collect();
+            let texts: Vec<&str> = texts.filter_map(Part::as_text).collect();
             blocks.push(numbered(last.number, answered(&last, &texts, repairs)));
             for (number, parts) in &after {
                 let parts = parts.iter();
@@ -170,7 +170,7 @@ impl<'a> Turn<'a> {
     }
 
     fn tagged(&self, part: &'a Part, number: usize, repairs: &mut Repairs) -> Option<Numbered<'a>> {
-        let block = match text_of(part) {
+        let block = match part.as_text() {
             Some(text) => Block::Other(text_block(&tagged(text))),
             None => block(part, Place::User, number, repairs)?,
         };
@@ -187,16 +187,9 @@ fn is_text(block: &Block<'_>) -> bool {
     }
 }
 
-fn text_of(part: &Part) -> Option<&str> {
-    match part {
-        Part::Text { text } => Some(text),
-        _ => None,
-    }
-}
-
 /// The text that stands last, if it is one.
 fn last_text<'a>(attached: &[(usize, Vec<&'a Part>)]) -> Option<&'a str> {
-    text_of(attached.last()?.1.last()?)
+    attached.last()?.1.last()?.as_text()
 }
 
 fn numbered<'a>(number: usize, raw: String) -> Numbered<'a> {

@@ -74,6 +74,11 @@ impl Entry {
             edited: false,
         }
     }
+
+    /// Whether it is what a commit appended, and nothing has changed it since.
+    pub fn is_as_appended(&self) -> bool {
+        !self.edited && self.mask.is_empty() && self.placed.is_none()
+    }
 }
 
 impl Context {

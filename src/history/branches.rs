@@ -96,16 +96,13 @@ impl Repo {
         drop(view);
         let mut new_totals = Vec::new();
         for (name, tip) in tips {
-            let view = self.store.read()?;
-            let total = totals::at_commit(&*view, &tip, &Counts::default(), encoding)?;
-            drop(view);
-            let total = match total {
-                Some(total) => Some(total),
-                None => {
-                    let new = totals::catch_up(&*self.store, &tip, encoding)?;
-                    let view = self.store.read()?;
-                    totals::at_commit(&*view, &tip, &new, encoding)?
-                }
+            let known = |new: &Counts| {
+                let view = self.store.read()?;
+                totals::at_commit(&*view, &tip, new, encoding)
+            };
+            let total = match known(&Counts::default())? {
+                None => known(&totals::catch_up(&*self.store, &tip, encoding)?)?,
+                total => total,
             };
             let total = match total {
                 Some(total) => total,

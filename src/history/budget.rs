@@ -305,12 +305,7 @@ fn truncation(
             _ => Ok(committed.hash.into()),
         })
         .collect::<Result<_>>()?;
-    let needs = Needs {
-        no_parts: true,
-        together: true,
-        ..Needs::default()
-    };
-    let mut input = surgery::input(making.tx, &tip, counts, &needs)?;
+    let mut input = surgery::input(making.tx, &tip, counts, &Needs::messages())?;
     let mut markers = BTreeMap::new();
     for entry in &mut input.order {
         if new.contains(&entry.entry.id) {

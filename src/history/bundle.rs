@@ -9,6 +9,8 @@ mod read;
 mod tests;
 mod write;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::model::RefName;
@@ -29,7 +31,7 @@ const LINE_BYTES: u64 = 256 << 20;
 const WINDOW_LOG: u32 = 27;
 
 /// A ref that goes into a bundle.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleTip {
     /// Its full name: a branch, a tag or a session.
     pub name: RefName,
@@ -38,6 +40,17 @@ pub struct BundleTip {
     /// The commit that its path begins after, which whoever takes the bundle must have; none: at the
     /// root.
     pub after: Option<CommitHash>,
+}
+
+impl BundleTip {
+    /// A ref with its whole path.
+    pub fn new(name: RefName, commit: CommitHash) -> Self {
+        Self {
+            name,
+            commit,
+            after: None,
+        }
+    }
 }
 
 fn broken(detail: impl ToString) -> Error {

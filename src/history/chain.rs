@@ -64,13 +64,9 @@ impl<'a> Chain<'a> {
     /// At `tip`, where nothing follows.
     pub(crate) fn ended(tip: Option<CommitHash>) -> Self {
         Self {
-            tip,
-            first: None,
             context: None,
-            outline: None,
-            foreseen: None,
-            took_whole: false,
             since: None,
+            ..Self::at(tip)
         }
     }
 
@@ -100,11 +96,9 @@ impl<'a> Chain<'a> {
 
     /// What changes the conversation up to the tip, where it began with what changes it up to another.
     pub(crate) fn outline(&self, view: &dyn View) -> Result<Option<Outline>> {
-        let (outline, ahead) = match &self.outline {
-            Some((outline, ahead)) => (outline, ahead),
-            None => return Ok(None),
-        };
-        outline.then(view, ahead).map(Some)
+        let known = self.outline.as_ref();
+        let then = known.map(|(outline, ahead)| outline.then(view, ahead));
+        then.transpose()
     }
 
     /// The last commit.

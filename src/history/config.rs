@@ -2,7 +2,7 @@
 //!
 //! Only what people set. What the program remembers for itself has verbs and tables of its own.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, ParseIntError};
 use std::str::FromStr;
 
 use crate::compile::Provider;
@@ -50,8 +50,7 @@ impl Config {
     ///
     /// Like its siblings [`Error::InvalidInput`], if the value is none.
     pub fn budget_max(&self) -> Result<Option<u64>> {
-        let max = self.get("budget.max").map(str::parse).transpose();
-        max.map_err(|why| Error::input("budget.max", why))
+        self.number("budget.max")
     }
 
     /// The budget; none without `budget.max`.
@@ -69,8 +68,7 @@ impl Config {
 
     /// How many seconds the command of `budget.action` may take.
     pub fn budget_timeout(&self) -> Result<Option<NonZeroU64>> {
-        let seconds = self.get("budget.timeout").map(str::parse).transpose();
-        seconds.map_err(|why| Error::input("budget.timeout", why))
+        self.number("budget.timeout")
     }
 
     /// What tokens are counted in.
@@ -102,8 +100,12 @@ impl Config {
 
     /// How many messages a window shows.
     pub fn window_size(&self) -> Result<Option<usize>> {
-        let size = self.get("window.size").map(str::parse).transpose();
-        size.map_err(|why| Error::input("window.size", why))
+        self.number("window.size")
+    }
+
+    fn number<T: FromStr<Err = ParseIntError>>(&self, key: &str) -> Result<Option<T>> {
+        let number = self.get(key).map(str::parse).transpose();
+        number.map_err(|why| Error::input(key, why))
     }
 
     fn parsed<T: FromStr<Err = Error> + Default>(&self, key: &str) -> Result<T> {

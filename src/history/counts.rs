@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::context::{Context, Entry, Mask};
+use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load::{self, Fresh};
 use crate::history::repo::Repo;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, EntryId, Priority, TokenCount};
+use crate::model::{Encoding, EntryId, TokenCount};
 use crate::store::{CountKey, Store, Tx, View};
 
 /// How many counts are written in one transaction.
@@ -135,10 +135,7 @@ impl<'a> Counting<'a> {
         let rows = view.content_rows(&contents)?;
         let of_each = entries.iter().zip(lost).zip(rows);
         let guess = of_each.map(|((entry, lost), row)| match (lost, row) {
-            (true, Some(row)) => Ok(TokenCount {
-                tokens: row.size_bytes / BYTES_A_TOKEN,
-                estimated: true,
-            }),
+            (true, Some(row)) => Ok(TokenCount::estimate(row.size_bytes / BYTES_A_TOKEN)),
             _ => {
                 let message = load::messages_with(view, [*entry], fresh)?.remove(0);
                 Ok(self.counter().message(&message))
@@ -226,13 +223,8 @@ impl Counts {
         keys: &[(CommitHash, CountKey)],
         encoding: Encoding,
     ) -> Result<Self> {
-        let entry = |(commit, key): &(CommitHash, CountKey)| Entry {
-            id: EntryId::of(*commit),
-            content: key.content,
-            mask: Mask::default(),
-            priority: Priority::default(),
-            placed: None,
-            edited: false,
+        let entry = |(commit, key): &(CommitHash, CountKey)| {
+            Entry::new(EntryId::of(*commit), key.content, None)
         };
         let entries: Vec<Entry> = keys.iter().map(entry).collect();
         Self::of(store, &entries, encoding)

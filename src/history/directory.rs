@@ -96,9 +96,9 @@ pub(super) fn refuse_leftovers(directory: &Path) -> Result<()> {
         let journal = directory.join(format!("{DATABASE}{suffix}"));
         if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) && !database.exists() {
             let (gone, left) = (database.display(), journal.display());
-            return Err(Error::Damaged {
-                detail: format!("{gone} is gone, and {left} is still there"),
-            });
+            return Err(Error::damaged(format!(
+                "{gone} is gone, and {left} is still there"
+            )));
         }
     }
     Ok(())

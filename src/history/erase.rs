@@ -219,11 +219,7 @@ fn beside(
             Some(tip) => view.are_ancestors(&naming, &tip)?.contains(&true),
             None => false,
         };
-        let file = KeptSource {
-            view,
-            id: source.id,
-            size_bytes: source.size_bytes,
-        };
+        let file = KeptSource::new(view, source.id, source.size_bytes);
         if told
             || behind.contains(&source.id)
             || what.pattern.is_some() && is_said_in(&file, &says)?

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::history::load;
-use crate::history::purge::Unfinished;
+use crate::history::purge::{Unfinished, scrubbed};
 use crate::history::repo::Repo;
 use crate::model::Millis;
 use crate::store::{Dropped, OperationRow, Reversal, Tx, View};
@@ -162,11 +162,7 @@ impl Repo {
             .recompress(&mut |done, all| progress(GcStep::Compressing(done, all)))?;
         if self.store.has_free_room()? {
             progress(GcStep::Rewriting);
-            collected.unfinished = match self.store.scrub() {
-                Ok(()) => None,
-                Err(Error::Busy { .. }) => Some(Unfinished::Busy),
-                Err(error) => Some(Unfinished::Failed(error.to_string())),
-            };
+            collected.unfinished = scrubbed(&*self.store);
         }
         collected.size_bytes = (before, self.store.size_bytes()?);
         Ok(collected)

@@ -8,9 +8,19 @@ use crate::store::View;
 
 /// A kept file up to somewhere.
 pub(crate) struct KeptSource<'a> {
-    pub(crate) view: &'a dyn View,
-    pub(crate) id: u64,
-    pub(crate) size_bytes: u64,
+    view: &'a dyn View,
+    id: u64,
+    size_bytes: u64,
+}
+
+impl<'a> KeptSource<'a> {
+    pub(crate) fn new(view: &'a dyn View, id: u64, size_bytes: u64) -> Self {
+        Self {
+            view,
+            id,
+            size_bytes,
+        }
+    }
 }
 
 impl Input for KeptSource<'_> {

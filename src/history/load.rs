@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::stretches::Outline;
 pub(crate) use crate::history::stretches::unknown;
-use crate::model::{Commit, Message, RefName, RefValue, Settings};
+use crate::model::{Commit, Message, RefName, Settings};
 use crate::store::{CommitRow, ContentRow, OperationRow, View};
 
 /// How many operations are read at once.
@@ -38,20 +38,14 @@ pub(crate) fn contents(view: &dyn View, hashes: &[ContentHash]) -> Result<Vec<Me
 
 /// The commit that a ref points at itself.
 pub(crate) fn tip(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
-    Ok(match view.reference(name)? {
-        Some(RefValue::Commit(commit)) => Some(commit),
-        Some(RefValue::Symbolic(_)) | None => None,
-    })
+    Ok(view.reference(name)?.and_then(|value| value.commit()))
 }
 
 /// The refs below `prefix` that point at a commit, by name.
 pub(crate) fn tips(view: &dyn View, prefix: &str) -> Result<Vec<(RefName, CommitHash)>> {
     let references = view.references(prefix)?.into_iter();
-    let tip = |(name, value)| match value {
-        RefValue::Commit(commit) => Some((name, commit)),
-        RefValue::Symbolic(_) => None,
-    };
-    Ok(references.filter_map(tip).collect())
+    let tips = references.filter_map(|(name, value)| Some((name, value.commit()?)));
+    Ok(tips.collect())
 }
 
 /// The operations, newest first, from before `before`: read page by page as far as it is asked for.
@@ -84,9 +78,7 @@ pub(crate) fn rows(
 }
 
 fn missing(hash: &ContentHash) -> Error {
-    Error::Damaged {
-        detail: format!("content {hash:.10} is missing"),
-    }
+    Error::damaged(format!("content {hash:.10} is missing"))
 }
 
 /// The messages of visible entries, hidden parts left out or replaced.

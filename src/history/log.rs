@@ -132,21 +132,17 @@ impl Repo {
         tip: &CommitHash,
         options: &LogOptions,
     ) -> Result<Vec<LogRow>> {
-        let view = self.store.read()?;
+        let mut view = self.store.read()?;
         let listed = listed(&*view, tip, options)?;
         let encoding = options.encoding;
-        let kept = totals::kept(&*view, &listed, &Counts::default(), encoding)?;
-        let (view, kept) = match kept {
-            Some(sums) => (view, Some(sums)),
-            None => {
-                // Often only the newest have no count yet.
-                drop(view);
-                let new = totals::catch_up(&*self.store, tip, encoding)?;
-                let view = self.store.read()?;
-                let kept = totals::kept(&*view, &listed, &new, encoding)?;
-                (view, kept)
-            }
-        };
+        let mut kept = totals::kept(&*view, &listed, &Counts::default(), encoding)?;
+        if kept.is_none() {
+            // Often only the newest have no count yet.
+            drop(view);
+            let new = totals::catch_up(&*self.store, tip, encoding)?;
+            view = self.store.read()?;
+            kept = totals::kept(&*view, &listed, &new, encoding)?;
+        }
         let (rows, read, sums) = match kept {
             Some(sums) => {
                 let (rows, read) = headlines(&*view, listed, options.parts)?;
@@ -235,7 +231,7 @@ fn worth_keeping(rows: &[CommitRow], sums: &[Sums]) -> Vec<(CommitHash, Total)> 
     for (row, sums) in rows.iter().rev().zip(sums) {
         let parent = row.commit.parent.filter(|parent| last != Some(*parent));
         worth.extend(parent.map(|parent| (parent, sums.before)));
-        let is_append = matches!(row.commit.operation, Operation::Append { .. });
+        let is_append = row.appended().is_some();
         if !is_append || row.depth % KEPT_EACH == 0 {
             worth.push((row.hash, sums.at));
         }
@@ -422,7 +418,7 @@ fn numbers(
     let (mut next, mut places) = (Some(*tip), None);
     let facts = sums.iter().zip(headlines).rev();
     let number = |(row, (sums, headline)): (&CommitRow, (&Sums, &Headline))| {
-        let is_append = matches!(row.commit.operation, Operation::Append { .. });
+        let is_append = row.appended().is_some();
         let is_plain = is_append && next == Some(row.hash);
         next = row.commit.parent.filter(|_| is_plain);
         let Some(entry) = headline.entry else {

@@ -77,15 +77,9 @@ impl Repo {
             found: HashMap::new(),
         };
         let entries: Vec<_> = context.entries.iter().collect();
-        let framed = TokenCount {
-            tokens: if entries.is_empty() {
-                0
-            } else {
-                CONTEXT_OVERHEAD
-            },
-            estimated: false,
-        };
-        stuffs.add(Stuff::Text, framed, 0);
+        if !entries.is_empty() {
+            stuffs.add(Stuff::Text, TokenCount::exact(CONTEXT_OVERHEAD), 0);
+        }
         for (some, counts) in entries.chunks(BODIES).zip(counts.chunks(BODIES)) {
             let messages = load::messages(&*view, some.iter().copied())?;
             for (message, count) in messages.iter().zip(counts) {
@@ -137,11 +131,7 @@ impl Stuffs {
                 self.add(stuff, count, 1);
             }
         }
-        let frame = TokenCount {
-            tokens: frame,
-            estimated: false,
-        };
-        self.add(main.unwrap_or(Stuff::Text), frame, 0);
+        self.add(main.unwrap_or(Stuff::Text), TokenCount::exact(frame), 0);
     }
 
     /// What a part is, with its tokens: a tool's output may hold pictures.
@@ -160,10 +150,7 @@ impl Stuffs {
                 let is_media = |part: &&Part| matches!(part, Part::Image(_) | Part::File(_));
                 let media = content.iter().filter(is_media);
                 let media: TokenCount = media.map(|part| self.counter.part(part)).sum();
-                let told = TokenCount {
-                    tokens: count.tokens - media.tokens,
-                    estimated: false,
-                };
+                let told = TokenCount::exact(count.tokens - media.tokens);
                 let tool = self.called.get(call).cloned();
                 let tool = tool.map_or(Stuff::Unasked, Stuff::Tool);
                 let media = (media.tokens > 0).then_some((Stuff::Media, media));

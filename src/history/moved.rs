@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::repo::Repo;
-use crate::model::Operation;
 use crate::store::{CommitRow, View};
 
 /// How many commits are looked at at once for one that both have.
@@ -62,7 +61,7 @@ impl Repo {
     /// ```
     pub fn moved(&self, old: Option<&CommitHash>, new: Option<&CommitHash>) -> Result<Moved> {
         let view = self.store.read()?;
-        let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+        let appends = |row: &CommitRow| row.appended().is_some();
         let (mut gone, mut common, mut from) = (0, None, old.copied());
         while let (Some(tip), None) = (from, common) {
             let rows = view.ancestors(&tip, None, STEP)?;

@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{Repo, load, path};
-use crate::model::{RefName, RefValue};
+use crate::model::RefName;
 use crate::store::{ReflogRow, View};
 
 /// How many moves of a branch are looked at for the one by which it left.
@@ -81,6 +81,7 @@ fn left(
     ours: &CommitHash,
 ) -> Result<Option<u64>> {
     let moves = view.reflog(branch, MOVES)?;
+    let before = |row: &ReflogRow| row.old.as_ref()?.commit();
     let olds: Vec<Option<CommitHash>> = moves.iter().map(before).collect();
     let known: Vec<CommitHash> = olds.iter().flatten().copied().collect();
     // Nearly all of them lie on the branch's own path: asked for at once.
@@ -103,20 +104,9 @@ fn left(
     Ok(None)
 }
 
-/// The commit that a move left.
-fn before(row: &ReflogRow) -> Option<CommitHash> {
-    match row.old {
-        Some(RefValue::Commit(commit)) => Some(commit),
-        _ => None,
-    }
-}
-
 /// Where a ref stood once `operation` was done.
 fn value_at(view: &dyn View, name: &RefName, operation: u64) -> Result<Option<CommitHash>> {
     let moves = view.reflog(name, MOVES)?;
     let row = moves.into_iter().find(|row| row.operation <= operation);
-    Ok(row.and_then(|row| match row.new {
-        Some(RefValue::Commit(commit)) => Some(commit),
-        _ => None,
-    }))
+    Ok(row.and_then(|row| row.new?.commit()))
 }

@@ -151,8 +151,10 @@ fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName
     let first = records.into_iter().find(|records| !records.is_empty());
     let sources = first.unwrap_or_default().into_iter();
     let session = |source| {
-        let row = view.source(source)?.ok_or_else(|| Error::Damaged {
-            detail: format!("source {source} is missing, and commits came from it"),
+        let row = view.source(source)?.ok_or_else(|| {
+            Error::damaged(format!(
+                "source {source} is missing, and commits came from it"
+            ))
         })?;
         Ok(row.session)
     };

@@ -62,10 +62,7 @@ impl ProviderSays {
     /// What a context has in its count, where that is known, else in ours.
     pub fn total(&self, ours: TokenCount) -> TokenCount {
         match self.count() {
-            Some(count) => TokenCount {
-                tokens: count.of(ours.tokens),
-                estimated: true,
-            },
+            Some(count) => TokenCount::estimate(count.of(ours.tokens)),
             None => ours,
         }
     }

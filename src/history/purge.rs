@@ -95,10 +95,7 @@ impl Repo {
         let tx = self.store.write()?;
         let head = repo::head(&*tx, call.on)?;
         let Some(tip) = head.commit() else {
-            let branch = match call.on {
-                On::Branch(branch) => branch.short().to_owned(),
-                On::Head => "HEAD".to_owned(),
-            };
+            let branch = call.on.to_string();
             return Err(Error::EmptyBranch { branch });
         };
         let mut path = erasable(&*tx, &tip)?;

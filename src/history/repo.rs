@@ -64,10 +64,9 @@ impl Repo {
         // Someone else may have been first.
         let own = visitor.enter(&directory, &database)?;
         let repo = Self {
-            store: Box::new(store),
             directory: Some(directory),
-            address: None,
             own,
+            ..Self::of(Box::new(store))
         };
         Ok((repo, true))
     }
@@ -76,10 +75,9 @@ impl Repo {
     fn on_server(address: &str, makes: bool, visitor: &Visitor) -> Result<(Self, bool)> {
         let (store, address, is_new) = server::enter(address, makes)?;
         let repo = Self {
-            store,
-            directory: None,
             address: Some(address),
             own: visitor.users.is_none(),
+            ..Self::of(store)
         };
         Ok((repo, is_new))
     }
@@ -163,17 +161,20 @@ impl Repo {
             return Err(Error::Unfinished { path: directory });
         }
         Ok(Self {
-            store: Box::new(Sqlite::open(&database)?),
             directory: Some(directory),
-            address: None,
             own,
+            ..Self::of(Box::new(Sqlite::open(&database)?))
         })
     }
 
     /// A copy of a repository, in a file of its own, to be looked at.
     pub(super) fn of_file(store: Sqlite) -> Self {
+        Self::of(Box::new(store))
+    }
+
+    fn of(store: Box<dyn Store>) -> Self {
         Self {
-            store: Box::new(store),
+            store,
             directory: None,
             address: None,
             own: true,
@@ -188,12 +189,7 @@ impl Repo {
 
     /// A repository in memory: the same code, gone with the process.
     pub fn ephemeral() -> Result<Self> {
-        Ok(Self {
-            store: Box::new(Sqlite::in_memory()?),
-            directory: None,
-            address: None,
-            own: true,
-        })
+        Sqlite::in_memory().map(Self::of_file)
     }
 
     /// A repository in memory whose engine's steps are counted.
@@ -334,9 +330,7 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
     let tip = match view.reference(&branch)? {
         Some(RefValue::Commit(commit)) => Some(commit),
         Some(RefValue::Symbolic(other)) => {
-            return Err(Error::Damaged {
-                detail: format!("{branch} points at {other}"),
-            });
+            return Err(Error::damaged(format!("{branch} points at {other}")));
         }
         None => None,
     };

@@ -14,7 +14,7 @@ use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
 use crate::history::{called, load, path, provider, totals};
 use crate::model::{
-    Encoding, EntryId, Head, HideKind, LargestEntry, RefName, RefValue, Role, Summed, TokenCount,
+    Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
 };
 use crate::store::{ContentRow, SessionRow, View};
 
@@ -99,7 +99,7 @@ impl Repo {
         if let Some(tip) = &tip {
             session = path::session_of(&*view, tip)?;
             if let (Some((name, _)), Some(branch)) = (&session, head.branch())
-                && let Some(RefValue::Commit(theirs)) = view.reference(name)?
+                && let Some(theirs) = load::tip(&*view, name)?
             {
                 session_new = new_in(&*view, (name, &theirs), (branch, tip))?;
             }

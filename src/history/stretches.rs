@@ -262,36 +262,11 @@ pub(crate) fn kind(row: &CommitRow) -> Option<(CommitHash, HideKind)> {
 /// The appends on the path that these changes name.
 fn named(view: &dyn View, tip: &CommitHash, changes: &[CommitRow]) -> Result<Vec<CommitRow>> {
     let mut names = BTreeSet::new();
-    let mut name = |id: &EntryId| {
-        names.insert(id.commit);
-    };
-    for row in changes {
-        match &row.commit.operation {
-            Operation::Append { .. } => {}
-            Operation::Edit { target, .. } => name(target),
-            Operation::Hide(hide) => {
-                for interval in &hide.intervals {
-                    [&interval.first, &interval.last]
-                        .into_iter()
-                        .for_each(&mut name);
-                }
-                hide.keep.iter().for_each(&mut name);
-                hide.parts
-                    .iter()
-                    .map(|part| &part.entry)
-                    .for_each(&mut name);
-                let places = hide
-                    .replacements
-                    .iter()
-                    .filter_map(|one| one.before.as_ref());
-                places.for_each(&mut name);
-            }
-            Operation::Restore { target, entries } => {
-                // One that names an append is refused for that.
-                name(&EntryId::of(*target));
-                entries.iter().for_each(&mut name);
-            }
-            Operation::Annotate { targets, .. } => targets.iter().for_each(&mut name),
+    for operation in changes.iter().map(|row| &row.commit.operation) {
+        names.extend(operation.entries().iter().map(|id| id.commit));
+        // One that names an append is refused for that.
+        if let Operation::Restore { target, .. } = operation {
+            names.insert(*target);
         }
     }
     appends(view, tip, names)
@@ -306,7 +281,7 @@ fn appends(
     let names: Vec<CommitHash> = names.into_iter().collect();
     let on_path = view.are_ancestors(&names, tip)?;
     let rows = view.commits(&names)?.into_iter().zip(on_path);
-    let appends = |row: &CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    let appends = |row: &CommitRow| row.appended().is_some();
     let rows = rows.filter_map(|(row, on_path)| row.filter(|row| on_path && appends(row)));
     Ok(rows.collect())
 }
@@ -347,9 +322,7 @@ pub(crate) fn each_appended(
     facts: Facts,
     visit: &mut dyn FnMut(Appended) -> Result<()>,
 ) -> Result<()> {
-    let damaged = || Error::Damaged {
-        detail: format!("the path to {tip:.10} is not what its index tells"),
-    };
+    let damaged = || Error::damaged(format!("the path to {tip:.10} is not what its index tells"));
     let mut next = depths.start;
     view.appended(tip, depths.clone(), facts, &mut |one| {
         if one.depth != next {
@@ -366,8 +339,5 @@ pub(crate) fn each_appended(
 
 /// What is wrong with a commit that isn't here.
 pub(crate) fn unknown(hash: &CommitHash) -> Error {
-    Error::UnknownRevision {
-        text: hash.to_string(),
-        nearest: None,
-    }
+    Error::no_commit(hash.to_string())
 }

@@ -34,10 +34,7 @@ pub fn adopt(
 ) -> Result<u64> {
     let tx = repo.store.write()?;
     let Some(theirs) = load::tip(&*tx, session)? else {
-        return Err(Error::UnknownRevision {
-            text: session.short().to_owned(),
-            nearest: None,
-        });
+        return Err(Error::no_commit(session.short()));
     };
     let ours = load::tip(&*tx, branch)?;
     if ours.is_none() {
@@ -264,51 +261,16 @@ impl Onto<'_> {
         path::entry_of(self.tx, EntryId { commit, index })
     }
 
-    fn entries(&self, ids: &[EntryId]) -> Result<Vec<EntryId>> {
-        ids.iter().map(|id| self.entry(id)).collect()
-    }
-
     /// The operation with entries and commits under the names that they have on the branch.
     fn rename(&self, operation: &Operation) -> Result<Operation> {
-        Ok(match operation {
-            Operation::Append { .. } => operation.clone(),
-            Operation::Edit { target, content } => Operation::Edit {
-                target: self.entry(target)?,
-                content: *content,
-            },
-            Operation::Hide(hide) => {
-                let mut hide: Hide = hide.clone();
-                for interval in &mut hide.intervals {
-                    *interval = Interval {
-                        first: self.entry(&interval.first)?,
-                        last: self.entry(&interval.last)?,
-                    };
-                }
-                hide.keep = self.entries(&hide.keep)?;
-                for part in &mut hide.parts {
-                    part.entry = self.entry(&part.entry)?;
-                }
-                for replacement in &mut hide.replacements {
-                    if let Some(before) = &mut replacement.before {
-                        *before = self.entry(before)?;
-                    }
-                }
-                Operation::Hide(hide)
-            }
-            Operation::Restore { target, entries } => Operation::Restore {
-                target: self.commit(target),
-                entries: self.entries(entries)?,
-            },
-            Operation::Annotate {
-                targets,
-                priority,
-                reason,
-            } => Operation::Annotate {
-                targets: self.entries(targets)?,
-                priority: *priority,
-                reason: reason.clone(),
-            },
-        })
+        let mut operation = operation.clone();
+        for entry in operation.entries_mut() {
+            *entry = self.entry(entry)?;
+        }
+        if let Operation::Restore { target, .. } = &mut operation {
+            *target = self.commit(target);
+        }
+        Ok(operation)
     }
 }
 

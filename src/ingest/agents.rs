@@ -48,11 +48,7 @@ pub fn agents(repo: &Repo, commit: &CommitHash, message: &Message) -> Result<Vec
         let own = last(&row.session);
         let own = own.strip_prefix(AGENT).unwrap_or(own);
         agents.retain(|id, _| id != own);
-        let input = KeptSource {
-            view: &*view,
-            id: source,
-            size_bytes: row.size_bytes,
-        };
+        let input = KeptSource::new(&*view, source, row.size_bytes);
         each_record(&input, &mut |_, record| {
             let is_named = |id: &str| record.contains(id);
             // Most records name none of the few calls.

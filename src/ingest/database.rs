@@ -6,51 +6,15 @@
 //! mean, and SQL.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use serde_json::{Map, Value};
 
 use super::plain;
 use crate::error::{Error, Result};
 use crate::interop::rows::{Rows, StoredSession, Tables};
-use crate::interop::{FORMATS, Format};
-use crate::store::{FileStamp, ForeignTables, is_database, read_foreign};
-
-impl Rows for ForeignTables {
-    fn columns(&self, table: &str) -> Result<Vec<String>> {
-        self.columns(table)
-    }
-
-    fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        self.rows(table, holding, order)
-    }
-
-    fn picked(
-        &self,
-        table: &str,
-        columns: &[&str],
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        self.picked(table, columns, holding, order)
-    }
-
-    fn summed(
-        &self,
-        table: &str,
-        by: &str,
-        text: &str,
-        newest: &str,
-    ) -> Result<Vec<(String, u64, u64, i64)>> {
-        self.summed(table, by, text, newest)
-    }
-}
+use crate::interop::{FORMATS, Format, Input};
+use crate::store::{FileStamp, is_database, read_foreign};
 
 /// What is behind a database's name in its log's.
 pub(super) const LOG: &str = "-wal";
@@ -59,6 +23,16 @@ pub(super) const LOG: &str = "-wal";
 pub(super) struct StoredDocument {
     pub(super) bytes: Vec<u8>,
     pub(super) stamp: FileStamp,
+}
+
+impl Input for StoredDocument {
+    fn size_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.as_slice().read_at(offset, buffer)
+    }
 }
 
 /// The sessions in a database, each with its path, after those that started it; none where the file is no

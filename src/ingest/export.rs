@@ -14,10 +14,11 @@ use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::kept::KeptSource;
 use crate::history::{On, Repo, load};
 use crate::interop::Shape;
 use crate::interop::{Document, Format, Outgoing};
-use crate::model::{Message, Millis, Operation, RefName, Span};
+use crate::model::{Message, Millis, RefName, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
 /// How often a file is written at most until it is read as what it should say.
@@ -384,9 +385,7 @@ impl AsItWas {
                 block
             };
             if block.is_empty() {
-                return Err(Error::Damaged {
-                    detail: "a kept source is shorter than its size".into(),
-                });
+                return Err(Error::damaged("a kept source is shorter than its size"));
             }
             offset += block.len() as u64;
             out.write_all(&block).map_err(Error::io("output"))?;
@@ -412,7 +411,7 @@ fn as_it_was(
     };
     let ours = path.iter().take_while(|row| row.hash != origin.last);
     let own = ours.count();
-    let appends = |row: &&CommitRow| matches!(row.commit.operation, Operation::Append { .. });
+    let appends = |row: &&CommitRow| row.appended().is_some();
     let whole = *commit == tip;
     let can_be = whole || shape(view, &origin.source, options.format)? == Shape::Lines;
     if !can_be || !path[..own].iter().all(|row| appends(&row)) {
@@ -468,9 +467,7 @@ fn as_it_was(
     }
     let wanted: Vec<&Message> = messages.iter().map(|outgoing| &outgoing.message).collect();
     let text = Source {
-        view,
-        id: source.id,
-        size_bytes: end,
+        kept: KeptSource::new(view, source.id, end),
         more: &kept.more,
     };
     let differs = difference(&text, options.format, origin.stem(), &wanted)?;

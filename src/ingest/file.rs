@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use super::database::{self, StoredDocument};
+use super::database;
 use super::packed::{self, Packed};
 use super::plain::{self, PlainFile};
 use super::record_files::{self, RecordFolder};
@@ -18,13 +18,14 @@ use crate::store::FileStamp;
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 
 /// An open file, as long as it was when it was opened; of a compressed one, what is inside.
-pub struct FileInput(Kind);
-
-enum Kind {
-    Plain(PlainFile),
-    Packed(Packed),
-    Made(StoredDocument),
-    Folder(RecordFolder),
+pub struct FileInput {
+    input: Box<dyn Input>,
+    /// What the file was when it was opened to whoever looks at it without reading.
+    pub(super) stamp: FileStamp,
+    /// Whether its bytes are read as they are.
+    pub(super) is_plain: bool,
+    /// What is wrong with the file itself, or with those of a folder, whatever is in it.
+    pub(super) problems: Vec<Problem>,
 }
 
 impl FileInput {
@@ -45,67 +46,54 @@ impl FileInput {
     ///
     /// As [`FileInput::open`].
     pub(crate) fn open_up_to(path: &Path, limit_bytes: u64) -> Result<Self> {
-        if let Some(document) = database::open(path)? {
-            return Ok(Self(Kind::Made(document)));
-        }
-        if let Some(document) = small_files::open(path)? {
-            return Ok(Self(Kind::Made(document)));
+        let made = match database::open(path)? {
+            None => small_files::open(path)?,
+            made => made,
+        };
+        if let Some(document) = made {
+            return Ok(Self::made(document.stamp, Vec::new(), document));
         }
         if let Some(folder) = RecordFolder::open(path)? {
-            return Ok(Self(Kind::Folder(folder)));
+            return Ok(Self::made(folder.stamp, folder.problems, folder.lines));
         }
         let plain = PlainFile::open(path)?;
+        let stamp = plain.stamp();
         let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
         if !packed::is_packed(&front) {
-            return Ok(Self(Kind::Plain(plain)));
+            return Ok(Self {
+                is_plain: true,
+                ..Self::made(stamp, Vec::new(), plain)
+            });
         }
         let packed = Packed::open(plain, limit_bytes).map_err(Error::io(path))?;
         match packed.size_bytes() {
             0 => Err(Error::TornFile {
                 path: path.to_owned(),
             }),
-            _ => Ok(Self(Kind::Packed(packed))),
+            _ => {
+                let problems = packed.problem().into_iter().collect();
+                Ok(Self::made(stamp, problems, packed))
+            }
         }
     }
 
-    /// What the file was when it was opened to whoever looks at it without reading; whether its bytes are
-    /// read as they are.
-    pub(super) fn stamp(&self) -> (FileStamp, bool) {
-        match &self.0 {
-            Kind::Plain(file) => (file.stamp(), true),
-            Kind::Packed(packed) => (packed.stamp(), false),
-            Kind::Made(document) => (document.stamp, false),
-            Kind::Folder(folder) => (folder.stamp(), false),
-        }
-    }
-
-    /// What is wrong with the file itself, or with those of a folder, whatever is in it.
-    pub(super) fn problems(&self) -> Vec<Problem> {
-        match &self.0 {
-            Kind::Plain(_) | Kind::Made(_) => Vec::new(),
-            Kind::Packed(packed) => packed.problem().into_iter().collect(),
-            Kind::Folder(folder) => folder.problems().to_vec(),
+    fn made(stamp: FileStamp, problems: Vec<Problem>, input: impl Input + 'static) -> Self {
+        Self {
+            input: Box::new(input),
+            stamp,
+            is_plain: false,
+            problems,
         }
     }
 }
 
 impl Input for FileInput {
     fn size_bytes(&self) -> u64 {
-        match &self.0 {
-            Kind::Plain(file) => file.size_bytes(),
-            Kind::Packed(packed) => packed.size_bytes(),
-            Kind::Made(document) => document.bytes.len() as u64,
-            Kind::Folder(folder) => folder.size_bytes(),
-        }
+        self.input.size_bytes()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        match &self.0 {
-            Kind::Plain(file) => file.read_at(offset, buffer),
-            Kind::Packed(packed) => packed.read_at(offset, buffer),
-            Kind::Made(document) => document.bytes.as_slice().read_at(offset, buffer),
-            Kind::Folder(folder) => folder.read_at(offset, buffer),
-        }
+        self.input.read_at(offset, buffer)
     }
 }
 

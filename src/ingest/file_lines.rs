@@ -55,10 +55,6 @@ impl Line {
 }
 
 impl FileLines {
-    pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// Adds a file that is so long, with what stands before and behind its text on its line.
     pub(super) fn push(
         &mut self,
@@ -93,5 +89,40 @@ impl Input for FileLines {
             }
             _ => Ok(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_lines_in_the_order_in_which_they_came() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut input = FileLines::default();
+        let mut write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            input.push(String::new(), path, text.len() as u64, "");
+        };
+        write("m1.json", "{}");
+        write("001.json", "{\"a\":1}");
+        write("002.json", "{\"b\":\n  2}\r\n");
+
+        let expected = b"{}\n{\"a\":1}\n{\"b\":   2}  \n";
+        assert_eq!(input.front(u64::MAX).expect("it is read"), expected);
+        assert_eq!(input.size_bytes(), expected.len() as u64);
+        // From any place on, in pieces of any length.
+        for at in 0..=expected.len() {
+            for length in 1..9 {
+                let mut piece = vec![0; length];
+                let got = input.read_at(at as u64, &mut piece).expect("it is read");
+                assert_eq!(piece[..got], expected[at..at + got]);
+                assert_eq!(got == 0, at == expected.len());
+            }
+        }
+
+        std::fs::write(folder.path().join("001.json"), "{}").expect("cut");
+        assert!(input.front(u64::MAX).is_err());
     }
 }

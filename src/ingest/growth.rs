@@ -13,6 +13,7 @@ use std::path::Path;
 use super::bases::descent_of;
 use super::file::FileInput;
 use super::inspect::SessionInput;
+use super::outgoing::spans;
 use super::plain::absolute;
 use super::report::REDACTED;
 use crate::error::{Error, Result};
@@ -116,8 +117,7 @@ impl Growth {
             return Ok(None);
         }
         let input = FileInput::open(path)?;
-        let (stamp, is_plain) = input.stamp();
-        let may_be = is_plain
+        let may_be = input.is_plain
             && known.stamp.size_bytes == source.size_bytes
             && input.size_bytes() >= source.size_bytes
             // What a session purged has no file, and what is like it stays as it is.
@@ -128,7 +128,7 @@ impl Growth {
         let Some(mut growth) = Self::at_the_end(&*view, format, source, known)? else {
             return Ok(None);
         };
-        let file = SessionInput::of_known(path, input, format, stamp);
+        let file = SessionInput::of_known(path, input, format);
         for back in LOOK_BACK {
             let Some(place) = growth.go_back(&*view, back)? else {
                 break;
@@ -194,16 +194,8 @@ impl Growth {
     fn go_back(&mut self, view: &dyn View, back: usize) -> Result<Option<Place>> {
         let rows = view.ancestors(&self.onward.tip, None, back + 2)?;
         let hashes: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
-        let spans: Vec<Vec<Span>> = view
-            .records(&hashes)?
-            .into_iter()
-            .map(|records| {
-                let own = records
-                    .into_iter()
-                    .find(|(of, _)| *of == self.onward.source.id);
-                own.map(|(_, spans)| spans).unwrap_or_default()
-            })
-            .collect();
+        let spans = spans(view, &hashes, self.onward.source.id)?.into_iter();
+        let spans: Vec<Vec<Span>> = spans.map(Option::unwrap_or_default).collect();
         let is_told = |at: &usize| rows[*at].appended().is_some() && !spans[*at].is_empty();
         let usable = (0..rows.len()).take_while(is_told).count();
         // What a commit after the first one sets is not in force before it.

@@ -218,13 +218,9 @@ pub(super) fn take_in(
         // Who loses all the time is let through in the end, if that doesn't hold others up for long.
         let is_last = attempt == ATTEMPTS;
         let holds = is_last && file.input.size_bytes() <= HELD_BYTES;
-        let share = if holds { usize::MAX } else { SLICE_WORK };
         let bases = KeptBases::of(&*repo.store, file.format, &*file.input)?;
-        let mut intake = Intake {
-            holds,
-            slices: Slices::of(&*repo.store, share),
-            ..Intake::of(repo, file, request, &mut done, &mut *progress)?
-        };
+        let intake = Intake::of(repo, file, request, &mut done, &mut *progress)?;
+        let mut intake = intake.holding(holds);
         let upheaval = intake.upheaval;
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
         let read = intake.read(file.input.size_bytes(), read);
@@ -232,14 +228,7 @@ pub(super) fn take_in(
             Some(path) => intake.problems.refuse(path),
             None => Ok(()),
         });
-        let ended = match read {
-            Ok(()) => intake.finish(),
-            Err(error) => {
-                drop(intake);
-                Err(error)
-            }
-        };
-        match ended {
+        match intake.end(read) {
             Err(Error::Overtaken { .. }) if !is_last => {}
             Err(_) if !is_last && Upheaval::of(&*repo.store.read()?)? != upheaval => {}
             ended => return ended,
@@ -301,19 +290,14 @@ pub(super) fn take_in_end(
     let intake = Intake::of(repo, file, request, &mut done, &mut progress)?;
     let mut intake = intake.onward(onward, size_bytes);
     let upheaval = intake.upheaval;
-    let ended = match intake.read(size_bytes, tell) {
-        Ok(()) => intake.finish(),
-        Err(error) => {
-            drop(intake);
-            Err(error)
-        }
-    };
+    let read = intake.read(size_bytes, tell);
+    let ended = intake.end(read);
     #[cfg(test)]
     GROWN.set(GROWN.get() + u64::from(ended.is_ok()));
     match ended {
-        Err(_) if Upheaval::of(&*repo.store.read()?)? != upheaval => Err(Error::Overtaken {
-            name: file.stem.clone(),
-        }),
+        Err(_) if Upheaval::of(&*repo.store.read()?)? != upheaval => {
+            Err(Error::overtaken(file.stem.clone()))
+        }
         ended => ended,
     }
 }
@@ -396,14 +380,25 @@ impl<'a> Intake<'a> {
 
     /// Of its end, of so many bytes: a little is one transaction.
     fn onward(self, onward: &'a Onward, size_bytes: u64) -> Self {
-        let holds = size_bytes <= GROWN_BYTES;
-        let share = if holds { usize::MAX } else { SLICE_WORK };
         Self {
             growth: Some(onward),
+            ..self.holding(size_bytes <= GROWN_BYTES)
+        }
+    }
+
+    fn holding(self, holds: bool) -> Self {
+        let share = if holds { usize::MAX } else { SLICE_WORK };
+        Self {
             holds,
             slices: Slices::of(self.store, share),
             ..self
         }
+    }
+
+    /// What comes of it, once it is read; nothing is open any more where that failed.
+    fn end(self, read: Result<()>) -> Result<ImportReport> {
+        read?;
+        self.finish()
     }
 
     /// Takes what is told of so many bytes.
@@ -427,10 +422,10 @@ impl<'a> Intake<'a> {
         &mut self,
         act: impl FnOnce(&mut Session<'_>, &dyn Tx) -> Result<()>,
     ) -> Result<()> {
-        let session = self.current.as_mut().ok_or_else(|| Error::Malformed {
-            what: "session",
-            detail: "a step before its session".into(),
-        })?;
+        let session = self
+            .current
+            .as_mut()
+            .ok_or_else(|| Error::malformed("session", "a step before its session"))?;
         act(session, self.slices.tx()?)?;
         self.slices.worked(std::mem::take(&mut session.work))?;
         if !self.slices.is_open() {
@@ -593,9 +588,7 @@ impl<'a> Intake<'a> {
         };
         match is_kept && Upheaval::of(tx)? == self.upheaval {
             true => Ok(()),
-            false => Err(Error::Overtaken {
-                name: self.file.stem.clone(),
-            }),
+            false => Err(Error::overtaken(self.file.stem.clone())),
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct SessionInput<'a> {
     pub(super) file: Option<(String, FileStamp)>,
 }
 
-impl SessionInput<'_> {
+impl<'a> SessionInput<'a> {
     /// Opens a file that is said to be in the `given` format.
     pub(super) fn open(path: &Path, given: Option<&'static Format>) -> Result<Self> {
         let input = FileInput::open(path)?;
@@ -50,17 +50,11 @@ impl SessionInput<'_> {
             }
             (Some(format), _) | (None, Some(format)) => format,
         };
-        let (stamp, _) = input.stamp();
-        Ok(Self::of_known(path, input, format, stamp))
+        Ok(Self::of_known(path, input, format))
     }
 
     /// A file that is open, of which the format is known.
-    pub(super) fn of_known(
-        path: &Path,
-        input: FileInput,
-        format: &'static Format,
-        stamp: FileStamp,
-    ) -> Self {
+    pub(super) fn of_known(path: &Path, input: FileInput, format: &'static Format) -> Self {
         let own = &*stem(path);
         let folder = folder_of(path, format);
         let is_common = format.common_stem.is_some_and(|common| own == common);
@@ -69,13 +63,26 @@ impl SessionInput<'_> {
             false => own.to_owned(),
         };
         Self {
-            problems: input.problems(),
+            file: plain::absolute(path).map(|path| (path, input.stamp)),
+            problems: input.problems.clone(),
             input: Box::new(input),
             format,
             stem,
             folder,
             redacted: None,
-            file: plain::absolute(path).map(|path| (path, stamp)),
+        }
+    }
+
+    /// Bytes that are in no file.
+    pub(super) fn of_bytes(input: impl Input + 'a, format: &'static Format, stem: String) -> Self {
+        Self {
+            input: Box::new(input),
+            problems: Vec::new(),
+            format,
+            stem,
+            folder: String::new(),
+            redacted: None,
+            file: None,
         }
     }
 

@@ -15,7 +15,6 @@ pub mod database;
 mod export;
 mod file;
 mod file_lines;
-mod folder;
 #[cfg(test)]
 mod growing;
 mod growth;
@@ -60,7 +59,6 @@ pub use adopt::adopt;
 pub use agents::agents;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::{FileInput, stamp};
-pub use folder::FolderInput;
 pub use growth::{known_stamp, last_taken_in};
 pub use held::{HeldSession, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};

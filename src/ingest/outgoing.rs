@@ -40,7 +40,7 @@ pub(super) fn outgoing(
             };
             (texts_in(view, &commits, source.id)?, in_document)
         }
-        Kept::Any => (texts_of(view, &commits, format)?, false),
+        Kept::Any => (texts_of(view, &commits, |other| other == format)?, false),
     };
     let in_force = in_force(path, &commits);
     let rows = commits.iter().zip(view.commits(&commits)?);
@@ -126,26 +126,21 @@ fn texts_in(
 }
 
 /// The records behind these commits in whatever source of a format has them.
-fn texts_of(
+pub(super) fn texts_of(
     view: &dyn View,
     commits: &[CommitHash],
-    format: &Format,
+    is_meant: impl Fn(&Format) -> bool,
 ) -> Result<Vec<Option<Vec<String>>>> {
     let mut known: HashMap<u64, bool> = HashMap::new();
     let mut found = Vec::with_capacity(commits.len());
     for records in view.records(commits)? {
         let mut of_format = None;
         for (source, spans) in records {
-            let is_such = match known.get(&source) {
-                Some(is_such) => *is_such,
-                None => {
-                    let row = view.source(source)?;
-                    let is_such = row.is_some_and(|row| row.format == format.name);
-                    known.insert(source, is_such);
-                    is_such
-                }
-            };
-            if is_such {
+            if !known.contains_key(&source) {
+                let format = format_of(view, source)?;
+                known.insert(source, format.is_some_and(&is_meant));
+            }
+            if known[&source] {
                 of_format = Some(texts(view, source, &spans)?);
                 break;
             }
@@ -153,6 +148,12 @@ fn texts_of(
         found.push(of_format);
     }
     Ok(found)
+}
+
+/// The format of a kept source, if it is one that is known.
+pub(super) fn format_of(view: &dyn View, source: u64) -> Result<Option<&'static Format>> {
+    let row = view.source(source)?;
+    Ok(row.and_then(|row| Format::named(&row.format).ok()))
 }
 
 /// The records themselves. One that is no UTF-8 is mended, as it was on the way in.

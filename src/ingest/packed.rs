@@ -13,7 +13,6 @@ use std::io::{self, BufReader, Read};
 
 use super::plain::PlainFile;
 use crate::interop::{Input, Problem};
-use crate::store::FileStamp;
 
 /// How many bytes tell a compressed file.
 pub(super) const MAGIC_BYTES: u64 = 4;
@@ -47,11 +46,6 @@ impl Packed {
             reader: RefCell::new(None),
             file,
         })
-    }
-
-    /// What the compressed file was when it was opened.
-    pub(super) fn stamp(&self) -> FileStamp {
-        self.file.stamp()
     }
 
     /// What is wrong with it.
@@ -167,7 +161,7 @@ mod tests {
         packed.extend(zstd::encode_all(&text[two..], 3).expect("a frame more"));
         let input = open(&packed);
         assert_eq!(input.size_bytes(), text.len() as u64);
-        assert!(input.problems().is_empty());
+        assert!(input.problems.is_empty());
         for at in [0, two - 3, 5, text.len() - 4, text.len(), two, 100] {
             let mut piece = [0; 9];
             let mut got = 0;
@@ -193,7 +187,7 @@ mod tests {
             let input = open(&packed[..cut]);
             let read = input.front(u64::MAX).expect("read");
             assert!(text.starts_with(&read), "at {cut}");
-            let problem = input.problems().pop().expect("it says so");
+            let problem = input.problems.clone().pop().expect("it says so");
             assert!(!problem.harmless, "{problem:?}");
         }
         // Most of it is whole, not only the first block.
@@ -209,6 +203,6 @@ mod tests {
         std::fs::write(path, &packed[..packed.len() / 2]).expect("written");
         let input = FileInput::open_up_to(path, 100).expect("it is opened");
         assert_eq!(input.size_bytes(), 100);
-        assert!(input.problems().is_empty());
+        assert!(input.problems.is_empty());
     }
 }

@@ -9,7 +9,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::erase::ERASED;
 use crate::history::{load, path};
 use crate::interop::{Format, Shape};
-use crate::model::{Operation, RefName, RefValue, Role, Span};
+use crate::model::{RefName, RefValue, Role, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 
 /// What the names of a session's further paths begin with, before a number.
@@ -50,12 +50,8 @@ impl Placement {
             candidates.push((name, old, sources));
         }
         let at = |name: &RefName, old: &CommitHash, outcome, is_older| Self {
-            name: name.clone(),
-            old: Some(*old),
-            outcome,
             is_older,
-            kept: 0,
-            is_left: false,
+            ..Self::at(name, *old, outcome)
         };
         if let Some(placed) = in_files(view, format, session, file, &candidates)? {
             return Ok(placed);
@@ -127,13 +123,18 @@ impl Placement {
 
     /// The place of a session whose file has grown at its end.
     pub(super) fn grown(name: &RefName, old: CommitHash, session: &Session) -> Self {
+        let outcome = match session.found.paths[0].tip == Some(old) {
+            true => Outcome::Unchanged,
+            false => Outcome::Grown,
+        };
+        Self::at(name, old, outcome)
+    }
+
+    fn at(name: &RefName, old: CommitHash, outcome: Outcome) -> Self {
         Self {
             name: name.clone(),
             old: Some(old),
-            outcome: match session.found.paths[0].tip == Some(old) {
-                true => Outcome::Unchanged,
-                false => Outcome::Grown,
-            },
+            outcome,
             is_older: false,
             kept: 0,
             is_left: false,
@@ -148,9 +149,7 @@ impl Placement {
     pub(super) fn check(&self, tx: &dyn Tx) -> Result<()> {
         match load::tip(tx, &self.name)? == self.old {
             true => Ok(()),
-            false => Err(Error::Overtaken {
-                name: self.name.short().to_owned(),
-            }),
+            false => Err(Error::overtaken(self.name.short())),
         }
     }
 
@@ -286,12 +285,8 @@ fn in_files(
             false => Outcome::Grown,
         };
         return Ok(Some(Placement {
-            name: name.clone(),
-            old: Some(*old),
-            outcome,
-            is_older: false,
-            kept: 0,
             is_left,
+            ..Placement::at(name, *old, outcome)
         }));
     }
     Ok(None)
@@ -366,10 +361,7 @@ fn differs_at_the_end(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Re
     if rows.len() > LAST_GROUP {
         return Ok(false);
     }
-    let appended = rows.iter().filter_map(|row| match row.commit.operation {
-        Operation::Append { content } => Some(content),
-        _ => None,
-    });
+    let appended = rows.iter().filter_map(CommitRow::appended);
     let appended: Vec<ContentHash> = appended.collect();
     // Only the newest may be a prompt.
     let mut earlier = view.contents(&appended)?.into_iter().skip(1);

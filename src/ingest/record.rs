@@ -19,7 +19,7 @@ use super::source::kept_blocks;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, fingerprint};
 use crate::history::Repo;
-use crate::interop::{EventStream, Format, GrowingStream, Input, Problem};
+use crate::interop::{EventStream, Format, GrowingStream, Input};
 use crate::model::{Millis, Settings};
 use crate::store::SourceRow;
 use crate::tree::{Fold, NodeId, Rest, Tree};
@@ -218,16 +218,6 @@ impl<'a> Recorder<'a> {
         &self.bytes
     }
 
-    /// Whether all that came is committed.
-    pub fn is_kept(&self) -> bool {
-        self.report.is_some() && self.committed.bytes == self.bytes.len()
-    }
-
-    /// What was wrong with the lines so far.
-    pub fn problems(&self) -> &[Problem] {
-        self.stream.problems()
-    }
-
     /// How many commits were not here before.
     pub fn new_commits(&self) -> u64 {
         self.new_commits
@@ -253,15 +243,7 @@ impl<'a> Recorder<'a> {
         if READS_ALL.get() {
             trail = None;
         }
-        let file = SessionInput {
-            redacted: None,
-            file: None,
-            input: Box::new(whole),
-            problems: Vec::new(),
-            format: self.request.format,
-            stem: self.stem(),
-            folder: String::new(),
-        };
+        let file = SessionInput::of_bytes(whole, self.request.format, self.stem());
         let request = ImportRequest {
             format: Some(self.request.format),
             branch: self.request.branch,

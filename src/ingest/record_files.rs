@@ -12,16 +12,16 @@ use serde::de::IgnoredAny;
 use super::file_lines::FileLines;
 use super::plain;
 use crate::error::{Error, Result};
-use crate::interop::{FORMATS, Input, Problem, RecordFiles, json_error};
+use crate::interop::{FORMATS, Problem, RecordFiles, json_error};
 use crate::model::Millis;
 use crate::store::FileStamp;
 
 /// The records of a folder.
 pub(super) struct RecordFolder {
-    lines: FileLines,
-    stamp: FileStamp,
+    pub(super) lines: FileLines,
+    pub(super) stamp: FileStamp,
     /// The files that are no records, and why.
-    problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
 }
 
 impl RecordFolder {
@@ -72,26 +72,6 @@ impl RecordFolder {
             }
         }
         Ok(Some(found))
-    }
-
-    /// What the folder was when it was opened.
-    pub(super) fn stamp(&self) -> FileStamp {
-        self.stamp
-    }
-
-    /// What is wrong with files that are left out.
-    pub(super) fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-}
-
-impl Input for RecordFolder {
-    fn size_bytes(&self) -> u64 {
-        self.lines.size_bytes()
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.lines.read_at(offset, buffer)
     }
 }
 

@@ -207,11 +207,7 @@ fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<Str
         let Some(row) = row.filter(|row| row.format == format.name) else {
             continue;
         };
-        let input = KeptSource {
-            view,
-            id,
-            size_bytes: row.size_bytes.min(end),
-        };
+        let input = KeptSource::new(view, id, row.size_bytes.min(end));
         each_record(&input, &mut |_, text| {
             if (resume.state)(text) {
                 found.push(text.to_owned());
@@ -224,13 +220,7 @@ fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<Str
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;
 /// none where all that is erased.
 fn first_prompt(view: &dyn View, path: &[CommitRow]) -> Result<Option<String>> {
-    let appends = path
-        .iter()
-        .rev()
-        .filter_map(|row| match row.commit.operation {
-            Operation::Append { content } => Some(content),
-            _ => None,
-        });
+    let appends = path.iter().rev().filter_map(CommitRow::appended);
     let first: Vec<ContentHash> = appends.take(PROMPT_SEARCH).collect();
     let said = view.contents(&first)?.into_iter().flatten();
     let mut typed = said.filter(is_typed);
@@ -239,10 +229,8 @@ fn first_prompt(view: &dyn View, path: &[CommitRow]) -> Result<Option<String>> {
 
 /// Whether a message reads as one that a person typed.
 fn is_typed(message: &Message) -> bool {
-    let text = message.parts.iter().find_map(|part| match part {
-        Part::Text { text } => Some(text.trim_start()),
-        _ => None,
-    });
+    let text = message.parts.iter().find_map(Part::as_text);
+    let text = text.map(str::trim_start);
     message.role == Role::User
         && *message != tombstone(Role::User)
         && text.is_some_and(reads_as_typed)

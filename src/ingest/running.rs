@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::outgoing::{format_of, spans};
 use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
 use crate::history::kept::KeptSource;
-use crate::interop::Format;
 use crate::interop::running::Running;
 use crate::model::{Message, Part, Role, Settings};
 use crate::store::View;
@@ -42,8 +42,9 @@ pub fn as_running(
     contents.resize_with(messages.len(), Vec::new);
     let read = messages.into_iter().zip(contents);
     for ((message, said), entry) in read.zip(context.entries.iter()) {
-        let is_as_read = !entry.edited && entry.mask.is_empty() && entry.placed.is_none();
-        let place = places.get(&entry.id.commit).filter(|_| is_as_read);
+        let place = places
+            .get(&entry.id.commit)
+            .filter(|_| entry.is_as_appended());
         sent.take(message, said, place.map_or(&[], Vec::as_slice));
     }
     sent.let_go();
@@ -59,18 +60,13 @@ fn read(
     let model = settings.get("model");
     let model = model.and_then(|model| serde_json::from_str::<String>(model).ok());
     for (source, spans) in view.records(&[*reply])?.remove(0) {
-        let row = view.source(source)?;
-        let format = row.and_then(|row| Format::named(&row.format).ok());
+        let format = format_of(view, source)?;
         let (Some(running), Some(first)) =
             (format.and_then(|format| format.running), spans.first())
         else {
             continue;
         };
-        let input = KeptSource {
-            view,
-            id: source,
-            size_bytes: first.offset,
-        };
+        let input = KeptSource::new(view, source, first.offset);
         return Ok(Some((
             source,
             running(&input, first.offset, model.as_deref())?,
@@ -85,14 +81,12 @@ fn places(
     commits: &[CommitHash],
     source: u64,
 ) -> Result<HashMap<CommitHash, Vec<u64>>> {
-    let mut found = HashMap::new();
-    for (commit, records) in commits.iter().zip(view.records(commits)?) {
-        let of_source = records.into_iter().find(|(id, _)| *id == source);
-        if let Some((_, spans)) = of_source {
-            found.insert(*commit, spans.iter().map(|span| span.offset).collect());
-        }
-    }
-    Ok(found)
+    let all = commits.iter().zip(spans(view, commits, source)?);
+    let places = all.filter_map(|(commit, spans)| {
+        let offsets = spans?.into_iter().map(|span| span.offset);
+        Some((*commit, offsets.collect()))
+    });
+    Ok(places.collect())
 }
 
 /// Messages as they are sent.

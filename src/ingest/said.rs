@@ -1,8 +1,6 @@
 //! How the client of a session wrote the contents of its messages.
 
-use std::collections::HashMap;
-
-use super::outgoing::texts;
+use super::outgoing::{format_of, texts, texts_of};
 use crate::compile::{Contents, Provider};
 use crate::context::Context;
 use crate::error::Result;
@@ -20,32 +18,18 @@ use crate::model::Settings;
 /// The store's.
 pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Contents> {
     let view = repo.store.read()?;
-    let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
-    let mut known: HashMap<u64, bool> = HashMap::new();
-    let mut kept = Vec::with_capacity(commits.len());
-    for (entry, records) in context.entries.iter().zip(view.records(&commits)?) {
-        let mut own = Vec::new();
-        if !entry.edited && entry.mask.is_empty() && entry.placed.is_none() {
-            for (source, spans) in records {
-                let is_sent = match known.get(&source) {
-                    Some(is_sent) => *is_sent,
-                    None => {
-                        let row = view.source(source)?;
-                        let format = row.and_then(|row| Format::named(&row.format).ok());
-                        let of = format.and_then(|format| format.contents_of);
-                        let is_sent = of == Some(provider.as_str());
-                        known.insert(source, is_sent);
-                        is_sent
-                    }
-                };
-                if is_sent {
-                    own = texts(&*view, source, &spans)?;
-                    break;
-                }
-            }
-        }
-        kept.push(own);
-    }
+    let as_appended = context.entries.iter().filter(|it| it.is_as_appended());
+    let commits: Vec<CommitHash> = as_appended.map(|entry| entry.id.commit).collect();
+    let is_sent = |format: &Format| format.contents_of == Some(provider.as_str());
+    let mut texts = texts_of(&*view, &commits, is_sent)?.into_iter();
+    let own = context
+        .entries
+        .iter()
+        .map(|entry| match entry.is_as_appended() {
+            true => texts.next().flatten().unwrap_or_default(),
+            false => Vec::new(),
+        });
+    let kept: Vec<Vec<String>> = own.collect();
     if provider == Provider::Responses {
         // There the items are what is sent.
         return Ok(kept);
@@ -74,8 +58,7 @@ pub fn sent(
 ) -> Result<Option<String>> {
     let view = repo.store.read()?;
     for (source, spans) in view.records_of(commit)? {
-        let row = view.source(source)?;
-        let format = row.and_then(|row| Format::named(&row.format).ok());
+        let format = format_of(&*view, source)?;
         let (Some(read), Some(span)) = (format.and_then(|it| it.recorded), spans.last()) else {
             continue;
         };

@@ -138,6 +138,19 @@ struct Made {
     beside: Beside,
 }
 
+impl Made {
+    /// A commit that was here before.
+    fn known(commit: CommitHash, entry: Option<EntryId>, ends: Option<Interval>) -> Self {
+        Self {
+            commit,
+            replacements: 0,
+            entry,
+            ends,
+            beside: Beside::After(Some(commit)),
+        }
+    }
+}
+
 impl<'a> Session<'a> {
     /// A session of `tool` that begins to arrive.
     pub(super) fn begin(
@@ -202,13 +215,8 @@ impl<'a> Session<'a> {
         let enough = match &mut self.mode {
             Mode::Onward(first) => match first.take() {
                 Some(commit) => {
-                    self.made.push(Some(Made {
-                        commit,
-                        replacements: 0,
-                        entry: Some(EntryId::of(commit)),
-                        ends: None,
-                        beside: Beside::After(Some(commit)),
-                    }));
+                    let entry = Some(EntryId::of(commit));
+                    self.made.push(Some(Made::known(commit, entry, None)));
                     return Ok(());
                 }
                 None => return self.take(tx, step),
@@ -288,13 +296,7 @@ impl<'a> Session<'a> {
         for at in 0..count {
             let entry = context.entries.get(at).map(|entry| entry.id);
             let commit = entry.map_or(resume.commit, |entry| entry.commit);
-            self.made.push(Some(Made {
-                commit,
-                replacements: 0,
-                entry,
-                ends,
-                beside: Beside::After(Some(commit)),
-            }));
+            self.made.push(Some(Made::known(commit, entry, ends)));
         }
         self.found.messages += resume.messages;
         self.found.paths[0].tip = tip;
@@ -387,7 +389,7 @@ impl<'a> Session<'a> {
             self.found.new_commits += 1;
         } else {
             for message in &draft.messages {
-                heal(tx, message)?;
+                tx.heal_content(message)?;
             }
             self.at.chain.follow(tx, commit.hash(), &commit)?;
         }
@@ -597,37 +599,20 @@ fn same_append(tx: &dyn Tx, tip: Option<&CommitHash>, step: &Step) -> Result<Opt
     let Action::Append(message) = &step.action else {
         return Ok(None);
     };
-    let mut found = None;
     let appends = tx.appends_after(tip, &message.hash())?;
-    for row in tx.commits(&appends)?.into_iter().flatten() {
-        if row.commit.settings != step.settings || row.commit.note.is_some() {
-            continue;
-        }
-        let is_it = row.commit.time == step.time;
-        found = match is_it {
-            true => Some(row),
-            false => found.or(Some(row)),
-        };
-        if is_it {
-            break;
-        }
-    }
+    let rows = tx.commits(&appends)?.into_iter().flatten();
+    let fits = |commit: &Commit| commit.settings == step.settings && commit.note.is_none();
+    let rows: Vec<CommitRow> = rows.filter(|row| fits(&row.commit)).collect();
+    let same_time = rows.iter().position(|row| row.commit.time == step.time);
+    let found = rows.into_iter().nth(same_time.unwrap_or(0));
     if found.is_some() {
-        heal(tx, message)?;
+        tx.heal_content(message)?;
     }
     Ok(found)
 }
 
-/// Makes a message whole again that was damaged and set aside.
-fn heal(tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
-    tx.heal_content(message).map(|_| ())
-}
-
 fn unknown_step(step: usize) -> Error {
-    Error::Malformed {
-        what: "session",
-        detail: format!("step {step} names what is not there"),
-    }
+    Error::malformed("session", format!("step {step} names what is not there"))
 }
 
 #[cfg(test)]

@@ -16,14 +16,17 @@ use crate::error::{Error, Result};
 use crate::interop::{FORMATS, SmallFiles};
 use crate::store::FileStamp;
 
+fn kinds() -> impl Iterator<Item = &'static SmallFiles> {
+    FORMATS
+        .into_iter()
+        .filter_map(|format| format.small_files.as_ref())
+}
+
 /// The folder that a session's files are in, and how they lie there; none where a file shows no such session.
 fn root(path: &Path) -> Option<(&Path, &'static SmallFiles)> {
     let sessions = path.parent()?.parent()?;
     let root = sessions.parent()?;
-    let known = FORMATS
-        .into_iter()
-        .filter_map(|format| format.small_files.as_ref());
-    let mut known = known.filter(|known| sessions.file_name() == Some(known.sessions.as_ref()));
+    let mut known = kinds().filter(|known| sessions.file_name() == Some(known.sessions.as_ref()));
     let found = known.find(|known| root.join(known.messages).is_dir())?;
     let is_json = path
         .extension()
@@ -33,10 +36,7 @@ fn root(path: &Path) -> Option<(&Path, &'static SmallFiles)> {
 
 /// Whether a folder holds what belongs to sessions that are shown in another one beside it.
 pub(super) fn is_beside(folder: &Path) -> bool {
-    let known = FORMATS
-        .into_iter()
-        .filter_map(|format| format.small_files.as_ref());
-    let mut known = known.filter(|known| {
+    let mut known = kinds().filter(|known| {
         let is_named = |name: &str| folder.file_name() == Some(name.as_ref());
         is_named(known.messages) || is_named(known.parts)
     });
@@ -55,21 +55,17 @@ pub(super) fn open(path: &Path) -> Result<Option<StoredDocument>> {
     let Some((root, known)) = root(path) else {
         return Ok(None);
     };
+    let all = files_of(path, root, known)?;
     // Looked at before they are read: what is written meanwhile is new.
-    let stamp = stamp_in(path, root, known)?;
-    let read = |path: &Path| fs::read(path).map_err(Error::io(path));
-    let text = |path: &Path| Ok(String::from_utf8_lossy(&read(path)?).into_owned());
-    let mut messages = Vec::new();
-    for message in files(
-        &root
-            .join(known.messages)
-            .join(id(path, &root.join(known.messages))),
-    )? {
-        let parts = root
-            .join(known.parts)
-            .join(id(&message, &root.join(known.parts)));
-        let parts: Result<Vec<String>> = files(&parts)?.iter().map(|it| text(it)).collect();
-        messages.push((text(&message)?, parts?));
+    let stamp = stamp_of(path, &all)?;
+    let text = |path: &Path| -> Result<String> {
+        let bytes = fs::read(path).map_err(Error::io(path))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let mut messages = Vec::with_capacity(all.len());
+    for (message, parts) in &all {
+        let parts: Result<Vec<String>> = parts.iter().map(|it| text(it)).collect();
+        messages.push((text(message)?, parts?));
     }
     let document = (known.document)(&text(path)?, &messages);
     Ok(Some(StoredDocument {
@@ -82,19 +78,31 @@ pub(super) fn open(path: &Path) -> Result<Option<StoredDocument>> {
 /// shows none.
 pub(super) fn stamp(path: &Path) -> Option<Result<FileStamp>> {
     let (root, known) = root(path)?;
-    Some(stamp_in(path, root, known))
+    let all = files_of(path, root, known);
+    Some(all.and_then(|all| stamp_of(path, &all)))
 }
 
-fn stamp_in(path: &Path, root: &Path, known: &SmallFiles) -> Result<FileStamp> {
+/// The files of a session's messages, each with those of its parts.
+type SessionFiles = Vec<(PathBuf, Vec<PathBuf>)>;
+
+fn files_of(path: &Path, root: &Path, known: &SmallFiles) -> Result<SessionFiles> {
     let (messages, parts) = (root.join(known.messages), root.join(known.parts));
-    let mut all = vec![path.to_owned()];
-    for message in files(&messages.join(id(path, &messages)))? {
-        all.extend(files(&parts.join(id(&message, &parts)))?);
-        all.push(message);
-    }
+    let messages = files(&messages.join(id(path, &messages)))?.into_iter();
+    let with_parts = |message: PathBuf| {
+        let own = files(&parts.join(id(&message, &parts)))?;
+        Ok((message, own))
+    };
+    messages.map(with_parts).collect()
+}
+
+fn stamp_of(path: &Path, all: &SessionFiles) -> Result<FileStamp> {
+    let all = all
+        .iter()
+        .flat_map(|(message, parts)| parts.iter().chain([message]));
+    let all = all.map(PathBuf::as_path).chain([path]);
     let mut sum = FileStamp::default();
     for file in all {
-        let one = plain::stamp(&file)?;
+        let one = plain::stamp(file)?;
         sum.size_bytes += one.size_bytes;
         sum.modified_ns = sum.modified_ns.max(one.modified_ns);
         sum.file += 1;

@@ -46,10 +46,7 @@ impl Sealed<Message> {
         let sealed = times.map_or(message.clone(), |times| message.again(times));
         match sealed.canonical() == canonical {
             true => Ok(sealed),
-            false => Err(Error::Malformed {
-                what: "content",
-                detail: "not in canonical form".to_owned(),
-            }),
+            false => Err(Error::malformed("content", "not in canonical form")),
         }
     }
 }

@@ -328,6 +328,33 @@ impl Operation {
         }
     }
 
+    /// The entries that it names.
+    pub fn entries(&self) -> Vec<EntryId> {
+        let mut own = self.clone();
+        own.entries_mut().into_iter().map(|entry| *entry).collect()
+    }
+
+    /// The entries that it names, to be named otherwise.
+    pub fn entries_mut(&mut self) -> Vec<&mut EntryId> {
+        match self {
+            Self::Append { .. } => Vec::new(),
+            Self::Edit { target, .. } => vec![target],
+            Self::Hide(hide) => {
+                let intervals = hide.intervals.iter_mut();
+                let ends = intervals.flat_map(|of| [&mut of.first, &mut of.last]);
+                let parts = hide.parts.iter_mut().map(|part| &mut part.entry);
+                let placed = hide.replacements.iter_mut();
+                let slots = placed.filter_map(|placed| placed.before.as_mut());
+                ends.chain(&mut hide.keep)
+                    .chain(parts)
+                    .chain(slots)
+                    .collect()
+            }
+            Self::Restore { entries, .. } => entries.iter_mut().collect(),
+            Self::Annotate { targets, .. } => targets.iter_mut().collect(),
+        }
+    }
+
     /// The same operation about other contents: each as `renamed` gives it.
     #[must_use]
     pub fn with_contents(&self, renamed: impl Fn(&ContentHash) -> ContentHash) -> Self {
@@ -384,10 +411,7 @@ impl Commit {
         if let Some(append) = Self::from_plain_append(canonical) {
             return Ok(append);
         }
-        serde_json::from_str(canonical).map_err(|error| Error::Malformed {
-            what: "commit",
-            detail: error.to_string(),
-        })
+        serde_json::from_str(canonical).map_err(|error| Error::malformed("commit", error))
     }
 
     /// The same for the form that nearly all commits have, a twentieth of the time: a message is

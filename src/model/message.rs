@@ -158,6 +158,16 @@ pub struct Media {
 }
 
 impl Media {
+    /// One of which no more is known.
+    pub fn new(media_type: Option<String>, source: MediaSource) -> Self {
+        Self {
+            media_type,
+            name: None,
+            detail: None,
+            source,
+        }
+    }
+
     /// The bytes, where they are here.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match &self.source {
@@ -243,10 +253,7 @@ impl Message {
     ///
     /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
     pub fn from_canonical(canonical: &str) -> Result<Self> {
-        serde_json::from_str(&plain(canonical)).map_err(|error| Error::Malformed {
-            what: "content",
-            detail: error.to_string(),
-        })
+        serde_json::from_str(&plain(canonical)).map_err(|error| Error::malformed("content", error))
     }
 
     /// Whether no part holds anything: no text, no call, no picture.
@@ -311,6 +318,31 @@ impl Part {
     /// A text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
+    }
+
+    /// What it says, if it is plain text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A block that only its provider knows.
+    pub fn opaque(provider: &str, data: impl Into<String>) -> Self {
+        Self::Opaque {
+            provider: provider.to_owned(),
+            data: data.into(),
+        }
+    }
+
+    /// A picture, if its type says that it is one, else a file.
+    pub fn media(media: Media) -> Self {
+        let media_type = media.media_type.as_deref().unwrap_or_default();
+        match media_type.starts_with("image/") {
+            true => Self::Image(media),
+            false => Self::File(media),
+        }
     }
 
     /// The word in the stored form: `text`, `thinking`, `tool_call`, `tool_result`, `image`,

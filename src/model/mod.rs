@@ -31,7 +31,7 @@ mod usage;
 pub mod uses;
 #[cfg(test)]
 mod vectors;
-mod word;
+pub(crate) mod word;
 
 pub use commit::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, HashPrefix, fingerprint};
+use crate::hash::{CommitHash, HashPrefix, as_text, fingerprint};
 
 /// The full name of a ref: `HEAD`, `ORIG_HEAD`, `PREV_HEAD`, `refs/heads/main`,
 /// `refs/tags/v1`, `refs/sessions/claude-code/ID`, `refs/remotes/origin/main`.
@@ -32,6 +32,16 @@ pub enum Head {
     },
     /// At a commit, off every branch.
     Detached(CommitHash),
+}
+
+impl RefValue {
+    /// The commit, unless it is another ref's.
+    pub fn commit(&self) -> Option<CommitHash> {
+        match self {
+            Self::Commit(commit) => Some(*commit),
+            Self::Symbolic(_) => None,
+        }
+    }
 }
 
 impl Head {
@@ -86,11 +96,7 @@ impl RefName {
     pub fn branch(name: &str) -> Result<Self> {
         let bare = name.strip_prefix(Self::HEADS).unwrap_or(name);
         if bare == "HEAD" || bare.starts_with('-') {
-            let reason = "not a branch's name";
-            return Err(Error::InvalidRefName {
-                name: name.to_owned(),
-                reason,
-            });
+            return refused(name, "not a branch's name");
         }
         Self::below(Self::HEADS, name)
     }
@@ -98,15 +104,10 @@ impl RefName {
     /// The name below a folder, which may be given with it; an error names it as it was typed.
     fn below(folder: &str, name: &str) -> Result<Self> {
         let bare = name.strip_prefix(folder).unwrap_or(name);
-        format!("{folder}{bare}")
-            .parse()
-            .map_err(|error| match error {
-                Error::InvalidRefName { reason, .. } => Error::InvalidRefName {
-                    name: name.to_owned(),
-                    reason,
-                },
-                other => other,
-            })
+        match format!("{folder}{bare}").parse() {
+            Err(Error::InvalidRefName { reason, .. }) => refused(name, reason),
+            parsed => parsed,
+        }
     }
 
     /// `refs/tags/NAME`.
@@ -127,12 +128,6 @@ impl RefName {
     /// [`Error::InvalidRefName`] for a remote's name that is more than one piece of a ref's, and for a branch
     /// that would stand where a tag or a session does.
     pub fn of_remote(remote: &str, name: &Self) -> Result<Self> {
-        let refused = |name: &str, reason| {
-            Err(Error::InvalidRefName {
-                name: name.to_owned(),
-                reason,
-            })
-        };
         if remote.contains('/') || remote.starts_with('-') {
             return refused(remote, "a remote's name is one word");
         }
@@ -195,10 +190,7 @@ impl RefName {
     pub fn refuse_hash(&self) -> Result<()> {
         match HashPrefix::parse(self.bare()) {
             None => Ok(()),
-            Some(_) => Err(Error::InvalidRefName {
-                name: self.bare().to_owned(),
-                reason: "4 to 64 hex digits are taken for a hash",
-            }),
+            Some(_) => refused(self.bare(), "4 to 64 hex digits are taken for a hash"),
         }
     }
 
@@ -211,6 +203,11 @@ impl RefName {
     pub fn is_branch(&self) -> bool {
         self.0.starts_with(Self::HEADS)
     }
+}
+
+fn refused<T>(name: &str, reason: &'static str) -> Result<T> {
+    let name = name.to_owned();
+    Err(Error::InvalidRefName { name, reason })
 }
 
 /// The longest id that stands in a name as it is; a file's name is never longer.
@@ -263,12 +260,7 @@ impl FromStr for RefName {
     ///
     /// git-check-ref-format(1), rules 1 to 10; `#` is ours, for parts.
     fn from_str(name: &str) -> Result<Self> {
-        let wrong = |reason| {
-            Err(Error::InvalidRefName {
-                name: name.to_owned(),
-                reason,
-            })
-        };
+        let wrong = |reason| refused(name, reason);
         if matches!(name, "HEAD" | "ORIG_HEAD" | "PREV_HEAD") {
             return Ok(Self(name.to_owned()));
         }
@@ -298,6 +290,8 @@ impl FromStr for RefName {
         Ok(Self(name.to_owned()))
     }
 }
+
+as_text!(RefName);
 
 #[cfg(test)]
 mod tests {

@@ -56,28 +56,18 @@ pub struct Secrets {
     needles: Regex,
     /// The rules that look at a needle.
     by_needle: HashMap<&'static [u8], Vec<usize>>,
-    rules: Vec<Compiled>,
+    rules: Vec<Rule>,
     /// What the user says is no secret.
     allowed: Vec<Regex>,
     /// What may follow where a private key has no end.
     key_body: Regex,
 }
 
+/// One of [`RULES`].
+#[derive(Debug)]
 struct Rule {
     kind: &'static str,
-    /// One of these stands in every text that holds one.
-    needles: &'static [&'static str],
-    /// How far before a needle one may begin, and how far behind where the needle begins it may end.
-    reach: (usize, usize),
-    /// What is secret is its first group, or all of it.
-    pattern: &'static str,
-    /// The least Shannon entropy of what is secret, in bits a byte: less is an example.
-    entropy: f64,
-}
-
-#[derive(Debug)]
-struct Compiled {
-    kind: &'static str,
+    needles: Vec<&'static str>,
     reach: (usize, usize),
     pattern: Regex,
     entropy: f64,
@@ -90,196 +80,42 @@ const HIDING: [&str; 2] = ["\\u00", "\\/"];
 /// What a private key may take, in bytes.
 const KEY_BYTES: usize = 32 << 10;
 
-/// What is told of each issuer's forms on its own pages. Longer forms before those that they hold.
-const RULES: [Rule; 26] = [
-    Rule {
-        kind: "private-key",
-        needles: &["PRIVATE KEY"],
-        reach: (80, 40),
-        // How it begins; it goes on to its end.
-        pattern: r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
-        entropy: 4.0,
-    },
-    Rule {
-        kind: "aws-access-key",
-        needles: &["AKIA", "ASIA"],
-        reach: (0, 24),
-        pattern: r"A[KS]IA[A-Z2-7]{16}",
-        entropy: 3.0,
-    },
-    Rule {
-        kind: "aws-secret-key",
-        needles: &["ecret", "ECRET"],
-        reach: (4, 110),
-        pattern: r#"(?i:secret_?(?:access)?_?key)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}([A-Za-z0-9/+]{40})"#,
-        entropy: 4.0,
-    },
-    Rule {
-        kind: "github-token",
-        needles: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
-        reach: (0, 260),
-        pattern: r"gh[pousr]_[A-Za-z0-9]{36,251}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "github-token",
-        needles: &["github_pat_"],
-        reach: (0, 100),
-        pattern: r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "gitlab-token",
-        needles: &[
-            "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-",
-        ],
-        reach: (0, 320),
-        pattern: r"gl(?:pat|dt|rt|ptt|cbt|soat|ft)-[A-Za-z0-9_-]{20,300}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "slack-token",
-        needles: &["xox"],
-        reach: (0, 270),
-        pattern: r"xox[abeoprs]-[A-Za-z0-9-]{20,250}",
-        entropy: 3.0,
-    },
-    Rule {
-        kind: "slack-webhook",
-        needles: &["hooks.slack.com/"],
-        reach: (8, 130),
-        pattern: r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{30,90}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "openai-key",
-        needles: &["T3BlbkFJ"],
-        reach: (130, 140),
-        pattern: r"sk-[A-Za-z0-9_-]{10,120}T3BlbkFJ[A-Za-z0-9_-]{20,120}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "anthropic-key",
-        needles: &["sk-ant-"],
-        reach: (0, 160),
-        pattern: r"sk-ant-[a-z]{3,8}[0-9]{2}-[A-Za-z0-9_-]{80,130}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "google-key",
-        needles: &["AIza"],
-        reach: (0, 44),
-        pattern: r"AIza[A-Za-z0-9_-]{35}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "google-oauth",
-        needles: &["GOCSPX-", "ya29."],
-        reach: (0, 600),
-        pattern: r"GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{30,}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "stripe-key",
-        needles: &["k_live_"],
-        reach: (1, 270),
-        pattern: r"[rs]k_live_[A-Za-z0-9]{24,250}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "npm-token",
-        needles: &["npm_"],
-        reach: (0, 44),
-        pattern: r"npm_[A-Za-z0-9]{36}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "pypi-token",
-        needles: &["pypi-AgE"],
-        reach: (0, 320),
-        pattern: r"pypi-AgE[A-Za-z0-9_-]{50,300}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "huggingface-token",
-        needles: &["hf_"],
-        reach: (0, 40),
-        pattern: r"hf_[A-Za-z]{34}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "sendgrid-key",
-        needles: &["SG."],
-        reach: (0, 72),
-        pattern: r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "telegram-token",
-        needles: &[":AA"],
-        reach: (11, 44),
-        pattern: r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "digitalocean-token",
-        needles: &["_v1_"],
-        reach: (3, 76),
-        pattern: r"do[opr]_v1_[a-f0-9]{64}",
-        entropy: 3.0,
-    },
-    Rule {
-        kind: "docker-token",
-        needles: &["dckr_pat_"],
-        reach: (0, 40),
-        pattern: r"dckr_pat_[A-Za-z0-9_-]{27}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "vault-token",
-        needles: &["hvs."],
-        reach: (0, 220),
-        pattern: r"hvs\.[A-Za-z0-9_-]{24,200}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "azure-storage-key",
-        needles: &["AccountKey="],
-        reach: (0, 104),
-        pattern: r"AccountKey=([A-Za-z0-9/+]{86}==)",
-        entropy: 4.0,
-    },
-    Rule {
-        kind: "jwt",
-        needles: &["eyJ"],
-        reach: (0, 4096),
-        pattern: r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}",
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "authorization",
-        needles: &["uthorization", "UTHORIZATION"],
-        reach: (1, 600),
-        pattern: r#"(?i:authorization)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}(?i:bearer|basic|token) +([A-Za-z0-9._~+/=-]{20,})"#,
-        entropy: 3.5,
-    },
-    Rule {
-        kind: "url-password",
-        needles: &["://"],
-        reach: (24, 220),
-        pattern: r#"[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'<>\\]{0,64}:([^\s/@"'<>\\]{6,128})@[A-Za-z0-9]"#,
-        entropy: 2.5,
-    },
-    Rule {
-        kind: "password",
-        needles: &[
-            "ecret", "ECRET", "assw", "ASSW", "oken", "OKEN", "api", "API",
-        ],
-        reach: (4, 190),
-        pattern: r#"(?i:api_?key|secret|token|passwd|password)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}([A-Za-z0-9+/_=~-]{16,128})"#,
-        entropy: 3.7,
-    },
-];
+/// What is told of each issuer's forms on its own pages, a rule a line. Longer forms before those that they hold. The columns:
+///
+/// 1. what the secret is;
+/// 2. needles, one of which stands in every text that holds one;
+/// 3. how far before a needle one may begin;
+/// 4. how far behind where the needle begins it may end;
+/// 5. the least Shannon entropy of what is secret, in bits a byte: less is an example;
+/// 6. a pattern: what is secret is its first group, or all of it. That of a private key is how it begins; it goes on to its end.
+const RULES: &str = r#"
+private-key         PRIVATE KEY             80   40    4.0  -----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----
+aws-access-key      AKIA,ASIA               0    24    3.0  A[KS]IA[A-Z2-7]{16}
+aws-secret-key      ecret,ECRET             4    110   4.0  (?i:secret_?(?:access)?_?key)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}([A-Za-z0-9/+]{40})
+github-token        ghp_,gho_,ghu_,ghs_,ghr_  0    260   3.5  gh[pousr]_[A-Za-z0-9]{36,251}
+github-token        github_pat_             0    100   3.5  github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}
+gitlab-token        glpat-,gldt-,glrt-,glptt-,glcbt-,glsoat-,glft-  0    320   3.5  gl(?:pat|dt|rt|ptt|cbt|soat|ft)-[A-Za-z0-9_-]{20,300}
+slack-token         xox                     0    270   3.0  xox[abeoprs]-[A-Za-z0-9-]{20,250}
+slack-webhook       hooks.slack.com/        8    130   3.5  https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{30,90}
+openai-key          T3BlbkFJ                130  140   3.5  sk-[A-Za-z0-9_-]{10,120}T3BlbkFJ[A-Za-z0-9_-]{20,120}
+anthropic-key       sk-ant-                 0    160   3.5  sk-ant-[a-z]{3,8}[0-9]{2}-[A-Za-z0-9_-]{80,130}
+google-key          AIza                    0    44    3.5  AIza[A-Za-z0-9_-]{35}
+google-oauth        GOCSPX-,ya29.           0    600   3.5  GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{30,}
+stripe-key          k_live_                 1    270   3.5  [rs]k_live_[A-Za-z0-9]{24,250}
+npm-token           npm_                    0    44    3.5  npm_[A-Za-z0-9]{36}
+pypi-token          pypi-AgE                0    320   3.5  pypi-AgE[A-Za-z0-9_-]{50,300}
+huggingface-token   hf_                     0    40    3.5  hf_[A-Za-z]{34}
+sendgrid-key        SG.                     0    72    3.5  SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}
+telegram-token      :AA                     11   44    3.5  [0-9]{8,10}:AA[A-Za-z0-9_-]{33}
+digitalocean-token  _v1_                    3    76    3.0  do[opr]_v1_[a-f0-9]{64}
+docker-token        dckr_pat_               0    40    3.5  dckr_pat_[A-Za-z0-9_-]{27}
+vault-token         hvs.                    0    220   3.5  hvs\.[A-Za-z0-9_-]{24,200}
+azure-storage-key   AccountKey=             0    104   4.0  AccountKey=([A-Za-z0-9/+]{86}==)
+jwt                 eyJ                     0    4096  3.5  eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}
+authorization       uthorization,UTHORIZATION  1    600   3.5  (?i:authorization)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}(?i:bearer|basic|token) +([A-Za-z0-9._~+/=-]{20,})
+url-password        ://                     24   220   2.5  [a-z][a-z0-9+.-]{1,20}://[^\s/:@"'<>\\]{0,64}:([^\s/@"'<>\\]{6,128})@[A-Za-z0-9]
+password            ecret,ECRET,assw,ASSW,oken,OKEN,api,API  4    190   3.7  (?i:api_?key|secret|token|passwd|password)[\\"']{0,8}[ \t]{0,3}[:=][ \t]{0,3}[\\"']{0,8}([A-Za-z0-9+/_=~-]{16,128})
+"#;
 
 /// What stands in an example and hardly ever in a secret, in lower case.
 const EXAMPLES: [&str; 14] = [
@@ -313,25 +149,19 @@ const KNOWN: [&str; 4] = [
 impl Secrets {
     /// All that is known.
     pub fn new() -> Self {
+        let rules: Vec<Rule> = RULES.trim().lines().map(Rule::of).collect();
         let mut by_needle: HashMap<&'static [u8], Vec<usize>> = HashMap::new();
-        for (at, rule) in RULES.iter().enumerate() {
-            for needle in rule.needles {
+        for (at, rule) in rules.iter().enumerate() {
+            for needle in &rule.needles {
                 by_needle.entry(needle.as_bytes()).or_default().push(at);
             }
         }
-        let words = RULES.iter().flat_map(|rule| rule.needles).chain(&HIDING);
+        let words = rules.iter().flat_map(|rule| &rule.needles).chain(&HIDING);
         let words: Vec<String> = words.map(|word| regex::escape(word)).collect();
-        let compile = |pattern: &str| Regex::new(pattern).expect("a rule's pattern is sound");
-        let rules = RULES.iter().map(|rule| Compiled {
-            kind: rule.kind,
-            reach: rule.reach,
-            pattern: compile(rule.pattern),
-            entropy: rule.entropy,
-        });
         Self {
             needles: compile(&words.join("|")),
             by_needle,
-            rules: rules.collect(),
+            rules,
             allowed: Vec::new(),
             key_body: compile(r"^(?:[A-Za-z0-9+/=\s]|\\+[nrt])*"),
         }
@@ -437,7 +267,7 @@ impl Secrets {
     /// Adds what each rule finds; whether a spelling may hide more.
     fn look(&self, text: &[u8], found: &mut Vec<(usize, Range<usize>)>) -> bool {
         let mut hides = false;
-        let mut done = [0; RULES.len()];
+        let mut done = vec![0; self.rules.len()];
         let mut at = 0;
         while let Some(needle) = self.needles.find_at(text, at) {
             at = needle.start() + 1;
@@ -563,7 +393,28 @@ impl Default for Secrets {
     }
 }
 
-impl Compiled {
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a rule's pattern is sound")
+}
+
+impl Rule {
+    /// What a line of [`RULES`] says.
+    fn of(line: &'static str) -> Self {
+        let columns = line.split("  ").map(str::trim);
+        let columns: Vec<&str> = columns.filter(|it| !it.is_empty()).collect();
+        let [kind, needles, before, behind, entropy, pattern] = columns[..] else {
+            panic!("a rule has six columns: {line}");
+        };
+        let bytes = |text: &str| text.parse().expect("a number of bytes");
+        Self {
+            kind,
+            needles: needles.split(',').collect(),
+            reach: (bytes(before), bytes(behind)),
+            pattern: compile(pattern),
+            entropy: entropy.parse().expect("a number of bits"),
+        }
+    }
+
     /// Whether it is no example.
     fn is_real(&self, secret: &[u8]) -> bool {
         if self.kind == "private-key" {

@@ -135,28 +135,32 @@ fn message_with(message: &Message, text: &dyn Fn(&str) -> u64) -> TokenCount {
     let recipient = recipient.map_or(0, |recipient| text(recipient) + 1);
     let frame = MESSAGE_OVERHEAD + text(message.role.as_str()) + name + recipient;
     let parts = message.parts.iter().map(|part| part_with(part, text));
-    exact(frame) + parts.sum()
+    TokenCount::exact(frame) + parts.sum()
 }
 
 fn part_with(part: &Part, text: &dyn Fn(&str) -> u64) -> TokenCount {
     match part {
-        Part::Text { text: own } | Part::Thinking { text: own, .. } => exact(text(own)),
+        Part::Text { text: own } | Part::Thinking { text: own, .. } => TokenCount::exact(text(own)),
         Part::ToolCall {
             name, arguments, ..
-        } => exact(text(name) + text(arguments)),
+        } => TokenCount::exact(text(name) + text(arguments)),
         Part::ToolResult { content, .. } => content.iter().map(|part| part_with(part, text)).sum(),
-        Part::Image(_) | Part::File(_) => TokenCount {
-            tokens: MEDIA_ESTIMATE,
-            estimated: true,
-        },
-        Part::Opaque { .. } => exact(0),
+        Part::Image(_) | Part::File(_) => TokenCount::estimate(MEDIA_ESTIMATE),
+        Part::Opaque { .. } => TokenCount::exact(0),
     }
 }
 
-const fn exact(tokens: u64) -> TokenCount {
-    TokenCount {
-        tokens,
-        estimated: false,
+impl TokenCount {
+    /// A count of which nothing is estimated.
+    pub const fn exact(tokens: u64) -> Self {
+        let estimated = false;
+        Self { tokens, estimated }
+    }
+
+    /// A count that is estimated.
+    pub const fn estimate(tokens: u64) -> Self {
+        let estimated = true;
+        Self { tokens, estimated }
     }
 }
 
@@ -179,7 +183,7 @@ pub fn context_total(messages: impl IntoIterator<Item = TokenCount>) -> TokenCou
     if messages.peek().is_none() {
         return TokenCount::default();
     }
-    exact(CONTEXT_OVERHEAD) + messages.sum()
+    TokenCount::exact(CONTEXT_OVERHEAD) + messages.sum()
 }
 
 #[cfg(test)]

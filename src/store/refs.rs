@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::codec::number;
 use super::remembered::{self, Cell, Memory, MemoryRow, Remembered, RememberedMut};
 use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
@@ -89,7 +91,7 @@ pub struct Collections {
 }
 
 /// The note of an annotated tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagNote {
     /// The commit that was tagged: the note counts while the tag points there.
     pub commit: CommitHash,

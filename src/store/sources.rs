@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::slice;
 
+use serde::{Deserialize, Serialize};
+
 use super::codec::number;
 use super::columns::damaged;
 use super::packing::press;
@@ -72,7 +74,7 @@ impl SourceState {
 }
 
 /// What is known of an imported session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Its title.
     pub title: Option<String>,

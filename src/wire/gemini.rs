@@ -35,20 +35,14 @@ enum Known {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Read<'a> {
-    #[serde(default)]
     text: Raw<'a>,
     /// Whether the text is what the model thought.
     #[serde(default)]
     thought: bool,
-    #[serde(default)]
     thought_signature: Option<String>,
-    #[serde(default)]
     function_call: Option<Call<'a>>,
-    #[serde(default)]
     function_response: Option<Response<'a>>,
-    #[serde(default)]
     inline_data: Option<InlineData>,
-    #[serde(default)]
     file_data: Option<FileData>,
 }
 
@@ -56,19 +50,15 @@ struct Read<'a> {
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Call<'a> {
     /// Older versions of the API have none.
-    #[serde(default)]
     id: Option<String>,
     name: String,
-    #[serde(default)]
     args: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     name: Option<String>,
     response: Raw<'a>,
     /// Media that belong to it.
@@ -147,10 +137,7 @@ fn inner(raw: &RawValue, notes: &mut Notes) -> Part {
 fn opaque(raw: &RawValue, notes: &mut Notes) -> Part {
     let members = decode::<serde_json::Map<_, _>>(Some(raw)).unwrap_or_default();
     notes.opaque(members.keys().next().map_or("part", String::as_str));
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: raw.get().to_owned(),
-    }
+    Part::opaque(PROVIDER, raw.get())
 }
 
 impl Read<'_> {
@@ -217,17 +204,7 @@ impl Response<'_> {
 }
 
 fn media(media_type: String, source: MediaSource) -> Part {
-    let is_image = media_type.starts_with("image/");
-    let media = Media {
-        media_type: Some(media_type),
-        name: None,
-        detail: None,
-        source,
-    };
-    match is_image {
-        true => Part::Image(media),
-        false => Part::File(media),
-    }
+    Part::media(Media::new(Some(media_type), source))
 }
 
 /// What a function gave back: the result of `call`, the function's answer first in it.

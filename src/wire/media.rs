@@ -53,26 +53,19 @@ pub(super) fn image_at(url: String, detail: Option<String>) -> Media {
         None => (None, MediaSource::Url(url)),
     };
     Media {
-        media_type,
-        name: None,
         detail,
-        source,
+        ..Media::new(media_type, source)
     }
 }
 
 /// A picture or a file by its address, which may be a data URL that holds it.
 pub fn attachment(url: String, media_type: Option<String>, name: Option<String>) -> Part {
     let media = image_at(url, None);
-    let media = Media {
+    Part::media(Media {
         media_type: media_type.or(media.media_type),
         name,
         ..media
-    };
-    let is_image = |kind: &str| kind.starts_with("image/");
-    match media.media_type.as_deref().is_some_and(is_image) {
-        true => Part::Image(media),
-        false => Part::File(media),
-    }
+    })
 }
 
 /// The address of a picture or a file, a data URL where its bytes are here; none if only a provider

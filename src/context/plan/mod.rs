@@ -381,31 +381,31 @@ impl PlanInput {
         Draft::new(Operation::Hide(hide), messages)
     }
 
-    /// The nearest place up to `at` before which something can be put: a visible entry that stays, such
-    /// that no pair that stays, and no message with what is attached to it, has it in its midst.
-    fn slot_before(&self, at: usize, chosen: &BTreeSet<usize>) -> usize {
+    /// Whether a place has a pair that stays around it.
+    fn splits(&self, chosen: &BTreeSet<usize>) -> impl Fn(usize) -> bool {
         let pairs = self.pairs();
-        let parts = |at: usize| {
+        move |at| {
             let stays = |pair: &&Pair| !chosen.contains(&pair.call.0);
             let mut kept = pairs.pairs().iter().filter(stays);
             kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
-        };
+        }
+    }
+
+    /// The nearest place up to `at` before which something can be put: a visible entry that stays, such
+    /// that no pair that stays, and no message with what is attached to it, has it in its midst.
+    fn slot_before(&self, at: usize, chosen: &BTreeSet<usize>) -> usize {
+        let splits = self.splits(chosen);
         self.visible()
             .rev()
             .filter(|slot| *slot <= at && !chosen.contains(slot))
-            .find(|slot| !parts(*slot) && !self.order[*slot].attached)
+            .find(|slot| !splits(*slot) && !self.order[*slot].attached)
             .unwrap_or(at)
     }
 
     /// Before which entry a replacement stands that comes after place `after`: the first visible
     /// one that stays, such that no pair that stays has it in its midst. None: at the end.
     fn slot_after(&self, after: usize, chosen: &BTreeSet<usize>) -> Option<EntryId> {
-        let pairs = self.pairs();
-        let splits = |at: usize| {
-            let stays = |pair: &&Pair| !chosen.contains(&pair.call.0);
-            let mut kept = pairs.pairs().iter().filter(stays);
-            kept.any(|pair| pair.call.0 < at && at <= pair.result.0)
-        };
+        let splits = self.splits(chosen);
         self.visible()
             .filter(|at| *at > after && !chosen.contains(at))
             .find(|at| !splits(*at))

@@ -67,18 +67,12 @@ pub fn prune(
             if tokens >= part.tokens {
                 continue;
             }
-            let stub = Sealed::new(Message {
-                attached: None,
-                recipient: None,
-                interrupted: false,
-                role: Role::Tool,
-                name: None,
-                parts: vec![Part::ToolResult {
-                    call: call.clone(),
-                    content: vec![Part::text(text)],
-                    is_error: false,
-                }],
-            });
+            let result = Part::ToolResult {
+                call: call.clone(),
+                content: vec![Part::text(text)],
+                is_error: false,
+            };
+            let stub = Sealed::new(Message::new(Role::Tool, vec![result]));
             let gone = GonePart {
                 at,
                 part: index,

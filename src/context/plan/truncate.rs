@@ -224,7 +224,7 @@ pub fn truncate(
                 let stays = |at: &usize| !chosen.contains(at) && !absorbed.contains(at);
                 let kept = input.visible().filter(stays);
                 let kept = kept.map(|at| input.order[at].tokens);
-                let placed = (!chosen.is_empty()).then(|| exactly(bound));
+                let placed = (!chosen.is_empty()).then(|| TokenCount::exact(bound));
                 context_total(kept.chain(placed)).tokens
             };
             if left(0) <= tokens {
@@ -261,13 +261,6 @@ pub fn truncate(
 /// Whether a visible entry is a message that a truncation counts and may hide by itself.
 fn counts(entry: &PlanEntry) -> bool {
     !entry.role.is_system() && !entry.attached && !entry.placed_by(HideKind::Truncation)
-}
-
-fn exactly(tokens: u64) -> TokenCount {
-    TokenCount {
-        tokens,
-        estimated: false,
-    }
 }
 
 #[cfg(test)]

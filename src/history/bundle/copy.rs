@@ -23,11 +23,7 @@ impl Repo {
         commit: &CommitHash,
         secrets: &Secrets,
     ) -> Result<(Self, CommitHash, SecretCounts)> {
-        let mut tips = vec![BundleTip {
-            name: RefName::branch("main")?,
-            commit: *commit,
-            after: None,
-        }];
+        let mut tips = vec![BundleTip::new(RefName::branch("main")?, *commit)];
         tips.extend(self.sessions_behind(commit)?);
         let (bytes, done) = self.bundle_leaving(&tips, true, Leaving::Redacted(secrets))?;
         let copy = Self::ephemeral()?;
@@ -50,11 +46,7 @@ impl Repo {
             if let Some(commit) = load::tip(&*view, &name)?
                 && !tips.iter().any(|tip| tip.name == name)
             {
-                tips.push(BundleTip {
-                    name,
-                    commit,
-                    after: None,
-                });
+                tips.push(BundleTip::new(name, commit));
             }
         }
         Ok(tips)

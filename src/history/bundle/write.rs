@@ -12,10 +12,7 @@ use crate::history::repo::Repo;
 use crate::interop::Input;
 use crate::interop::redacted::RedactedInput;
 use crate::model::secret::{Leaving, SecretCounts};
-use crate::model::{
-    Commit, EntryId, Hide, Interval, Message, Operation, PartHide, RefName, Replacement, Sealed,
-    Span,
-};
+use crate::model::{Commit, Message, Operation, RefName, Sealed, Span};
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -90,11 +87,7 @@ impl Repo {
                 if let Some(commit) = tip
                     && !tips.iter().any(|tip| tip.name == session)
                 {
-                    tips.push(BundleTip {
-                        name: session,
-                        commit,
-                        after: None,
-                    });
+                    tips.push(BundleTip::new(session, commit));
                 }
             }
         }
@@ -239,7 +232,7 @@ impl Writing<'_> {
         }
         if matches!(self.leaving, Leaving::Redacted(_)) {
             commit.parent = commit.parent.map(|parent| self.renamed(&parent));
-            commit.operation = self.operation(commit.operation);
+            commit.operation = self.operation(&commit.operation);
             let renamed = commit.hash();
             if renamed != row.hash {
                 self.done.renamed.insert(row.hash, renamed);
@@ -249,73 +242,18 @@ impl Writing<'_> {
     }
 
     /// What a commit does, by the names that there are in the bundle.
-    fn operation(&self, operation: Operation) -> Operation {
-        let content = |was: ContentHash| *self.messages.get(&was).unwrap_or(&was);
-        let entry = |was: EntryId| EntryId {
-            commit: self.renamed(&was.commit),
-            ..was
-        };
-        let entries = |was: Vec<EntryId>| was.into_iter().map(entry).collect();
-        match operation {
-            Operation::Append { content: was } => Operation::Append {
-                content: content(was),
-            },
-            Operation::Edit {
-                target,
-                content: was,
-            } => Operation::Edit {
-                target: entry(target),
-                content: content(was),
-            },
-            Operation::Hide(hide) => Operation::Hide(Hide {
-                intervals: hide
-                    .intervals
-                    .into_iter()
-                    .map(|interval| Interval {
-                        first: entry(interval.first),
-                        last: entry(interval.last),
-                    })
-                    .collect(),
-                keep: entries(hide.keep),
-                parts: hide
-                    .parts
-                    .into_iter()
-                    .map(|part| PartHide {
-                        entry: entry(part.entry),
-                        stub: part.stub.map(content),
-                        ..part
-                    })
-                    .collect(),
-                replacements: hide
-                    .replacements
-                    .into_iter()
-                    .map(|put| Replacement {
-                        before: put.before.map(entry),
-                        content: content(put.content),
-                    })
-                    .collect(),
-                ..hide
-            }),
-            Operation::Restore {
-                target,
-                entries: of,
-            } => Operation::Restore {
-                target: self.renamed(&target),
-                entries: entries(of),
-            },
-            Operation::Annotate {
-                targets,
-                priority,
-                reason,
-            } => Operation::Annotate {
-                targets: entries(targets),
-                priority,
-                reason,
-            },
+    fn operation(&self, operation: &Operation) -> Operation {
+        let content = |was: &ContentHash| *self.messages.get(was).unwrap_or(was);
+        let mut operation = operation.with_contents(content);
+        for entry in operation.entries_mut() {
+            entry.commit = self.renamed(&entry.commit);
         }
+        if let Operation::Restore { target, .. } = &mut operation {
+            *target = self.renamed(target);
+        }
+        operation
     }
 
-    /// The name that a commit has in the bundle.
     fn renamed(&self, commit: &CommitHash) -> CommitHash {
         *self.done.renamed.get(commit).unwrap_or(commit)
     }
@@ -355,11 +293,7 @@ impl Writing<'_> {
                 continue;
             };
             self.done.sources += 1;
-            let file = KeptSource {
-                view: self.view,
-                id: *id,
-                size_bytes: row.size_bytes,
-            };
+            let file = KeptSource::new(self.view, *id, row.size_bytes);
             let mut size_bytes = row.size_bytes;
             let mut print = row.fingerprint;
             if let Some(secrets) = self.leaving.secrets() {
@@ -386,11 +320,7 @@ impl Writing<'_> {
                 written += block.len() as u64;
                 self.out.write_all(block).map_err(Error::store)
             };
-            let plain = KeptSource {
-                view: self.view,
-                id: *id,
-                size_bytes,
-            };
+            let plain = KeptSource::new(self.view, *id, size_bytes);
             match redacted.get(id) {
                 Some(without) => each_block(without, &mut write)?,
                 None => each_block(&plain, &mut write)?,
@@ -476,10 +406,6 @@ impl BundleTip {
     /// The store's; none where there is no such ref.
     pub fn of(repo: &Repo, name: &RefName) -> Result<Option<Self>> {
         let tip = load::tip(&*repo.store.read()?, name)?;
-        Ok(tip.map(|commit| Self {
-            name: name.clone(),
-            commit,
-            after: None,
-        }))
+        Ok(tip.map(|commit| Self::new(name.clone(), commit)))
     }
 }

@@ -4,15 +4,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::BODIES;
-use crate::context::{Context, Mask, Order};
+use crate::context::{Context, Entry, Mask, Order};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
-use crate::history::counts::key;
+use crate::history::counts::{key, key_of};
 use crate::history::load::{self, Fresh};
 use crate::history::status::sum_up;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, RefName, RefValue, Role, Summed, TokenCount, Total};
-use crate::store::{CountKey, Derived, Fault, View};
+use crate::model::{Encoding, RefValue, Role, Summed, TokenCount, Total};
+use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
 const STEP: usize = 16;
@@ -53,74 +53,137 @@ fn contexts(
     faults: &mut Vec<Fault>,
     progress: &mut dyn FnMut(),
 ) -> Result<Masks> {
-    let counts: HashMap<(CountKey, Encoding), TokenCount> = derived
-        .counts
-        .iter()
-        .map(|(key, encoding, count)| ((*key, *encoding), *count))
-        .collect();
-    let mut totals: HashMap<CommitHash, Vec<(Encoding, Total)>> = HashMap::new();
-    for (commit, encoding, total) in &derived.totals {
-        totals.entry(*commit).or_default().push((*encoding, *total));
-    }
-    let mut summaries: HashMap<CommitHash, Vec<(Encoding, Option<&Summed>)>> = HashMap::new();
-    for (commit, encoding, summary) in &derived.summaries {
-        let of = summaries.entry(*commit).or_default();
-        of.push((*encoding, summary.as_ref()));
-    }
-    let roles: HashMap<ContentHash, Role> = match summaries.is_empty() {
-        true => HashMap::new(),
-        false => {
-            let sizes = view.content_sizes().unwrap_or_default().into_iter();
-            sizes.map(|size| (size.hash, size.role)).collect()
-        }
-    };
-    let checkpoints: HashSet<CommitHash> = derived.checkpoints.iter().copied().collect();
-    // A ref that cannot be read is told of as such; the others' paths are looked at all the same.
-    let names = view.sound_references()?;
-    let tip = |name: &RefName| match view.reference(name) {
-        Ok(Some(RefValue::Commit(tip))) => Some(tip),
-        _ => None,
-    };
-    let tips: HashSet<CommitHash> = names.iter().filter_map(tip).collect();
-    let wanted: HashSet<CommitHash> = checkpoints
-        .iter()
-        .chain(totals.keys())
-        .chain(summaries.keys())
-        .chain(&tips)
-        .copied()
-        .collect();
+    let kept = Kept::of(view, derived)?;
     let mut left: Vec<(u64, CommitHash)> = Vec::new();
-    for commit in wanted {
-        if let Ok(Some(row)) = view.commit(&commit) {
-            left.push((row.depth, commit));
+    for commit in kept.commits.keys() {
+        if let Ok(Some(row)) = view.commit(commit) {
+            left.push((row.depth, *commit));
         }
     }
     // The deepest first: whatever is on its path is done with it.
     left.sort_unstable();
-    let (mut done, mut masks) = (HashSet::new(), Masks::new());
-    let (mut wrong_checkpoints, mut wrong_totals, mut wrong_summaries) = (0, 0, 0);
+    let mut found = Found::default();
     while let Some((_, tip)) = left.pop() {
-        if done.contains(&tip) {
+        if found.done.contains(&tip) {
             continue;
         }
+        if let Ok(path) = view.ancestors(&tip, None, usize::MAX) {
+            found.along(&kept, path.into_iter().rev(), progress);
+        }
+    }
+    let wrong = [
+        ("checkpoints", found.checkpoints),
+        ("totals", found.totals),
+        ("summaries", found.summaries),
+    ];
+    let wrong = wrong.into_iter().filter(|(_, rows)| *rows > 0);
+    faults.extend(wrong.map(|(what, rows)| Fault::Derived { what, rows }));
+    Ok(found.masks)
+}
+
+/// What is kept, by the commit that it is of.
+struct Kept<'a> {
+    view: &'a dyn View,
+    counts: HashMap<(CountKey, Encoding), TokenCount>,
+    roles: HashMap<ContentHash, Role>,
+    /// The tips of refs are among them.
+    commits: HashMap<CommitHash, OfCommit<'a>>,
+}
+
+#[derive(Default)]
+struct OfCommit<'a> {
+    is_tip: bool,
+    has_checkpoint: bool,
+    totals: Vec<(Encoding, Total)>,
+    summaries: Vec<(Encoding, Option<&'a Summed>)>,
+}
+
+impl<'a> Kept<'a> {
+    fn of(view: &'a dyn View, derived: &'a Derived) -> Result<Self> {
+        let counts = derived.counts.iter();
+        let counts = counts.map(|(key, encoding, count)| ((*key, *encoding), *count));
+        let mut roles = HashMap::new();
+        if !derived.summaries.is_empty() {
+            let sizes = view.content_sizes().unwrap_or_default().into_iter();
+            roles.extend(sizes.map(|size| (size.hash, size.role)));
+        }
+        let mut commits: HashMap<CommitHash, OfCommit<'_>> = HashMap::new();
+        for commit in &derived.checkpoints {
+            commits.entry(*commit).or_default().has_checkpoint = true;
+        }
+        for (commit, encoding, total) in &derived.totals {
+            let of = commits.entry(*commit).or_default();
+            of.totals.push((*encoding, *total));
+        }
+        for (commit, encoding, summary) in &derived.summaries {
+            let of = commits.entry(*commit).or_default();
+            of.summaries.push((*encoding, summary.as_ref()));
+        }
+        // A ref that cannot be read is told of as such; the others' paths are looked at all the same.
+        for name in view.sound_references()? {
+            if let Ok(Some(RefValue::Commit(tip))) = view.reference(&name) {
+                commits.entry(tip).or_default().is_tip = true;
+            }
+        }
+        Ok(Self {
+            view,
+            counts: counts.collect(),
+            roles,
+            commits,
+        })
+    }
+
+    /// The counts of a context's messages; none where one has none.
+    fn counted(&self, context: Option<&Context>, encoding: Encoding) -> Option<Vec<TokenCount>> {
+        let count = |entry: &Entry| self.counts.get(&(key(entry), encoding)).copied();
+        context?.entries.iter().map(count).collect()
+    }
+
+    fn total(&self, context: Option<&Context>, encoding: Encoding) -> Option<Total> {
+        let mut total = Total::default();
+        total.extend(self.counted(context, encoding)?);
+        Some(total)
+    }
+
+    /// A context summed up; none where a message has no count, or its row is damaged.
+    fn summary(&self, context: Option<&Context>, encoding: Encoding) -> Option<Summed> {
+        let counted = self.counted(context, encoding)?;
+        let (context, roles) = (context?, &self.roles);
+        let mut contents = context.entries.iter().map(|entry| entry.content);
+        let is_whole = contents.all(|content| roles.contains_key(&content));
+        is_whole.then(|| sum_up(context, &counted, |content| roles[content]))
+    }
+}
+
+/// What was found, and how many rows of each kind are wrong.
+#[derive(Default)]
+struct Found {
+    done: HashSet<CommitHash>,
+    masks: Masks,
+    checkpoints: u64,
+    totals: u64,
+    summaries: u64,
+}
+
+impl Found {
+    /// Holds what is kept of the commits of a path, from its root on, against what they make.
+    fn along(
+        &mut self,
+        kept: &Kept<'_>,
+        path: impl Iterator<Item = CommitRow>,
+        progress: &mut dyn FnMut(),
+    ) {
         let mut order = Order::default();
-        let Ok(path) = view.ancestors(&tip, None, usize::MAX) else {
-            continue;
-        };
         // What the messages come to since the newest commit that was no append: a context is made for
         // the first total behind that alone.
         let mut running: HashMap<Encoding, Total> = HashMap::new();
-        for row in path.iter().rev() {
+        for row in path {
             if order.apply(row.hash, &row.commit).is_err() {
                 break;
             }
             match row.appended() {
                 Some(content) => running.retain(|encoding, total| {
-                    let key = CountKey {
-                        content,
-                        mask: None,
-                    };
-                    let count = counts.get(&(key, *encoding));
+                    let count = kept.counts.get(&(key_of(content), *encoding));
                     count.is_some_and(|count| {
                         total.add(*count);
                         true
@@ -128,85 +191,41 @@ fn contexts(
                 }),
                 None => running.clear(),
             }
-            let kept = totals.get(&row.hash);
-            let is_kept = checkpoints.contains(&row.hash);
-            let summed = summaries.get(&row.hash);
-            let is_of_interest =
-                is_kept || kept.is_some() || summed.is_some() || tips.contains(&row.hash);
-            if !is_of_interest || !done.insert(row.hash) {
+            let of = kept.commits.get(&row.hash);
+            let Some(of) = of.filter(|_| self.done.insert(row.hash)) else {
                 continue;
-            }
+            };
             progress();
-            let is_new = |(encoding, _): &&(Encoding, Total)| !running.contains_key(encoding);
-            let unknown = kept.into_iter().flatten().any(|kept| is_new(&kept));
-            let is_needed = is_kept || unknown || summed.is_some() || tips.contains(&row.hash);
+            let is_new = |(encoding, _): &(Encoding, Total)| !running.contains_key(encoding);
+            let is_needed = of.is_tip
+                || of.has_checkpoint
+                || !of.summaries.is_empty()
+                || of.totals.iter().any(is_new);
             let context = is_needed.then(|| order.context());
+            let context = context.as_ref();
             for entry in context.iter().flat_map(|context| &context.entries) {
                 if let Some(key) = entry.mask.key() {
-                    masks.entry(key).or_insert_with(|| entry.mask.clone());
+                    let mask = || entry.mask.clone();
+                    self.masks.entry(key).or_insert_with(mask);
                 }
             }
-            if is_kept {
-                let context = context.as_ref();
-                let read = view.checkpoint(&row.hash);
+            if of.has_checkpoint {
+                let read = kept.view.checkpoint(&row.hash);
                 let is_right = matches!(read, Ok(Some((at, kept))) if at == row.hash && Some(&kept) == context);
-                wrong_checkpoints += u64::from(!is_right);
+                self.checkpoints += u64::from(!is_right);
             }
-            for (encoding, kept) in kept.into_iter().flatten() {
-                let sum = match (running.get(encoding), &context) {
-                    (Some(total), _) => Some(*total),
-                    (None, context) => sum(context.as_ref(), *encoding, &counts),
-                };
-                running.extend(sum.map(|sum| (*encoding, sum)));
-                wrong_totals += u64::from(sum.is_some_and(|sum| sum != *kept));
+            for (encoding, total) in &of.totals {
+                let known = running.get(encoding).copied();
+                let right = known.or_else(|| kept.total(context, *encoding));
+                running.extend(right.map(|right| (*encoding, right)));
+                self.totals += u64::from(right.is_some_and(|right| right != *total));
             }
-            for (encoding, kept) in summed.into_iter().flatten() {
-                let sum = summary(context.as_ref(), *encoding, &counts, &roles);
-                wrong_summaries += u64::from(sum.is_some_and(|sum| Some(&sum) != *kept));
+            for (encoding, summary) in &of.summaries {
+                let right = kept.summary(context, *encoding);
+                self.summaries += u64::from(right.is_some_and(|right| Some(&right) != *summary));
             }
         }
     }
-    for (what, rows) in [
-        ("checkpoints", wrong_checkpoints),
-        ("totals", wrong_totals),
-        ("summaries", wrong_summaries),
-    ] {
-        if rows > 0 {
-            faults.push(Fault::Derived { what, rows });
-        }
-    }
-    Ok(masks)
-}
-
-/// What the visible messages come to; none where one has no count.
-fn sum(
-    context: Option<&Context>,
-    encoding: Encoding,
-    counts: &HashMap<(CountKey, Encoding), TokenCount>,
-) -> Option<Total> {
-    let mut total = Total::default();
-    for entry in &context?.entries {
-        total.add(*counts.get(&(key(entry), encoding))?);
-    }
-    Some(total)
-}
-
-/// A context summed up; none where a message has no count, or its row is damaged.
-fn summary(
-    context: Option<&Context>,
-    encoding: Encoding,
-    counts: &HashMap<(CountKey, Encoding), TokenCount>,
-    roles: &HashMap<ContentHash, Role>,
-) -> Option<Summed> {
-    let context = context?;
-    let entries = context.entries.iter();
-    let is_known = |content| roles.contains_key(content);
-    if !context.entries.iter().all(|entry| is_known(&entry.content)) {
-        return None;
-    }
-    let counted = entries.map(|entry| counts.get(&(key(entry), encoding)).copied());
-    let counted: Vec<TokenCount> = counted.collect::<Option<_>>()?;
-    Some(sum_up(context, &counted, |content| roles[content]))
 }
 
 /// Counts every message again that has a count.

@@ -30,6 +30,12 @@ const NEAR: u64 = 16;
 /// How many entries are first looked at for one that is not attached.
 const LOOK_BACK: u64 = 16;
 
+/// What is asked of messages that may be cut apart.
+const LINKS: Facts = Facts {
+    links: true,
+    counts: None,
+};
+
 /// A plan's input on its way.
 pub(super) struct Gather<'a> {
     view: &'a dyn View,
@@ -186,10 +192,6 @@ impl<'a> Gather<'a> {
 
     /// The entries at these depths.
     fn read(&self, depths: &BTreeSet<u64>) -> Result<HashMap<u64, Appended>> {
-        let facts = Facts {
-            links: true,
-            counts: None,
-        };
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for depth in depths {
             match ranges.last_mut() {
@@ -199,7 +201,7 @@ impl<'a> Gather<'a> {
         }
         let mut read = HashMap::new();
         for range in ranges {
-            each_appended(self.view, &self.outline.tip, range, facts, &mut |one| {
+            each_appended(self.view, &self.outline.tip, range, LINKS, &mut |one| {
                 if depths.contains(&one.depth) {
                     read.insert(one.depth, one);
                 }
@@ -211,16 +213,12 @@ impl<'a> Gather<'a> {
 
     /// A stretch in parts: together what no plan tells apart, by itself what it may.
     fn split(&mut self, stretch: &Stretch, depths: Range<u64>) -> Result<()> {
-        let facts = Facts {
-            links: true,
-            counts: None,
-        };
         let mut cut = Cut::default();
         each_appended(
             self.view,
             &self.outline.tip,
             depths.clone(),
-            facts,
+            LINKS,
             &mut |one| {
                 let links = self.links_of(&one)?;
                 let is_special = one.role.is_system() || one.attached;
@@ -229,40 +227,23 @@ impl<'a> Gather<'a> {
             },
         )?;
         let apart = cut.apart();
-        let mut runs = Vec::new();
+        let mut pieces = Vec::new();
         let mut next = depths.start;
-        for end in apart.iter().copied().chain([depths.end]) {
-            if next < end {
-                runs.push(next..end);
-            }
-            next = end + 1;
+        for one in apart.into_iter().chain([depths.end]) {
+            pieces.extend((next < one).then_some(next..one));
+            pieces.extend((one < depths.end).then_some(one..one + 1));
+            next = one + 1;
         }
-        let mut wanted = apart.clone();
-        wanted.extend(runs.iter().flat_map(ends));
-        let mut read = self.read(&wanted)?;
-        let mut runs = runs.into_iter().peekable();
-        let mut apart = apart.into_iter().peekable();
-        loop {
-            let at = match (runs.peek(), apart.peek()) {
-                (Some(run), Some(one)) => run.start.min(*one),
-                (Some(run), None) => run.start,
-                (None, Some(one)) => *one,
-                (None, None) => return Ok(()),
-            };
-            let is_run = runs.peek().is_some_and(|run| run.start == at);
-            match runs.next_if(|run| is_run && run.end - run.start > 1) {
-                Some(run) => self.run(stretch, run, &read),
-                None => {
-                    let one = read.remove(&at).expect("it is among the wanted ones");
-                    self.appended(stretch, one)?;
-                    if is_run {
-                        runs.next();
-                    } else {
-                        apart.next();
-                    }
-                }
+        let mut read = self.read(&pieces.iter().flat_map(ends).collect())?;
+        for piece in pieces {
+            if piece.end - piece.start > 1 {
+                self.run(stretch, piece, &read);
+                continue;
             }
+            let one = read.remove(&piece.start);
+            self.appended(stretch, one.expect("it is among the wanted ones"))?;
         }
+        Ok(())
     }
 
     /// Looks up those of which only the place is known.

@@ -24,7 +24,7 @@ pub struct Needs {
 
 impl Needs {
     /// Of plans that take or leave messages whole.
-    pub(super) fn messages() -> Self {
+    pub(in crate::history) fn messages() -> Self {
         Self {
             no_parts: true,
             together: true,

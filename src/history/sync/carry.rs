@@ -27,6 +27,25 @@ pub struct Carried {
     pub size_bytes: u64,
 }
 
+impl Carried {
+    pub(super) fn add(&mut self, bundle: &[u8], brought: Brought) {
+        self.size_bytes += bundle.len() as u64;
+        self.brought.commits += brought.commits;
+        self.brought.contents += brought.contents;
+        self.brought.sources += brought.sources;
+        self.brought.erased += brought.erased;
+    }
+}
+
+/// Paths that are to be carried.
+pub struct Load<'a> {
+    pub(super) wants: Vec<Want>,
+    /// With the session files that they came from.
+    pub(super) sources: bool,
+    /// Is told how many commits are there, and how many there will be.
+    pub(super) progress: &'a mut dyn FnMut(u64, u64),
+}
+
 /// A path that is wanted on the other side, by the ref that leads there.
 #[derive(Clone, Debug)]
 pub struct Want {
@@ -175,10 +194,13 @@ fn same(asked: usize, answered: usize) -> Result<()> {
 pub(super) fn carry(
     from: &mut dyn Answers,
     to: &mut dyn Answers,
-    wants: Vec<Want>,
-    sources: bool,
-    progress: &mut dyn FnMut(u64, u64),
+    load: Load<'_>,
 ) -> Result<Carried> {
+    let Load {
+        wants,
+        sources,
+        progress,
+    } = load;
     let mut done = Carried::default();
     let mut queue = VecDeque::from(wants);
     let mut slice = if sources { u64::MAX } else { SLICE_FIRST };
@@ -225,11 +247,7 @@ pub(super) fn carry(
         let bundle = from.give(&tips, sources)?;
         let brought = to.take(&bundle)?;
         carried = (carried + slice.saturating_sub(room)).min(whole);
-        done.size_bytes += bundle.len() as u64;
-        done.brought.commits += brought.commits;
-        done.brought.contents += brought.contents;
-        done.brought.sources += brought.sources;
-        done.brought.erased += brought.erased;
+        done.add(&bundle, brought);
         progress(carried, whole);
         slice = slice
             .saturating_mul(2)

@@ -1,8 +1,8 @@
 //! What another repository has, brought here.
 
-use super::carry::{Carried, Want};
+use super::carry::{Carried, Load, Want};
 use super::here::{Here, apply};
-use super::landed::{Landed, landed};
+use super::landed::{Landed, LandedRef, landed};
 use super::remotes::seen;
 use super::{Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
@@ -45,24 +45,11 @@ pub struct Fetched {
     /// The objects.
     pub carried: Carried,
     /// What became of refs here, those of the remote first.
-    pub refs: Vec<FetchedRef>,
+    pub refs: Vec<LandedRef>,
     /// One's own that could not go along, for each has commits of its own.
     pub parted: Vec<Parted>,
     /// Refs of the other repository that cannot have a name here.
     pub nameless: Vec<RefName>,
-}
-
-/// What became of a ref here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FetchedRef {
-    /// Its name here.
-    pub name: RefName,
-    /// Where it was.
-    pub old: Option<CommitHash>,
-    /// Where it is.
-    pub new: Option<CommitHash>,
-    /// What that comes to.
-    pub landed: Landed,
 }
 
 /// A ref that went on in another way in each repository.
@@ -100,10 +87,7 @@ impl Repo {
             .refs
             .retain(|row| options.names.is_empty() || options.names.contains(&row.name));
         if let Some(missing) = options.names.iter().find(|name| theirs.get(name).is_none()) {
-            return Err(Error::UnknownRevision {
-                text: missing.short().to_owned(),
-                nearest: None,
-            });
+            return Err(Error::no_commit(missing.short()));
         }
         let mut done = Fetched::default();
         let wants = theirs
@@ -115,7 +99,12 @@ impl Repo {
             repo: self,
             now: &|| now,
         };
-        done.carried = peer.bring(&mut here, wants.collect(), options.sources, progress)?;
+        let load = Load {
+            wants: wants.collect(),
+            sources: options.sources,
+            progress,
+        };
+        done.carried = peer.bring(&mut here, load)?;
         let tx = self.store.write()?;
         tx.begin_moves(call.now, call.what)?;
         let mut landing = Landing {
@@ -253,7 +242,7 @@ impl Landing<'_> {
             };
             apply(self.tx, &to)?;
         }
-        self.done.refs.push(FetchedRef {
+        self.done.refs.push(LandedRef {
             name: name.clone(),
             old,
             new,

@@ -157,9 +157,7 @@ pub(super) fn apply(tx: &dyn Tx, to: &RefMove) -> Result<()> {
         && tx.commit(&new)?.is_none()
     {
         // A collection has met what was carried before anything led there.
-        return Err(Error::Overtaken {
-            name: to.name.to_string(),
-        });
+        return Err(Error::overtaken(to.name.to_string()));
     }
     if let (Some(old), Some(new), false) = (to.old, to.new, to.is_forced)
         && !tx.is_ancestor(&old, &new)?

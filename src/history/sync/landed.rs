@@ -2,7 +2,21 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::model::RefName;
 use crate::store::View;
+
+/// What became of a ref, here or there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LandedRef {
+    /// Its name where it landed.
+    pub name: RefName,
+    /// Where it was.
+    pub old: Option<CommitHash>,
+    /// Where it was to be.
+    pub new: Option<CommitHash>,
+    /// What became of it.
+    pub landed: Landed,
+}
 
 /// How a ref lies to where it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

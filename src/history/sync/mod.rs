@@ -12,24 +12,23 @@ mod landed;
 mod push;
 mod remotes;
 mod shelf;
-mod spelled;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::BundleTip;
+use crate::history::bundle::{BundleTip, ref_name};
 use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
-pub use carry::{Carried, Want};
-pub use fetch::{FetchOptions, Fetched, FetchedRef, Follow, Parted};
+pub use carry::{Carried, Load, Want};
+pub use fetch::{FetchOptions, Fetched, Follow};
 pub use here::Here;
 pub use landed::Landed;
-pub use push::{PushOptions, PushRef, Pushed, PushedRef};
+pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::{OnShelf, Shelf, Shelved};
 pub use wire::{PROTOCOL, Wired, serve};
@@ -56,23 +55,11 @@ pub trait Carries {
     /// Finds how far each of these paths of one's own is there already.
     fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()>;
 
-    /// Brings there what is missing of these paths. Tells how many commits are there, and how many there will be.
-    fn send(
-        &mut self,
-        mine: &mut Here<'_>,
-        wants: Vec<Want>,
-        sources: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried>;
+    /// Brings there what is missing of these paths.
+    fn send(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried>;
 
     /// Brings here what is missing of these paths of its own.
-    fn bring(
-        &mut self,
-        mine: &mut Here<'_>,
-        wants: Vec<Want>,
-        sources: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried>;
+    fn bring(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried>;
 }
 
 /// A repository that can be asked of its commits: two such bring each other what the one lacks.
@@ -95,29 +82,17 @@ impl<T: Answers> Carries for T {
         carry::compare(mine, self, wants)
     }
 
-    fn send(
-        &mut self,
-        mine: &mut Here<'_>,
-        wants: Vec<Want>,
-        sources: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried> {
-        carry::carry(mine, self, wants, sources, progress)
+    fn send(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried> {
+        carry::carry(mine, self, load)
     }
 
-    fn bring(
-        &mut self,
-        mine: &mut Here<'_>,
-        wants: Vec<Want>,
-        sources: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried> {
-        carry::carry(self, mine, wants, sources, progress)
+    fn bring(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried> {
+        carry::carry(self, mine, load)
     }
 }
 
 /// What another repository has to offer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerRefs {
     /// The branch that its HEAD is on.
     pub head: Option<RefName>,
@@ -133,7 +108,7 @@ impl PeerRefs {
 }
 
 /// A branch, a tag or a session of another repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerRef {
     /// Its full name.
     pub name: RefName,
@@ -142,11 +117,22 @@ pub struct PeerRef {
     /// How many commits stand before that on its path.
     pub depth: u64,
     /// What goes with the name.
+    #[serde(flatten)]
     pub beside: Beside,
 }
 
+impl PeerRef {
+    /// Refuses a name that nobody could make: what a stranger says.
+    fn refuse_name(&self) -> Result<()> {
+        let made = ref_name(self.name.as_str()).map_err(|_| Error::BrokenPeer {
+            detail: format!("has a ref that nobody could make: {}", self.name),
+        });
+        made.map(|_| ())
+    }
+}
+
 /// What is known beside a ref, and goes where it goes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
     /// The note of a tag.
     pub note: Option<TagNote>,
@@ -155,7 +141,7 @@ pub struct Beside {
 }
 
 /// Where a ref is to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefMove {
     /// Its full name.
     pub name: RefName,
@@ -164,8 +150,10 @@ pub struct RefMove {
     /// Where it goes; none: it is deleted.
     pub new: Option<CommitHash>,
     /// It need not go on from where it was.
+    #[serde(rename = "forced")]
     pub is_forced: bool,
     /// What goes with the name.
+    #[serde(flatten)]
     pub beside: Beside,
 }
 

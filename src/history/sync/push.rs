@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::carry::{Carried, Want};
+use super::carry::{Carried, Load, Want};
 use super::here::{Here, beside};
-use super::landed::{Landed, landed};
+use super::landed::{Landed, LandedRef, landed};
 use super::{ErasedThere, Peer, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -50,24 +50,11 @@ pub struct Pushed {
     /// The objects.
     pub carried: Carried,
     /// What became of each ref, in the order in which they were named.
-    pub refs: Vec<PushedRef>,
+    pub refs: Vec<LandedRef>,
     /// What became there of messages that were erased here.
     pub erased: ErasedThere,
     /// Secrets that were let out.
     pub secrets: SecretCounts,
-}
-
-/// What became of a ref there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PushedRef {
-    /// Its name there.
-    pub name: RefName,
-    /// Where it was.
-    pub old: Option<CommitHash>,
-    /// Where it was to be.
-    pub new: Option<CommitHash>,
-    /// What became of it.
-    pub landed: Landed,
 }
 
 impl Repo {
@@ -111,7 +98,7 @@ impl Repo {
                 let depth = load::commit(&*view, &commit)?.depth;
                 wants.push(Want::new(to.name.clone(), commit, depth));
             }
-            done.refs.push(PushedRef {
+            done.refs.push(LandedRef {
                 name: to.name.clone(),
                 old,
                 new: to.commit,
@@ -126,7 +113,12 @@ impl Repo {
         };
         peer.compare(&mut here, &mut wants)?;
         done.secrets = self.scanned(&wants, &moves, options)?;
-        done.carried = peer.send(&mut here, wants, options.sources, progress)?;
+        let load = Load {
+            wants,
+            sources: options.sources,
+            progress,
+        };
+        done.carried = peer.send(&mut here, load)?;
         if !moves.is_empty() {
             peer.move_refs(call.what, &moves)?;
         }

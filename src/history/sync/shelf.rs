@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::carry::{Carried, Want};
+use super::carry::{Carried, Load, Want};
 use super::here::Here;
-use super::spelled::{Row, Text};
 use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -40,20 +39,13 @@ pub trait Shelf {
 }
 
 /// A ref on a shelf.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shelved {
     /// The ref.
+    #[serde(flatten)]
     pub row: PeerRef,
     /// The commit that each of its bundles ends with, the oldest first. Each goes on from the one before it.
     pub ends: Vec<CommitHash>,
-}
-
-/// A [`Shelved`] in JSON.
-#[derive(Serialize, Deserialize)]
-struct Spelled {
-    #[serde(flatten)]
-    row: Row,
-    ends: Vec<Text<CommitHash>>,
 }
 
 impl Shelved {
@@ -63,11 +55,7 @@ impl Shelved {
     ///
     /// None that a well-formed row has.
     pub fn to_json(&self) -> Result<Vec<u8>> {
-        let spelled = Spelled {
-            row: self.row.clone().into(),
-            ends: self.ends.iter().copied().map(Text).collect(),
-        };
-        serde_json::to_vec_pretty(&spelled).map_err(Error::store)
+        serde_json::to_vec_pretty(self).map_err(Error::store)
     }
 
     /// The same, read again. It is a stranger's.
@@ -76,13 +64,11 @@ impl Shelved {
     ///
     /// [`Error::BrokenPeer`] for what is none.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let spelled: Spelled = serde_json::from_slice(text).map_err(|error| Error::BrokenPeer {
+        let shelved: Self = serde_json::from_slice(text).map_err(|error| Error::BrokenPeer {
             detail: format!("has a ref that is none: {error}"),
         })?;
-        Ok(Self {
-            row: spelled.row.read()?,
-            ends: spelled.ends.into_iter().map(|end| end.0).collect(),
-        })
+        shelved.row.refuse_name()?;
+        Ok(shelved)
     }
 }
 
@@ -143,23 +129,17 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
         Ok(())
     }
 
-    fn send(
-        &mut self,
-        mine: &mut Here<'_>,
-        mut wants: Vec<Want>,
-        sources: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried> {
+    fn send(&mut self, mine: &mut Here<'_>, mut load: Load<'_>) -> Result<Carried> {
         let mut done = Carried::default();
-        self.compare(mine, &mut wants)?;
-        let all = wants.len() as u64;
-        for (at, want) in wants.iter().enumerate() {
-            progress(at as u64, all);
+        self.compare(mine, &mut load.wants)?;
+        let all = load.wants.len() as u64;
+        for (at, want) in load.wants.iter().enumerate() {
+            (load.progress)(at as u64, all);
             if want.is_there() {
                 continue;
             }
             let (kept, _) = self.shared(&want.name, &want.commit)?;
-            let (bundle, made) = self.mine.bundle(&[want.tip()], sources)?;
+            let (bundle, made) = self.mine.bundle(&[want.tip()], load.sources)?;
             done.brought.commits += made.commits;
             done.brought.contents += made.contents;
             done.brought.sources += made.sources;
@@ -169,17 +149,11 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
         Ok(done)
     }
 
-    fn bring(
-        &mut self,
-        mine: &mut Here<'_>,
-        wants: Vec<Want>,
-        _: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Carried> {
+    fn bring(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried> {
         let mut done = Carried::default();
-        let all = wants.len() as u64;
-        for (at, want) in wants.iter().enumerate() {
-            progress(at as u64, all);
+        let all = load.wants.len() as u64;
+        for (at, want) in load.wants.iter().enumerate() {
+            (load.progress)(at as u64, all);
             let Some(row) = self.rows.iter().find(|row| row.row.name == want.name) else {
                 continue;
             };
@@ -191,11 +165,7 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
             for number in first..row.ends.len() {
                 let bundle = self.shelf.read(row, number)?;
                 let brought = mine.take(&bundle)?;
-                done.brought.commits += brought.commits;
-                done.brought.contents += brought.contents;
-                done.brought.sources += brought.sources;
-                done.brought.erased += brought.erased;
-                done.size_bytes += bundle.len() as u64;
+                done.add(&bundle, brought);
             }
         }
         Ok(done)
@@ -231,9 +201,7 @@ impl<S: Shelf> Peer for OnShelf<'_, S> {
             }
             if ends.last() != Some(&commit) {
                 // It ends before the commit, and nothing was put behind it.
-                return Err(Error::Overtaken {
-                    name: to.name.to_string(),
-                });
+                return Err(Error::overtaken(to.name.to_string()));
             }
             let depth = load::commit(&*self.mine.store.read()?, &commit)?.depth;
             let is = Shelved {

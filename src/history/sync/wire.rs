@@ -8,8 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::here::Here;
-use super::spelled::{Known, Row, Text};
-use super::{Answers, Brought, ErasedThere, Peer, PeerRefs, RefMove};
+use super::{Answers, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, PeerTrouble, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::BundleTip;
@@ -30,37 +29,13 @@ const SHOWN_CHARS: usize = 80;
 #[serde(rename_all = "snake_case")]
 enum Ask {
     Refs,
-    Has(Vec<Text<CommitHash>>),
-    At(Vec<(Text<CommitHash>, u64)>),
-    Give(Vec<Tip>, bool),
+    Has(Vec<CommitHash>),
+    At(Vec<(CommitHash, u64)>),
+    Give(Vec<BundleTip>, bool),
     /// So many bytes follow.
     Take(u64),
-    Move(String, Vec<Move>),
-    Erased(Vec<Text<ContentHash>>),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Tip {
-    name: Text<RefName>,
-    commit: Text<CommitHash>,
-    after: Option<Text<CommitHash>>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Move {
-    name: Text<RefName>,
-    old: Option<Text<CommitHash>>,
-    new: Option<Text<CommitHash>>,
-    forced: bool,
-    #[serde(flatten)]
-    known: Known,
-}
-
-/// The answer to [`Ask::Refs`].
-#[derive(Serialize, Deserialize)]
-struct Refs {
-    head: Option<Text<RefName>>,
-    refs: Vec<Row>,
+    Move(String, Vec<RefMove>),
+    Erased(Vec<ContentHash>),
 }
 
 /// An answer.
@@ -68,15 +43,7 @@ struct Refs {
 #[serde(rename_all = "snake_case")]
 enum Answer<T> {
     Ok(T),
-    Error { trouble: Kind, what: String },
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Refused,
-    Damaged,
-    Lost,
+    Error { trouble: PeerTrouble, what: String },
 }
 
 /// A repository that is asked through pipes.
@@ -112,14 +79,7 @@ impl<R: BufRead, W: Write> Wired<R, W> {
         match serde_json::from_slice(&answer) {
             Ok(Answer::Ok(value)) if is_sent => Ok(value),
             Ok(Answer::Ok(_)) => Err(gone()),
-            Ok(Answer::Error { trouble, what }) => Err(Error::Peer {
-                what,
-                trouble: match trouble {
-                    Kind::Refused => PeerTrouble::Refused,
-                    Kind::Damaged => PeerTrouble::Damaged,
-                    Kind::Lost => PeerTrouble::Lost,
-                },
-            }),
+            Ok(Answer::Error { trouble, what }) => Err(Error::Peer { what, trouble }),
             Err(error) => Err(strange(format!("gave an answer that is none: {error}"))),
         }
     }
@@ -127,23 +87,15 @@ impl<R: BufRead, W: Write> Wired<R, W> {
 
 impl<R: BufRead, W: Write> Answers for Wired<R, W> {
     fn has(&mut self, commits: &[CommitHash]) -> Result<Vec<bool>> {
-        let commits = commits.iter().copied().map(Text);
-        self.ask(&Ask::Has(commits.collect()), &[])
+        self.ask(&Ask::Has(commits.to_vec()), &[])
     }
 
     fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>> {
-        let places = places.iter().map(|(tip, depth)| (Text(*tip), *depth));
-        let commits: Vec<Text<CommitHash>> = self.ask(&Ask::At(places.collect()), &[])?;
-        Ok(commits.into_iter().map(|commit| commit.0).collect())
+        self.ask(&Ask::At(places.to_vec()), &[])
     }
 
     fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
-        let tips = tips.iter().map(|tip| Tip {
-            name: Text(tip.name.clone()),
-            commit: Text(tip.commit),
-            after: tip.after.map(Text),
-        });
-        let size_bytes: u64 = self.ask(&Ask::Give(tips.collect(), sources), &[])?;
+        let size_bytes: u64 = self.ask(&Ask::Give(tips.to_vec(), sources), &[])?;
         bytes(&mut self.input, size_bytes)
     }
 
@@ -154,31 +106,18 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
 
 impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     fn refs(&mut self) -> Result<PeerRefs> {
-        let refs: Refs = self.ask(&Ask::Refs, &[])?;
-        let mut rows = Vec::new();
-        for row in refs.refs {
-            rows.push(row.read()?);
-        }
-        Ok(PeerRefs {
-            head: refs.head.map(|head| head.0).filter(RefName::is_branch),
-            refs: rows,
-        })
+        let mut theirs: PeerRefs = self.ask(&Ask::Refs, &[])?;
+        theirs.refs.iter().try_for_each(PeerRef::refuse_name)?;
+        theirs.head = theirs.head.filter(RefName::is_branch);
+        Ok(theirs)
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
-        let moves = moves.iter().map(|to| Move {
-            name: Text(to.name.clone()),
-            old: to.old.map(Text),
-            new: to.new.map(Text),
-            forced: to.is_forced,
-            known: to.beside.clone().into(),
-        });
-        self.ask(&Ask::Move(what.to_owned(), moves.collect()), &[])
+        self.ask(&Ask::Move(what.to_owned(), moves.to_vec()), &[])
     }
 
     fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere> {
-        let contents = contents.iter().copied().map(Text);
-        self.ask(&Ask::Erased(contents.collect()), &[])
+        self.ask(&Ask::Erased(contents.to_vec()), &[])
     }
 }
 
@@ -199,58 +138,22 @@ pub fn serve(
         let ask: Ask = serde_json::from_slice(&line)
             .map_err(|error| strange(format!("asked what is no question: {error}")))?;
         match ask {
-            Ask::Refs => {
-                let refs = here.refs().map(|theirs| Refs {
-                    head: theirs.head.map(Text),
-                    refs: theirs.refs.into_iter().map(Row::from).collect(),
-                });
-                answer(&mut output, refs)?;
-            }
-            Ask::Has(commits) => {
-                let commits: Vec<CommitHash> = commits.into_iter().map(|it| it.0).collect();
-                answer(&mut output, here.has(&commits))?;
-            }
-            Ask::At(places) => {
-                let places = places.into_iter().map(|(tip, depth)| (tip.0, depth));
-                let commits = here.at(&places.collect::<Vec<_>>());
-                let commits = commits.map(|all| all.into_iter().map(Text).collect::<Vec<_>>());
-                answer(&mut output, commits)?;
-            }
-            Ask::Give(tips, sources) => {
-                let tips = tips.into_iter().map(|tip| BundleTip {
-                    name: tip.name.0,
-                    commit: tip.commit.0,
-                    after: tip.after.map(|after| after.0),
-                });
-                match here.give(&tips.collect::<Vec<_>>(), sources) {
-                    Ok(bundle) => {
-                        answer(&mut output, Ok(bundle.len()))?;
-                        say(&mut output, &bundle)?;
-                    }
-                    Err(error) => answer::<()>(&mut output, Err(error))?,
+            Ask::Refs => answer(&mut output, here.refs())?,
+            Ask::Has(commits) => answer(&mut output, here.has(&commits))?,
+            Ask::At(places) => answer(&mut output, here.at(&places))?,
+            Ask::Give(tips, sources) => match here.give(&tips, sources) {
+                Ok(bundle) => {
+                    answer(&mut output, Ok(bundle.len()))?;
+                    say(&mut output, &bundle)?;
                 }
-            }
+                Err(error) => answer::<()>(&mut output, Err(error))?,
+            },
             Ask::Take(size_bytes) => {
                 let bundle = bytes(&mut input, size_bytes)?;
                 answer(&mut output, here.take(&bundle))?;
             }
-            Ask::Move(what, moves) => {
-                let moves = moves.into_iter().map(|to| RefMove {
-                    name: to.name.0,
-                    old: to.old.map(|old| old.0),
-                    new: to.new.map(|new| new.0),
-                    is_forced: to.forced,
-                    beside: to.known.into(),
-                });
-                answer(
-                    &mut output,
-                    here.move_refs(&what, &moves.collect::<Vec<_>>()),
-                )?;
-            }
-            Ask::Erased(contents) => {
-                let contents: Vec<ContentHash> = contents.into_iter().map(|it| it.0).collect();
-                answer(&mut output, here.erased(&contents))?;
-            }
+            Ask::Move(what, moves) => answer(&mut output, here.move_refs(&what, &moves))?,
+            Ask::Erased(contents) => answer(&mut output, here.erased(&contents))?,
         }
     }
     Ok(())
@@ -269,15 +172,15 @@ fn answer<T: Serialize>(output: &mut impl Write, value: Result<T>) -> Result<()>
     say(output, &line)
 }
 
-fn kind(error: &Error) -> Kind {
+fn kind(error: &Error) -> PeerTrouble {
     match error {
-        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => Kind::Lost,
+        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => PeerTrouble::Lost,
         Error::Damaged { .. }
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }
         | Error::OlderDatabase { .. }
-        | Error::NewerDatabase { .. } => Kind::Damaged,
-        _ => Kind::Refused,
+        | Error::NewerDatabase { .. } => PeerTrouble::Damaged,
+        _ => PeerTrouble::Refused,
     }
 }
 

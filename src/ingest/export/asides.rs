@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Origin, Source};
+use super::Origin;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::ingest::outgoing::spans;
 use crate::interop::records::each_record;
@@ -29,12 +30,7 @@ pub(super) fn asides(
     let on_path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
     let known = spans(view, &on_path, source.id)?.into_iter().flatten();
     let known: BTreeSet<Span> = known.flatten().collect();
-    let input = Source {
-        view,
-        id: source.id,
-        size_bytes: source.size_bytes,
-        more: &[],
-    };
+    let input = KeptSource::new(view, source.id, source.size_bytes);
     let mut told = Told::default();
     let options = ImportOptions {
         stem: origin.stem(),

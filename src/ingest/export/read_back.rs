@@ -3,36 +3,29 @@
 use std::io;
 
 use crate::error::Result;
+use crate::history::kept::KeptSource;
 use crate::history::{Repo, load};
 use crate::ingest::import::{ImportRequest, take_in};
 use crate::ingest::inspect::SessionInput;
 use crate::interop::{Format, Input};
-use crate::model::{Message, Millis, Part, Role, Span};
-use crate::store::View;
+use crate::model::{Message, Millis, Part, Role};
 
 /// A kept source up to somewhere, and more behind it.
 pub(super) struct Source<'a> {
-    pub(super) view: &'a dyn View,
-    pub(super) id: u64,
-    /// Where it ends.
-    pub(super) size_bytes: u64,
+    pub(super) kept: KeptSource<'a>,
     pub(super) more: &'a [u8],
 }
 
 impl Input for Source<'_> {
     fn size_bytes(&self) -> u64 {
-        self.size_bytes + self.more.len() as u64
+        self.kept.size_bytes() + self.more.len() as u64
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        if offset >= self.size_bytes {
-            return self.more.read_at(offset - self.size_bytes, buffer);
+        match offset.checked_sub(self.kept.size_bytes()) {
+            Some(behind) => self.more.read_at(behind, buffer),
+            None => self.kept.read_at(offset, buffer),
         }
-        let len = (buffer.len() as u64).min(self.size_bytes - offset);
-        let bytes = self.view.source_bytes(self.id, Span { offset, len });
-        let bytes = bytes.map_err(io::Error::other)?;
-        buffer[..bytes.len()].copy_from_slice(&bytes);
-        Ok(bytes.len())
     }
 }
 
@@ -113,15 +106,7 @@ fn messages(input: &dyn Input, format: &'static Format, stem: &str) -> Result<Ve
         return Ok(Vec::new());
     }
     let repo = Repo::ephemeral()?;
-    let file = SessionInput {
-        redacted: None,
-        file: None,
-        problems: Vec::new(),
-        input: Box::new(input),
-        format,
-        stem: stem.to_owned(),
-        folder: String::new(),
-    };
+    let file = SessionInput::of_bytes(input, format, stem.to_owned());
     let request = ImportRequest {
         format: Some(format),
         ..ImportRequest::at(Millis(0), "export")

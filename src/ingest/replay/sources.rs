@@ -11,7 +11,8 @@ use crate::context::Entry;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::load;
-use crate::interop::{EventStream, Format};
+use crate::ingest::outgoing::format_of;
+use crate::interop::EventStream;
 use crate::model::Span;
 use crate::store::View;
 use crate::tree::{Event, Happening, events_of};
@@ -36,11 +37,7 @@ impl<'a> Sources<'a> {
             for (id, spans) in found {
                 let stream = match streams.entry(id) {
                     Slot::Occupied(known) => known.into_mut(),
-                    Slot::Vacant(new) => {
-                        let source = view.source(id)?;
-                        let format = source.and_then(|source| Format::named(&source.format).ok());
-                        new.insert(format.and_then(EventStream::of))
-                    }
+                    Slot::Vacant(new) => new.insert(format_of(view, id)?.and_then(EventStream::of)),
                 };
                 if stream.is_some() {
                     events.push((id, spans));
@@ -137,9 +134,9 @@ impl<'a> Sources<'a> {
             for (span, at) in now {
                 let from = (span.offset - first.offset) as usize;
                 let to = from + span.len as usize;
-                let record = bytes.get(from..to).ok_or_else(|| Error::Damaged {
-                    detail: "a kept source is shorter than its records".into(),
-                })?;
+                let record = bytes
+                    .get(from..to)
+                    .ok_or_else(|| Error::damaged("a kept source is shorter than its records"))?;
                 events.extend(stream.record(record).into_iter().map(|event| (*at, event)));
             }
             rest = more;

@@ -37,6 +37,7 @@ use serde_json::{Map, Value, json};
 
 use super::sqlite::immutable_uri;
 use crate::error::{Error, Result};
+use crate::interop::rows::Rows;
 use crate::model::base64::{self, BYTES};
 use moment::Moment;
 
@@ -149,54 +150,6 @@ impl ForeignTables {
         })
     }
 
-    /// The columns of a table that hold something, not those that are made of others; none where there is no
-    /// such table.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`].
-    pub fn columns(&self, table: &str) -> Result<Vec<String>> {
-        let sql = "SELECT c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
-                   WHERE t.schema = 'main' AND t.type = 'table' AND t.name = ?1";
-        let read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let names = statement.query_map([table], |row| row.get(0))?;
-            names.collect::<rusqlite::Result<Vec<String>>>()
-        };
-        read().map_err(failed(&self.path))
-    }
-
-    /// The rows of a table in an order of columns, as JSON objects by column: those that hold a text in a
-    /// column, or all. Bytes that are no text are left out, and numbers that JSON does not have.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], also where these are no columns of the table, and where the rows hold more than the
-    /// file does: damaged ones may share their pages.
-    pub fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        self.read_rows(table, None, holding, order)
-    }
-
-    /// The same of these columns alone. Bytes in them are an object whose one member, `base64`, is their text.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::rows`].
-    pub fn picked(
-        &self,
-        table: &str,
-        columns: &[&str],
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        self.read_rows(table, Some(columns), holding, order)
-    }
-
     fn read_rows(
         &self,
         table: &str,
@@ -263,6 +216,56 @@ impl ForeignTables {
             )
         })
     }
+}
+
+impl Rows for ForeignTables {
+    /// The columns of a table that hold something, not those that are made of others; none where there is no
+    /// such table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let sql = "SELECT c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+                   WHERE t.schema = 'main' AND t.type = 'table' AND t.name = ?1";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let names = statement.query_map([table], |row| row.get(0))?;
+            names.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        read().map_err(failed(&self.path))
+    }
+
+    /// The rows of a table in an order of columns, as JSON objects by column: those that hold a text in a
+    /// column, or all. Bytes that are no text are left out, and numbers that JSON does not have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], also where these are no columns of the table, and where the rows hold more than the
+    /// file does: damaged ones may share their pages.
+    fn rows(
+        &self,
+        table: &str,
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        self.read_rows(table, None, holding, order)
+    }
+
+    /// The same of these columns alone. Bytes in them are an object whose one member, `base64`, is their text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::rows`].
+    fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        self.read_rows(table, Some(columns), holding, order)
+    }
 
     /// For each value of the column `by`: how many rows of a table hold it, how long their texts in the
     /// column `text` are in bytes, and the greatest number in the column `newest`. Reads no long text.
@@ -270,7 +273,7 @@ impl ForeignTables {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub fn summed(
+    fn summed(
         &self,
         table: &str,
         by: &str,

@@ -116,10 +116,7 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Result<Part, serde_json::Error> {
             "" => "(no type)",
             kind => kind,
         });
-        Part::Opaque {
-            provider: PROVIDER.to_owned(),
-            data: raw.get().to_owned(),
-        }
+        Part::opaque(PROVIDER, raw.get())
     }))
 }
 

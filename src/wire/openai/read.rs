@@ -92,17 +92,14 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         } else {
             wire.tool_call_id
         };
+        let result = Part::ToolResult {
+            call: call.unwrap_or_default(),
+            content,
+            is_error: false,
+        };
         return fits(Message {
-            attached: None,
-            recipient: None,
-            interrupted: false,
-            role,
             name: wire.name.filter(|_| !legacy),
-            parts: vec![Part::ToolResult {
-                call: call.unwrap_or_default(),
-                content,
-                is_error: false,
-            }],
+            ..Message::new(role, vec![result])
         });
     }
     let mut all = Vec::new();
@@ -125,12 +122,8 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         all.push(tool_call(call, notes));
     }
     fits(Message {
-        attached: None,
-        recipient: None,
-        interrupted: false,
-        role,
         name: wire.name,
-        parts: all,
+        ..Message::new(role, all)
     })
 }
 
@@ -152,10 +145,7 @@ pub fn usage(raw: Raw<'_>) -> Option<Usage> {
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
     notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data,
-    }
+    Part::opaque(PROVIDER, data)
 }
 
 /// Content: a string, a list of parts, or nothing. An empty string is nothing.
@@ -198,19 +188,17 @@ fn image(image: ImageUrl) -> Media {
 }
 
 fn file(file: FileBlock) -> Option<Media> {
-    let (media_type, source) = match (file.file_data, file.file_id) {
-        (Some(data), _) => match owned_data(&data) {
-            Some((media_type, data)) => (media_type, MediaSource::Base64(data)),
-            None => (None, MediaSource::Base64(data)),
-        },
-        (None, Some(id)) => (None, MediaSource::FileId(id)),
+    let media = match (file.file_data, file.file_id) {
+        (Some(data), _) => {
+            let (media_type, data) = owned_data(&data).unwrap_or((None, data));
+            Media::new(media_type, MediaSource::Base64(data))
+        }
+        (None, Some(id)) => Media::new(None, MediaSource::FileId(id)),
         (None, None) => return None,
     };
     Some(Media {
-        media_type,
         name: file.filename,
-        detail: None,
-        source,
+        ..media
     })
 }
 

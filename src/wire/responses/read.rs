@@ -171,12 +171,9 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
 
 fn from_agent(item: &Item<'_>, notes: &mut Notes) -> Message {
     Message {
-        attached: None,
         recipient: string(item.recipient),
-        interrupted: false,
-        role: Role::User,
         name: string(item.author),
-        parts: content(item.content, notes),
+        ..Message::new(Role::User, content(item.content, notes))
     }
 }
 
@@ -186,10 +183,7 @@ fn unknown(payload: &RawValue, kind: &str, notes: &mut Notes) -> Meaning {
 }
 
 fn opaque_part(raw: &RawValue) -> Part {
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: raw.get().to_owned(),
-    }
+    Part::opaque(PROVIDER, raw.get())
 }
 
 fn message(item: &Item<'_>, payload: &RawValue, notes: &mut Notes) -> Meaning {
