@@ -15,6 +15,11 @@ use crate::model::Message;
 pub(super) struct Calls(HashSet<String>);
 
 impl Calls {
+    /// Takes calls that do not stand in messages as such.
+    pub(super) fn extend(&mut self, ids: impl IntoIterator<Item = String>) {
+        self.0.extend(ids);
+    }
+
     /// Takes a message's calls, and says which of its results answer none; it stands at `at`.
     pub(super) fn pair(
         &mut self,

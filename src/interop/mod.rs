@@ -56,6 +56,7 @@ mod openai;
 mod openai_agents;
 mod openai_stream;
 mod opencode;
+mod parts;
 mod pi;
 mod places;
 mod qwen;
@@ -305,6 +306,17 @@ impl<M> Step<M> {
             settings: self.settings,
             records: self.records,
             usage: self.usage,
+        }
+    }
+}
+
+impl BranchStart {
+    /// A root of its own.
+    pub fn root(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            after: None,
+            title: None,
         }
     }
 }

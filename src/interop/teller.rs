@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use super::calls::Calls;
 use super::records::Text;
-use super::{Action, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId};
+use super::{
+    Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
+};
 use crate::error::Result;
 use crate::model::{Message, Settings};
 use crate::wire::Notes;
@@ -22,7 +24,10 @@ pub(super) struct Teller<'s> {
     pub(super) settings: Settings,
     /// Those that the next step brings.
     pub(super) due: Settings,
-    calls: Calls,
+    /// The calls that results may answer.
+    pub(super) calls: Calls,
+    /// The branch that is due: a way on which nothing is said is none.
+    pub(super) branch: Option<String>,
     steps: usize,
     is_open: bool,
 }
@@ -38,6 +43,7 @@ impl<'s> Teller<'s> {
             settings: Settings::new(),
             due: Settings::new(),
             calls: Calls::default(),
+            branch: None,
             steps: 0,
             is_open: false,
         }
@@ -82,11 +88,6 @@ impl<'s> Teller<'s> {
         self.calls.pair(message, text, at, self.sink)
     }
 
-    /// Whether there were any calls.
-    pub(super) fn has_calls(&self) -> bool {
-        self.calls.any()
-    }
-
     /// Tells of a step, which brings the settings that are due; gives the first entry that it makes, if it makes one.
     pub(super) fn step(&mut self, mut step: Step) -> Result<StepEntry> {
         step.settings.extend(std::mem::take(&mut self.due));
@@ -97,6 +98,17 @@ impl<'s> Teller<'s> {
         self.sink.step(step)?;
         self.steps += 1;
         Ok(entry)
+    }
+
+    /// The same behind the last step of its way.
+    pub(super) fn follow(&mut self, step: Step, last: &mut Option<StepId>) -> Result<()> {
+        if let Some(name) = self.branch.take() {
+            let after = *last;
+            let branch = BranchStart::root(name);
+            self.sink.branch(BranchStart { after, ..branch })?;
+        }
+        *last = Some(self.step(step)?.step);
+        Ok(())
     }
 
     /// The number of the next step.

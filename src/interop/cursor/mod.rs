@@ -28,9 +28,6 @@ use crate::error::Error;
 const CHAT: &str = "cursor_chat";
 const BUBBLES: &str = "bubbles";
 
-/// What a session lacks of what the model was sent.
-const LACKING: &[&str] = &["system prompt", "tool definitions"];
-
 /// The format.
 pub static CURSOR: Format = Format {
     tools: &["Cursor"],

@@ -4,16 +4,16 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::Result;
+use crate::interop::parts::{seconds, usage as counted};
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::{elements, members};
 use crate::interop::{Action, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Role, Settings, Usage, depth};
+use crate::model::{Message, Role, Settings, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::string;
 use crate::wire::responses::{self, Meaning};
 
 /// What a response says of itself beside its settings.
@@ -99,16 +99,18 @@ impl Reader<'_> {
                 "instructions" if bytes.get(at.start) == Some(&b'"') => {}
                 "usage" if is_response => {
                     let usage = self.text.decode(at).ok();
-                    let usage = usage.and_then(|(raw, _)| usage_of(Some(&raw)));
+                    let usage = usage.and_then(|(raw, _)| {
+                        counted(Some(&raw), &["input_tokens", "output_tokens"])
+                    });
                     if let Some(step) = self.held.as_mut().filter(|_| self.is_reply) {
                         step.usage = usage;
                     }
                 }
                 "created_at" if is_response => {
                     let time = self.text.decode(at).ok();
-                    let time = time.and_then(|(raw, _)| decode::<f64>(Some(&raw)));
+                    let time = time.and_then(|(raw, _)| seconds(Some(&raw)));
                     if let Some(step) = &mut self.held {
-                        step.time = time.map(|seconds| Millis((seconds * 1000.0) as i64));
+                        step.time = time;
                     }
                 }
                 _ if is_own => {}
@@ -221,18 +223,4 @@ impl Reader<'_> {
     fn problem(&mut self, at: &Range<usize>, reason: &str) -> Result<()> {
         self.sink.problem(self.text.problem(at.start, reason))
     }
-}
-
-/// What was counted for a response.
-fn usage_of(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Counts {
-        input_tokens: u64,
-        output_tokens: u64,
-    }
-    let counts: Counts = decode(raw)?;
-    Some(Usage {
-        input_tokens: counts.input_tokens,
-        output_tokens: counts.output_tokens,
-    })
 }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::interop::parts::seconds;
 use crate::interop::stream::{EventReader, Replies, Telling};
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Part, Usage};
 use crate::tree::Happening;
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
@@ -84,8 +85,7 @@ impl ResponsesReader {
         told.session.clone_from(&id);
         // It is told again while it is waited for.
         if !self.replies.is(&id) {
-            let time = decode::<f64>(body.created_at);
-            let time = time.map(|seconds| Millis((seconds * 1_000.0) as i64));
+            let time = seconds(body.created_at);
             told.events = self.replies.begin(id, string(body.model), time);
             self.items.clear();
             self.told_items = false;

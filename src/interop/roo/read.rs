@@ -10,10 +10,11 @@ use super::PROVIDER;
 use super::steps::Telling;
 use super::tags::Tags;
 use crate::error::Result;
+use crate::interop::parts::{checked, opaque, thought};
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::elements;
 use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
 
@@ -122,12 +123,9 @@ fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     let roleless = serde_json::from_str::<Roleless>(raw.get());
     if roleless.is_ok_and(|record| record.role.is_none() && record.r#type == "reasoning") {
-        notes.opaque("reasoning");
-        let data = raw.get().to_owned();
-        let provider = PROVIDER.to_owned();
-        let message = Message::new(Role::Assistant, vec![Part::Opaque { provider, data }]);
-        let fits = depth::check_message(&message);
-        return fits.map(|()| message).map_err(|error| error.to_string());
+        let part = opaque(PROVIDER, "reasoning", raw.get().to_owned(), notes);
+        let message = Message::new(Role::Assistant, vec![part]);
+        return checked([&message]).map(|()| message);
     }
     let mut message = anthropic::message(raw, notes)?;
     for part in &mut message.parts {
@@ -155,11 +153,7 @@ fn reasoning(block: &str) -> Option<Part> {
         text: String,
     }
     let block: Reasoning = serde_json::from_str(block).ok()?;
-    (block.r#type == "reasoning").then_some(Part::Thinking {
-        text: block.text,
-        signature: None,
-        provider: None,
-    })
+    (block.r#type == "reasoning").then(|| thought(block.text))
 }
 
 /// Whether an opaque block is one that Anthropic would take back.
